@@ -6,15 +6,20 @@ document. A document range is given only if it is certain to the character.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from foveate.core.formats.shared.parts import TEXT_SEPARATOR, escape_json, parse_content_parts
 from foveate.core.stages.pack.cut import MARK as CUT
-from foveate.core.text.salience import ELISION
+from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
 from foveate.core.text.spotlight import MARK
 from foveate.core.types import Block, Context, Span
+
+_LEADING = re.compile(rf"{GAP_MARK.pattern}[ \n]")
+_BETWEEN = re.compile(rf"[ \n]{GAP_MARK.pattern}[ \n]")
+_TRAILING = re.compile(rf"[ \n]{GAP_MARK.pattern}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,18 +134,22 @@ def map_offsets(sent: str, text: str) -> list[int] | None:
 def _document_ranges_in_block(block: Block) -> list[Span]:
     """The range of each document span in the block's text; empty if it is uncertain.
 
-    Adjacent spans touch, others have the elision mark between them; the lengths must add up.
+    Adjacent spans touch, others have a mark between them, and so may the ends; the lengths must
+    add up.
     """
     if block.rendition in ("abstract", "reference"):
         return []
     found: list[Span] = []
-    at, before = 0, None
+    leading = _LEADING.match(block.text) if block.rendition == "extract" else None
+    at, before = leading.end() if leading else 0, None
     for start, end in block.document_spans:
         if before is not None and start != before:
-            if not block.text.startswith(ELISION, at):
+            mark = _BETWEEN.match(block.text, at)
+            if mark is None:
                 return []
-            at += len(ELISION)
+            at = mark.end()
         found.append((at, at + end - start))
         at, before = at + end - start, end
-    rest = CUT if block.rendition == "truncated" else ""
-    return found if block.text[at:] == rest and at + len(rest) == len(block.text) else []
+    if block.rendition == "truncated":
+        return found if block.text[at:] == CUT else []
+    return found if at == len(block.text) or _TRAILING.fullmatch(block.text, at) else []

@@ -15,7 +15,7 @@ from foveate.core.candidates import is_readable
 from foveate.core.errors import FoveateError, StageBroke
 from foveate.core.manifest import stage_name
 from foveate.core.request import Request, Stage
-from foveate.core.text.salience import join_spans
+from foveate.core.renditions import join_chunk_spans
 from foveate.core.types import Candidate, Decision, StageTrace, Step
 
 _ACTIONS_WHEN_REMOVED = ("dropped", "merged")
@@ -126,7 +126,7 @@ def _check_renditions(candidate: Candidate, stage: str) -> None:
             _fail_candidate(
                 stage, candidate.id, f"has a rendition whose spans {way.spans} leave its text"
             )
-        shown = join_spans(candidate.text, way.spans)[0]
+        shown = join_chunk_spans(candidate.chunk, way.spans)[0]
         cut = way.kind == "truncated" and way.text.startswith(shown)
         if way.verbatim and not cut and way.text != shown:
             _fail_candidate(

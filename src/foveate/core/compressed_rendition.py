@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from foveate.core.request import Offer
+from foveate.core.renditions import join_chunk_spans
 from foveate.core.text.facts import extract_values
-from foveate.core.text.salience import join_spans
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import split_words
 from foveate.core.token_counter import TokenCounter
@@ -55,7 +55,7 @@ def _build_extract(offer: Offer, candidate: Candidate) -> Rendition | str:
         if not reached <= start < end <= len(candidate.text):
             return "its spans are not the text's"
         reached = end
-    text, ranges = join_spans(candidate.text, offer.spans)
+    text, ranges = join_chunk_spans(candidate.chunk, offer.spans)
     return Rendition(kind="extract", text=text, spans=ranges, value=EXTRACT_VALUE)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from foveate.core.text.profile import text_profile
+from foveate.core.text.salience import join_spans
+from foveate.core.text.shapes import Shape, find_shapes
 from foveate.core.types import Candidate, Chunk, Rendition, RenditionKind, Source, Span
 
 _EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
@@ -16,6 +19,23 @@ def full_rendition(candidate: Candidate) -> Rendition:
     if candidate.parts and sum([p.span[1] - p.span[0] for p in candidate.parts]) > len(text):
         kind = "stripped"
     return Rendition(kind=kind, text=text, spans=((0, len(text)),))
+
+
+def shapes_of(chunk: Chunk) -> tuple[Shape, ...]:
+    """The shapes of the chunk's text, looked for once."""
+    kept = text_profile(chunk.content_hash)
+    found: tuple[Shape, ...] | None = kept.shapes
+    if found is None:
+        found = kept.shapes = find_shapes(chunk.text)
+        kept.changed = True
+    return found
+
+
+def join_chunk_spans(chunk: Chunk, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
+    """Spans of the chunk as one text; in gaps, records, rows, lines and turns are counted."""
+    return join_spans(
+        chunk.text, spans, [counted for shape in shapes_of(chunk) for counted in shape.counted]
+    )
 
 
 def rendition_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...]:

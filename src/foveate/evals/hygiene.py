@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
 from foveate.core.types import Block, Candidate, Chunk, Span
 from foveate.evals.measures import split_words
 
@@ -30,8 +31,9 @@ FAULTS = (
     *("unmarked_cut", "no_match", "out_of_order"),
 )
 
-_MARK = re.compile(r"\s*\[…\]\s*")
-_MARKS = ("…", "[…]")
+_MARK = re.compile(rf"\s*{GAP_MARK.pattern}\s*")
+_STARTS_CUT = re.compile(rf"…|{GAP_MARK.pattern}")
+_ENDS_CUT = re.compile(rf"(?:…|{GAP_MARK.pattern})\Z")
 _STEM = 5
 """Letters by which two forms of a word are taken for one."""
 _SHORTEST_WORD = 4
@@ -81,8 +83,8 @@ def _cuts(block: Block, named: Sequence[Chunk]) -> Counter[str]:
         found = Counter(kind for kind, atom in _atoms(passage) if _is_cut(passage, atom, spans))
         shown, ends = block.text.strip(), _extent(spans)
         before, after = passage[: ends[0]].strip(), passage[ends[1] :].strip()
-        found["unmarked_cut"] = bool(before and not shown.startswith(_MARKS)) + bool(
-            after and not shown.endswith(_MARKS)
+        found["unmarked_cut"] = bool(before and not _STARTS_CUT.match(shown)) + bool(
+            after and not _ENDS_CUT.search(shown)
         )
         found["out_of_order"] = int(any(b[0] < a[1] for a, b in pairwise(spans)))
         return found

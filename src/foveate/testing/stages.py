@@ -21,6 +21,7 @@ from random import Random
 from foveate.core.balance import balance
 from foveate.core.errors import MissingExtra, StageBroke
 from foveate.core.request import Request, Stage
+from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
 from foveate.core.types import Candidate, Step
 
 _GLUE = " \n\t.…[]"
@@ -126,10 +127,14 @@ def _is_quoted(text: str, rendition: str, spans: tuple[tuple[int, int], ...]) ->
     reached = 0
     for start, end in spans:
         at = rendition.find(text[start:end], reached)
-        if not 0 <= start <= end <= len(text) or at < 0 or rendition[reached:at].strip(_GLUE):
+        if not 0 <= start <= end <= len(text) or at < 0 or not _is_mark(rendition[reached:at]):
             return False
         reached = at + end - start
-    return not rendition[reached:].strip(_GLUE)
+    return _is_mark(rendition[reached:])
+
+
+def _is_mark(between: str) -> bool:
+    return not GAP_MARK.sub("", between).strip(_GLUE)
 
 
 def _candidate_texts(candidate: Candidate) -> Iterator[str]:

@@ -22,9 +22,8 @@ from math import inf, isfinite
 from typing import ClassVar, NamedTuple
 
 from foveate.core.errors import BadOption
-from foveate.core.renditions import corroborating_sources
+from foveate.core.renditions import corroborating_sources, join_chunk_spans
 from foveate.core.request import Request
-from foveate.core.text.salience import join_spans
 from foveate.core.types import Candidate, Chunk, Decision, Rendition, Sentences, Span, Step
 from foveate.core.unchecked import replace_text
 
@@ -186,7 +185,7 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
                     candidate, {candidate.parts[c].chunk.id for c in held}
                 ),
                 sentences=some,
-                shown=_piece_rendition(passage.text, some.spans),
+                shown=_piece_rendition(passage, some.spans),
             )
         )
     return pieces
@@ -225,8 +224,8 @@ def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
     )
 
 
-def _piece_rendition(text: str, spans: Sequence[Span]) -> Rendition:
-    found, ranges = join_spans(text, spans)
+def _piece_rendition(passage: Chunk, spans: Sequence[Span]) -> Rendition:
+    found, ranges = join_chunk_spans(passage, spans)
     return Rendition(kind="piece", text=found, spans=ranges)
 
 

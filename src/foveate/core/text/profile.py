@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
 from operator import attrgetter
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from foveate.core.bounded_cache import BoundedCache, size_of
 
@@ -47,14 +47,15 @@ class Profile:
 
     `sanitised`: the text without hidden characters (None: it has none), and the counts. `bodies`:
     the text in the context for each way of writing it; None: unchanged. `pieces`: parts by their
-    spans. `passages`: joined texts that begin with it. `changed`: something was added since it was
-    last measured.
+    spans. `passages`: joined texts that begin with it. `shapes`: its records, tables and logs;
+    None: not looked for. `changed`: something was added since it was last measured.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
     bodies: dict[Callable[[str], str], HashedText | None] = field(default_factory=dict)
     pieces: dict[tuple[tuple[int, int], ...], TextPiece] = field(default_factory=dict)
     passages: dict[tuple[tuple[str, int, str], ...], HashedText] = field(default_factory=dict)
+    shapes: Any = None
     changed: bool = False
 
     def add(self, part: dict[K, V], key: K, value: V, *, most: int) -> V:

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from math import log
 
+from foveate.core.text.shapes.gaps import gap_mark
+from foveate.core.text.shapes.shape import Counted
 from foveate.core.text.words import split_words
 from foveate.core.types import Span
 
-ELISION = " […] "
 SATURATION = 1.2
 QUERY_WEIGHT = 0.7  # share of a text's weight that the query decides, the rest is length
 ADJACENCY_WEIGHT = 2.0  # a sentence beside a kept one counts for that many standing alone
@@ -85,8 +86,13 @@ def _adjacent(i: int, n: int) -> list[int]:
     return [k for k in (i - 1, i + 1) if 0 <= k < n]
 
 
-def join_spans(text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
-    """The spans as one text: neighbours keep what is between them, gaps get the elision mark."""
+def join_spans(
+    text: str, spans: Sequence[Span], counted: Sequence[Counted] = ()
+) -> tuple[str, tuple[Span, ...]]:
+    """The spans as one text: neighbours keep what is between them, gaps get a mark.
+
+    `counted`: what of the text is counted where it is left out, at both ends of the text too.
+    """
     merged: list[list[int]] = []
     for start, end in spans:
         if merged and not text[merged[-1][1] : start].strip():
@@ -94,4 +100,8 @@ def join_spans(text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]
         else:
             merged.append([start, end])
     ranges = tuple((start, end) for start, end in merged)
-    return ELISION.join(text[start:end] for start, end in ranges), ranges
+    ends = [0, *(end for _, end in ranges)]
+    starts = [*(start for start, _ in ranges), len(text)]
+    gaps = [gap_mark(text, *gap, counted) for gap in zip(ends, starts, strict=True)]
+    shown = [text[start:end] + gap for (start, end), gap in zip(ranges, gaps[1:], strict=True)]
+    return gaps[0] + "".join(shown), ranges

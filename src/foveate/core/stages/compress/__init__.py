@@ -9,17 +9,17 @@ from typing import ClassVar, Literal, get_args
 
 from foveate.core.compressed_rendition import rendition_from_compressed_text
 from foveate.core.errors import BadOption
+from foveate.core.renditions import join_chunk_spans
 from foveate.core.request import CompressionMethod, Offer, Request
 from foveate.core.stages.compress.score import score_sentences
 from foveate.core.text.salience import (
     choose_sentences,
     inverse_document_frequency,
-    join_spans,
     weigh_sentences,
 )
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import split_words
-from foveate.core.types import Action, Candidate, Decision, Number, Rendition, Span, Step
+from foveate.core.types import Action, Candidate, Chunk, Decision, Number, Rendition, Span, Step
 from foveate.core.unchecked import replace_unchecked
 
 CompressWhen = Literal["over_budget", "oversized", "always"]
@@ -158,7 +158,7 @@ class Compress:
         for reach in self._target_lengths(len(text), size):
             kept = choose_sentences(spans, weights, reach)
             rendition = _build_extract(
-                text, [spans[i] for i in kept], sum(weights[i] for i in kept)
+                candidate.chunk, [spans[i] for i in kept], sum(weights[i] for i in kept)
             )
             found.setdefault(rendition.text, rendition)
         floor = self.min_tokens * len(text) // size
@@ -220,8 +220,8 @@ def is_over_budget(candidates: Sequence[Candidate], sizes: Sequence[int], reques
     return characters > budget.characters
 
 
-def _build_extract(text: str, spans: Sequence[Span], value: float) -> Rendition:
-    shown, ranges = join_spans(text, spans)
+def _build_extract(chunk: Chunk, spans: Sequence[Span], value: float) -> Rendition:
+    shown, ranges = join_chunk_spans(chunk, spans)
     return Rendition(kind="extract", text=shown, spans=ranges, value=min(value, 1.0))
 
 

@@ -13,6 +13,7 @@ from math import exp, inf
 from typing import NamedTuple
 
 from foveate.core.stages.compress.features import compute_features
+from foveate.core.stages.compress.identifiers import identified
 from foveate.core.stages.compress.separation import Separation, separate
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import pool_of
@@ -74,7 +75,7 @@ def score_sentences(
     chunks = np.array([n for p in pool.passages for n in p.parts], dtype=np.int64)
     separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
-    logs = likely + separation.gain
+    logs = likely + separation.gain + identified(pool, query)
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]

@@ -1,4 +1,4 @@
-"""What of a text may be shown on its own: sentences, list items, rows, pieces of code.
+"""What of a text may be shown on its own: sentences, list items, rows, records, pieces of code.
 
 Rules: units are verbatim spans, in order and apart; every character that is not white space is in
 one of them. A unit that cannot be understood without another one *leans* on it, and is never
@@ -11,10 +11,11 @@ chunked on the sentence after it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
+from foveate.core.text.shapes import find_shapes
 from foveate.core.types import Span
 
 DEPTH = 8
@@ -44,7 +45,6 @@ _OPENS = (":", "\uff1a")
 _INSIDE = re.compile(r"[a-z\u00df-\u00ff,;)\]]")
 
 
-Split: TypeAlias = Callable[[str, Span, BlockKind, str], Sequence[Span]]
 Prose: TypeAlias = tuple[int, int, BlockKind]
 
 
@@ -59,8 +59,8 @@ class Units(NamedTuple):
     prose: tuple[Prose, ...] = ()
 
 
-def units_of(text: str, language: str = "en", split: Split = unit_spans) -> Units:
-    r"""The units of a text; `split` gives the spans of a block, where they are known already.
+def units_of(text: str, language: str = "en") -> Units:
+    r"""The units of a text.
 
     >>> text = "# Tea\n\nThe pot is hot. It is full.\nYou need:\n- a cup\n- a leaf"
     >>> units = units_of(text)
@@ -76,12 +76,44 @@ def units_of(text: str, language: str = "en", split: Split = unit_spans) -> Unit
     spans: list[Span] = []
     leans: list[int] = []
     prose: list[Prose] = []
+    at = 0
+    for shape in find_shapes(text):
+        _add_prose(text[at : shape.start], at, (spans, leans, prose), language)
+        leans += [lean + len(spans) for lean in shape.leans]
+        spans += shape.spans
+        at = shape.end
+    _add_prose(text[at:] if at else text, at, (spans, leans, prose), language)
+    return Units(tuple(spans), tuple(_bounded(leans)), tuple(prose))
+
+
+def _add_prose(
+    text: str,
+    at: int,
+    to: tuple[list[Span], list[int], list[Prose]],
+    language: str,
+) -> None:
+    """The units of a stretch of prose, which begins at `at`, behind those that there are."""
+    if not text.strip():
+        return
+    spans, leans, prose = to
+    before = len(spans)
+    found = _prose_units(text, language)
+    spans += [(a + at, b + at) for a, b in found.spans] if at else found.spans
+    leans += [lean + before for lean in found.leans]
+    prose += [(a + at, b + at, kind) for a, b, kind in found.prose]
+
+
+def _prose_units(text: str, language: str) -> Units:
+    """The units of a text that has no other shape."""
+    spans: list[Span] = []
+    leans: list[int] = []
+    prose: list[Prose] = []
     opener = -1  # the place of what opened the list that is going on
     items: list[tuple[int, int]] = []  # indent and place of the items that the next may be part of
     for span, kind in block_spans(text):
         first = len(spans)
         whole = kind == "list" and span[1] - span[0] <= LONGEST_ITEM
-        lines = [span] if whole else split(text, span, kind, language)
+        lines = [span] if whole else unit_spans(text, span, kind, language)
         spans += _pieces(text, lines) if kind == "code" else lines
         if kind in ("paragraph", "list"):
             prose.append((*span, kind))
@@ -94,7 +126,7 @@ def units_of(text: str, language: str = "en", split: Split = unit_spans) -> Unit
         leans += _leans(text, spans, first, kind, opener if parent < 0 else parent)
     if leans and leans[-1] >= len(leans):
         leans[-1] = len(leans) - 1  # a heading with nothing below it
-    return Units(tuple(spans), tuple(_bounded(leans)), tuple(prose))
+    return Units(tuple(spans), tuple(leans), tuple(prose))
 
 
 def _bounded(leans: list[int]) -> list[int]:

@@ -20,12 +20,11 @@ from math import inf
 from operator import neg, truediv
 from typing import Literal, TypeAlias
 
-from foveate.core.renditions import full_rendition
+from foveate.core.renditions import full_rendition, join_chunk_spans
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.selection import Selection, build_selection, open_to_choice
 from foveate.core.stages.pack.value import report
-from foveate.core.text.salience import join_spans
 from foveate.core.token_counter import Cost, new_cost
 from foveate.core.types import Candidate, Rendition
 
@@ -257,7 +256,7 @@ def _rendition(basket: Selection, owner: int) -> Rendition:
     if sentences is None or basket.many[owner] == last - first or not open_to_choice(candidate):
         return candidate.shown or full_rendition(candidate)
     places = [n - first for n in range(first, last) if basket.taken[n]]
-    text, ranges = join_spans(candidate.chunk.text, [sentences.spans[n] for n in places])
+    text, ranges = join_chunk_spans(candidate.chunk, [sentences.spans[n] for n in places])
     value = sum([sentences.worths[n] for n in places]) / (sum(sentences.worths) or 1.0)
     return Rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
 

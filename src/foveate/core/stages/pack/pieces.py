@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from foveate.core.renditions import join_chunk_spans
 from foveate.core.text.profile import TextPiece, text_profile
-from foveate.core.text.salience import join_spans
 from foveate.core.types import Candidate, Part, Rendition, Span, content_hash, set_rendition_hash
 
 SHARES = (0.75, 0.5, 0.25)
@@ -50,7 +50,7 @@ def _shown(candidate: Candidate, spans: tuple[Span, ...]) -> TextPiece:
     known = text_profile(candidate.chunk.content_hash)
     piece = known.pieces.get(spans)
     if piece is None:
-        text, ranges = join_spans(candidate.chunk.text, spans)
+        text, ranges = join_chunk_spans(candidate.chunk, spans)
         piece = TextPiece(text, ranges, content_hash(text))
         known.add(known.pieces, spans, piece, most=KEPT)
     return piece

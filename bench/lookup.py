@@ -1,0 +1,211 @@
+"""Look-up by identifier: is the record that a question names in the context, whole, with its header?
+
+    python -m bench.lookup                     all forms, 150, 300 and 600 tokens, 60 to 500 records
+    python -m bench.lookup --form CSV --budget 300
+
+A text of records stands among three passages of prose: in one chunk, or cut into chunks of 1,400
+characters wherever that falls, or into chunks that hold every third record or so. A case is right
+if all of these hold:
+
+there    the record is in the context, and all of it is in one piece
+header   so is the header of the table, or the path of the list
+bytes    everything that is shown of a text is verbatim, in the text's order
+gaps     wherever a text was cut, a mark says so, and the numbers in the marks and the records that
+         are shown add up to all records
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from bench.lookup_texts import FORMS, PROSE, RecordText, make_text
+from foveate.core.assemble import assemble
+from foveate.core.recipes import builtin_recipes
+from foveate.core.request import Inputs
+from foveate.core.types import Candidate, Chunk, Context
+from foveate.core.zones import Budget
+from foveate.providers.tokenizers import load_tokenizer
+
+BUDGETS = (150, 300, 600)
+SIZES = (60, 200, 500)
+LAYOUTS = ("one chunk", "cut anywhere", "cut between")
+CHUNK = 1_400
+"""Characters of a chunk where a text is cut."""
+CHECKS = ("there", "header", "bytes", "gaps")
+MARK = re.compile(r"\s*\[…[^\]\n]*\]\s*")
+COUNTED = re.compile(r"(\d[\d,]*) of (\d[\d,]*)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of one case."""
+
+    form: str
+    budget: int
+    size: int
+    layout: str
+    passed: frozenset[str]
+
+    @property
+    def right(self) -> bool:
+        """Whether all checks passed."""
+        return len(self.passed) == len(CHECKS)
+
+
+def candidates_of(made: RecordText, layout: str) -> list[Candidate]:
+    """The text as candidates, among prose; the scores say nothing."""
+    bounds = [0, len(made.text)]
+    if layout == "cut anywhere":
+        bounds = [*range(0, len(made.text), CHUNK), len(made.text)]
+    elif layout == "cut between":
+        bounds = [0, *_record_starts(made)[3::3], len(made.text)]
+    chunks = [
+        Chunk(
+            id=f"t{n}",
+            document_id="records",
+            source="records",
+            text=made.text[a:b],
+            sequence=n,
+            start=a,
+            end=b,
+        )
+        for n, (a, b) in enumerate(zip(bounds, bounds[1:], strict=False))
+    ]
+    chunks += [
+        Chunk(id=f"p{n}", document_id=f"p{n}", source=f"page {n}", text=text)
+        for n, text in enumerate(PROSE)
+    ]
+    return [Candidate(chunk=chunk, score=0.5) for chunk in chunks]
+
+
+def _record_starts(made: RecordText) -> list[int]:
+    starts, at = [], 0
+    for record in made.records:
+        starts.append(at := made.text.index(record, at))
+        at += len(record)
+    return starts
+
+
+def ask(made: RecordText, layout: str, budget: int) -> Context:
+    """The context of the default recipe for the text's question."""
+    inputs = Inputs(
+        query=made.asked,
+        candidates=tuple(candidates_of(made, layout)),
+        budget=Budget(documents=budget, window=None),
+        recipe=builtin_recipes()["default"],
+    )
+    return assemble(inputs, load_tokenizer("cl100k_base"))
+
+
+def check(made: RecordText, context: Context) -> frozenset[str]:
+    """Which checks the context passes."""
+    blocks = [block for block in context.blocks if block.document_id == "records"]
+    spans = [list(_verbatim_spans(made.text, block.text)) for block in blocks]
+    target = made.records[made.target]
+    passed = set()
+    if any(target in block.text for block in blocks):
+        passed.add("there")
+    if any(made.header in block.text for block in blocks):
+        passed.add("header")
+    if None not in [span for found in spans for span in found]:
+        passed.add("bytes")
+        pieces = [span for found in spans for span in found if span is not None]
+        if _gaps_are_counted(made, [block.text for block in blocks], pieces):
+            passed.add("gaps")
+    return frozenset(passed)
+
+
+def _verbatim_spans(text: str, shown: str) -> Iterator[tuple[int, int] | None]:
+    """Where in the text each piece between marks stands; None where it does not."""
+    at = 0
+    for piece in MARK.split(shown):
+        if not piece:
+            continue
+        found = text.find(piece, at)
+        yield (found, found + len(piece)) if found >= 0 else None
+        at = max(found, at)
+
+
+def _gaps_are_counted(
+    made: RecordText, shown: Sequence[str], pieces: Sequence[tuple[int, int]]
+) -> bool:
+    """Whether shown and counted records are all records of the blocks' totals."""
+    whole = sum(
+        any(a <= start and start + len(record) <= b for a, b in pieces)
+        for start, record in zip(_record_starts(made), made.records, strict=True)
+    )
+    marks = [mark for text in shown for mark in MARK.findall(text)]
+    counted = [[int(n.replace(",", "")) for n in pair] for m in marks for pair in COUNTED.findall(m)]
+    totals = {total for _, total in counted}
+    left_out = sum(number for number, _ in counted)
+    return bool(totals) and whole + left_out in (sum(totals), max(totals))
+
+
+def run(
+    forms: Sequence[str] = tuple(FORMS),
+    budgets: Sequence[int] = BUDGETS,
+    sizes: Sequence[int] = SIZES,
+    layouts: Sequence[str] = LAYOUTS,
+    seed: int = 1,
+) -> Iterator[Result]:
+    """All cases, one by one."""
+    for form, size in product(forms, sizes):
+        made = make_text(form, size, seed)
+        for layout, budget in product(layouts, budgets):
+            passed = check(made, ask(made, layout, budget))
+            yield Result(form=form, budget=budget, size=size, layout=layout, passed=passed)
+
+
+def table(results: Sequence[Result]) -> str:
+    """Right cases of all, by form and budget, as Markdown."""
+    budgets = sorted({result.budget for result in results})
+    lines = [
+        f"| form | {' | '.join(f'{b} tokens' for b in budgets)} | fails |",
+        "|---|" + "---|" * (len(budgets) + 1),
+    ]
+    for form in dict.fromkeys(result.form for result in results):
+        own = [result for result in results if result.form == form]
+        cells = []
+        for budget in budgets:
+            asked = [result for result in own if result.budget == budget]
+            cells.append(f"{sum(r.right for r in asked)} of {len(asked)}")
+        fails = {c: sum(c not in r.passed for r in own) for c in CHECKS}
+        said = ", ".join(f"{name} {n}" for name, n in fails.items() if n) or "none"
+        lines.append(f"| {form} | {' | '.join(cells)} | {said} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run the cases that the command line names, and print the table."""
+    parser = argparse.ArgumentParser(description="Look-up of records by identifier.")
+    parser.add_argument("--form", action="append", choices=FORMS)
+    parser.add_argument("--budget", action="append", type=int)
+    parser.add_argument("--size", action="append", type=int)
+    parser.add_argument("--layout", action="append", choices=LAYOUTS)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--wrong", action="store_true", help="also name the cases that fail")
+    given = parser.parse_args()
+    results = [
+        result
+        for seed in range(1, given.seeds + 1)
+        for result in run(
+            given.form or tuple(FORMS),
+            given.budget or BUDGETS,
+            given.size or SIZES,
+            given.layout or LAYOUTS,
+            seed,
+        )
+    ]
+    print(table(results))
+    for result in results if given.wrong else ():
+        if not result.right:
+            missing = ", ".join(c for c in CHECKS if c not in result.passed)
+            print(f"{result.form}, {result.size}, {result.layout}, {result.budget}: {missing}")
+
+
+if __name__ == "__main__":
+    main()

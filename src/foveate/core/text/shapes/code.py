@@ -1,0 +1,110 @@
+"""Source code: statements and blocks are units; what is in a long block leans on its signature.
+
+Blocks are read by indentation, which tells them in all languages that are laid out; minified code
+is one line and stays prose.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end
+from foveate.core.types import Span
+
+LONGEST_BLOCK = 400
+"""Characters; a longer block is opened."""
+FEWEST_LINES = 4
+LEAST_MARKS = 2
+LOOKED_AT = 40
+DEEPEST = 40
+
+OPENS = re.compile(
+    r"[ \t]*+(?:(?:async[ ])?def[ ]\w+\(|class[ ]\w+[(:\s{]|from[ ][\w.]+[ ]import[ ]|import[ ][\w.{*]+"
+    r"|(?:export[ ]|public[ ]|private[ ]|protected[ ]|static[ ]|final[ ]|pub[ ])+\w+[ ]|func[ ][\w(]"
+    r"|function[ ]?\w*\(|fn[ ]\w+|(?:const|let|var)[ ]\w+[ ]*=|\#include[ ]|package[ ][\w.]+|use[ ][\w:]+"
+    r"|impl[ <]|struct[ ]\w+|interface[ ]\w+|@\w+|\#!/|namespace[ ]\w+)"
+)
+_MARK = re.compile(
+    r"[;{}]\s*\Z|:\s*\Z|\)\s*\Z|^\s*(?:return|if|for|while|else|elif|try|except|raise|with|yield|break"
+    r"|case|switch|throw|assert|pass|del|print)\b|^\s*(?:\#|//|/\*|\*|@)|[\w\])]\s*(?:[+*/|&-]|:)?=\s*\S"
+    r"|^\s*[)\]}]|\w\(.*\)|,\s*\Z|^\s*[\"'].*[\"']"
+)
+_CLOSES = re.compile(r"[ \t]*+(?:[)\]}]|(?:else|elif|except|finally|catch|end|fi|done|esac)\b)")
+_LEADS = re.compile(r"[ \t]*+(?:@\w|#|//|/\*|\*|\[\w)")
+
+
+@dataclass(slots=True)
+class _Block:
+    start: int
+    end: int
+    indent: int
+    body: list[_Block] = field(default_factory=list)
+
+
+def read_code(text: str, start: int) -> Reading:
+    """The lines from here on, if most of them look like code; to the end of the text."""
+    lines, stop = _lines(text, start)
+    marked = sum(bool(_MARK.search(text[a:b])) for a, b in lines[:LOOKED_AT])
+    openings = sum(bool(OPENS.match(text, a, b)) for a, b in lines[:LOOKED_AT])
+    looked = min(len(lines), LOOKED_AT)
+    if looked < FEWEST_LINES or openings < 1 or 10 * (marked + openings) < 7 * looked:
+        return Reading(None, max(line_end(text, start) + 1, start + 1))
+    draft = Draft()
+    write_code(text, lines, draft)
+    draft.counted.append(("lines", lines))
+    return Reading(draft.shape(text, "code", lines[-1][1]), stop)
+
+
+def write_code(text: str, lines: list[Span], draft: Draft) -> None:
+    """The lines as units of code."""
+    _write(_blocks(text, lines), draft, -1, 0)
+
+
+def _lines(text: str, start: int) -> tuple[list[Span], int]:
+    lines: list[Span] = []
+    at = start
+    while at < len(text):
+        end = line_end(text, at)
+        if text[at:end].strip():
+            if text.startswith(("```", "~~~"), at):
+                break
+            lines.append((at, end))
+        at = end + 1
+    return lines, max(at, start + 1)
+
+
+def _blocks(text: str, lines: list[Span]) -> list[_Block]:
+    """The statements of the first level, each with the deeper ones that follow it."""
+    root = _Block(0, 0, -1)
+    stack = [root]
+    leading: _Block | None = None  # decorators and comments, which belong to what follows
+    for a, b in lines:
+        line = text[a:b]
+        indent = indent_of(line)
+        while stack[-1].indent >= indent:
+            stack.pop()
+        siblings = stack[-1].body
+        if siblings and _CLOSES.match(line):
+            siblings[-1].end = b
+            stack.append(siblings[-1])
+            leading = None
+            continue
+        if leading is not None and leading.indent == indent:
+            leading.end = b
+            stack.append(leading)
+        else:
+            block = _Block(a + len(line) - len(line.lstrip()), b, indent)
+            siblings.append(block)
+            stack.append(block)
+        leading = stack[-1] if _LEADS.match(line) and stack[-1].end - stack[-1].start < LONGEST_BLOCK else None
+        for outer in stack[1:-1]:
+            outer.end = max(outer.end, b)
+    return root.body
+
+
+def _write(blocks: list[_Block], draft: Draft, head: int, depth: int) -> None:
+    for block in blocks:
+        own = draft.add(block.start, head)
+        if block.body and block.end - block.start > LONGEST_BLOCK and depth < DEEPEST:
+            _write(block.body, draft, own, depth + 1)

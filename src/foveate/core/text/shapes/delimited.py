@@ -1,0 +1,147 @@
+"""CSV, TSV and their like: rows of cells between commas, tabs, semicolons or pipes.
+
+A row is a unit, line breaks inside of quotes included, and leans on the row of names. Whether the
+first row has names is read from the others: a column of values with digits whose first cell has
+none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from foveate.core.text.shapes.shape import Draft, Reading, line_end
+
+DELIMITERS = "\t,;|"
+FEWEST_ROWS = 3
+LOOKED_AT = 12
+"""Rows from which delimiter and header are read."""
+MAX_SPACED = 0.34
+"""Commas of prose have a space behind them, those of tables have none; up to that share may."""
+MAX_CELL = 80
+"""Characters of a cell on average; longer ones are sentences."""
+MAX_NAME = 60
+
+_QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
+_DIGIT = re.compile(r"\d")
+
+
+def opens_table(line: str, following: str) -> str:
+    """The delimiter by which both lines may be rows; empty if there is none."""
+    for delimiter in DELIMITERS:
+        count = line.count(delimiter)
+        if count and following.count(delimiter) >= count:
+            spaced = line.count(delimiter + " ") if delimiter != "\t" else 0
+            if spaced < count or '"' in line:
+                return delimiter
+    return ""
+
+
+def read_delimited(text: str, start: int, delimiter: str) -> Reading:
+    """The rows from here on that have as many cells as the first."""
+    rows = Rows(text, delimiter)
+    first = rows.at(start)
+    found, at = [first], first.end
+    while len(found) < LOOKED_AT and at < len(text):
+        row = rows.at(at)
+        if len(row.cells) != len(first.cells):
+            break
+        found.append(row)
+        at = row.end
+    if len(first.cells) < 2 or not _is_table(found, delimiter):
+        return Reading(None, max(first.end, start + 1))
+    draft = Draft()
+    named = has_names(found)
+    head = draft.add(found[0].start) if named else -1
+    spans = [(row.start, row.stop) for row in found[named:]]
+    while at < len(text):
+        row = rows.at(at)
+        if not row.cells or (
+            len(row.cells) != len(first.cells) and not rows.matches(row.end, len(first.cells))
+        ):
+            break
+        spans.append((row.start, row.stop))
+        at = row.end
+    for a, _ in spans:
+        draft.add(a, head)
+    draft.counted.append(("rows", spans))
+    name = {"\t": "tsv", ",": "csv"}.get(delimiter, f"rows by {delimiter}")
+    shape = draft.shape(text, name, spans[-1][1], head=head, columns=len(first.cells))
+    return Reading(shape, at)
+
+
+class Row:
+    """Cells from `start` up to `stop`; the next row begins at `end`."""
+
+    __slots__ = ("cells", "end", "start", "stop")
+
+    def __init__(self, start: int, stop: int, end: int, cells: list[str]) -> None:
+        self.start, self.stop, self.end, self.cells = start, stop, end, cells
+
+
+class Rows:
+    """Rows of a text by where they begin."""
+
+    def __init__(self, text: str, delimiter: str) -> None:
+        self._text = text
+        self._delimiter = delimiter
+        self._cell = re.compile(rf"[^{re.escape(delimiter)}\n]*+")
+        self._closes = True  # whether there may be a closing quotation mark further on
+
+    def at(self, start: int) -> Row:
+        """The row that begins here; without cells for a blank line."""
+        stop = line_end(self._text, start)
+        line = self._text[start:stop]
+        if '"' not in line:
+            body = line.rstrip("\r")
+            cells = body.split(self._delimiter) if body.strip() else []
+            return Row(start, start + len(body), stop + 1, cells)
+        return self._quoted(start)
+
+    def matches(self, start: int, columns: int) -> bool:
+        """Whether a row of so many cells begins here."""
+        return start < len(self._text) and len(self.at(start).cells) == columns
+
+    def _quoted(self, start: int) -> Row:
+        text, at, cells = self._text, start, list[str]()
+        while True:
+            quoted = _QUOTED.match(text, at) if self._closes and text.startswith('"', at) else None
+            if quoted is None and text.startswith('"', at):
+                self._closes = text.find('"', at + 1) >= 0 and self._closes
+            after = quoted.end() if quoted else at
+            rest = self._cell.match(text, after)
+            stop = rest.end() if rest else after
+            cells.append(text[at:stop].strip('"\r'))
+            if stop < len(text) and text[stop] == self._delimiter:
+                at = stop + 1
+                continue
+            trimmed = stop - (text[stop - 1 : stop] == "\r")
+            return Row(start, trimmed, stop + 1, cells)
+
+
+def _is_table(rows: Sequence[Row], delimiter: str) -> bool:
+    if len(rows) < FEWEST_ROWS:
+        return False
+    cells = [cell for row in rows for cell in row.cells]
+    if delimiter != "\t":
+        inner = [cell for row in rows for cell in row.cells[1:]]
+        if sum(cell.startswith(" ") for cell in inner) > MAX_SPACED * len(inner):
+            return False
+    return sum(map(len, cells)) <= MAX_CELL * len(cells)
+
+
+def has_names(rows: Sequence[Row]) -> bool:
+    """Whether the first row has the names of the columns."""
+    names, values = rows[0].cells, [row.cells for row in rows[1:]]
+    if any(len(name) > MAX_NAME for name in names) or not values:
+        return False
+    telling = False
+    for n, name in enumerate(names):
+        digits = sum(bool(_DIGIT.search(row[n])) for row in values if n < len(row))
+        if 2 * digits > len(values):
+            if _DIGIT.search(name):
+                if not any(c.isalpha() for c in name) or digits == len(values):
+                    return telling
+            else:
+                telling = True
+    return telling or len({name.strip() for name in names}) == len(names)

@@ -1,0 +1,89 @@
+"""Dialogue: a turn begins with its speaker, with or without a time, and lasts until the next one.
+
+A turn is a unit with its speaker. It leans on the turn before if that asks something, or if it is
+too short or too much of an answer to be understood alone. Long turns are read by sentences that
+lean on the first, which names the speaker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from foveate.core.text.sentences import unit_spans
+from foveate.core.text.shapes.shape import Draft, Reading, line_end
+from foveate.core.types import Span
+
+FEWEST_TURNS = 4
+FEWEST_SPEAKERS = 2
+LONGEST_TURN = 800
+"""Characters; a longer turn is read by its sentences."""
+SHORT = 40
+"""Characters; a turn of no more is an answer to the one before."""
+FARTHEST = 40
+"""Lines without a speaker after which a dialogue is over."""
+
+TURN = re.compile(
+    r"""[ \t]*+(?:[\[(]?\d{1,2}:\d{2}(?::\d{2})?(?:[ ]?[ap]m)?[\])]?[ \t]*+[-\u2013]?[ \t]*+)?+
+    (?:\*\*|<|\#\#\#[ ])?(?P<who>[A-Z\u00c0-\u00de\u0400-\u042f][\w.'\u2019-]*+(?:[ ][\w.'\u2019()-]++){0,3}|user|assistant|system|human|agent|tool)
+    (?:\*\*|>)?[ \t]*+(?:[\[(]\d{1,2}:\d{2}(?::\d{2})?[\])])?:(?:\*\*)?(?=\s)""",
+    re.VERBOSE,
+)
+_REFERS = re.compile(
+    r"(?:yes|no|yeah|nope|ok(?:ay)?|sure|right|exactly|they|them|it|that|this|those|he|she|his|her"
+    r"|ja|nein|oui|non|s\u00ed|nee)\b",
+    re.IGNORECASE,
+)
+
+
+def read_dialogue(text: str, start: int) -> Reading:
+    """The turns from here on."""
+    turns: list[tuple[int, int]] = []  # where a turn begins, and where its words do
+    who: Counter[str] = Counter()
+    at, since, end = start, 0, start
+    while at < len(text):
+        stop = line_end(text, at)
+        turn = TURN.match(text, at, stop)
+        if turn:
+            turns.append((at + len(text[at:stop]) - len(text[at:stop].lstrip()), turn.end()))
+            who[turn.group("who")] += 1
+            since = 0
+        elif text[at:stop].strip():
+            since += 1
+            if since > FARTHEST:
+                break
+        end = stop if since <= FARTHEST and text[at:stop].strip() else end
+        at = stop + 1
+    repeated = sum(n for n in who.values() if n > 1)
+    spoken = "?" in text[start:end] or end - start > SHORT * len(turns)
+    if (
+        len(turns) < FEWEST_TURNS
+        or len(who) < FEWEST_SPEAKERS
+        or 2 * repeated <= len(turns)
+        or not spoken
+    ):
+        return Reading(None, max(at if len(turns) >= FEWEST_TURNS else start + 1, start + 1))
+    draft = Draft()
+    spans = _spans(turns, end)
+    for n, (a, b) in enumerate(spans):
+        own = draft.add(a)
+        if n and _needs(text[spans[n - 1][0] : a], text[turns[n][1] : b]):
+            draft.leans[own] = firsts
+        firsts = own
+        if b - a > LONGEST_TURN:
+            for first, _ in unit_spans(text, (a, b), "paragraph")[1:]:
+                draft.add(first, own)
+    draft.counted.append(("turns", spans))
+    return Reading(draft.shape(text, "dialogue", end), max(at, start + 1))
+
+
+def _spans(turns: list[tuple[int, int]], end: int) -> list[Span]:
+    starts = [a for a, _ in turns]
+    return list(zip(starts, [*starts[1:], end], strict=True))
+
+
+def _needs(before: str, words: str) -> bool:
+    """Whether the words cannot be understood without the turn before."""
+    words = words.strip()
+    asked = before.rstrip().endswith(("?", "\uff1f"))
+    return asked or len(words) <= SHORT or _REFERS.match(words) is not None

@@ -1,0 +1,55 @@
+"""HTML tables: a row is a unit and leans on the row of names; missing end tags are no errors.
+
+A table inside of a cell belongs to the row that it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+
+from foveate.core.text.shapes.shape import Draft, Reading
+
+FIRST = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)(table|thead|tbody|tfoot|tr|th|td)\b[^<>]*+>?", re.IGNORECASE)
+FEWEST_ROWS = 2
+
+
+def read_html_table(text: str, start: int) -> Reading:
+    """The table that begins with the tag here, or the rest of one that begins with a row."""
+    depth = 0
+    rows: list[tuple[int, bool]] = []  # where each begins, and whether all its cells are names
+    nested: list[tuple[int, bool]] = []
+    whole, end = False, start
+    for tag in _TAG.finditer(text, start):
+        closing, name = bool(tag.group(1)), tag.group(2).lower()
+        if name == "table":
+            depth += -1 if closing else 1
+            whole = whole or not closing
+            if closing and depth <= 0:
+                end = tag.end()
+                break
+        elif name == "tr" and not closing:
+            (rows if depth <= 1 else nested).append((tag.start(), False))
+        elif name in ("td", "th") and depth <= 1 and rows and not closing:
+            at, names = rows[-1]
+            rows[-1] = (at, name == "th" and (names or not _has_cell(text, at, tag.start())))
+        end = tag.end()
+    if depth > 1:  # tables that do not end: what looks nested may as well follow
+        rows = sorted(rows + nested)
+    if len(rows) < FEWEST_ROWS:
+        return Reading(None, max(end, start + 1))
+    draft = Draft()
+    named = rows[0][1]
+    head = draft.add(start) if named else -1
+    bodies = rows[1:] if named else rows
+    for n, (at, _) in enumerate(bodies):
+        draft.add(start if n == 0 and not named else at, head)
+    starts = [at for at, _ in bodies]
+    draft.counted.append(("rows", list(zip(starts, [*starts[1:], end], strict=True))))
+    columns = len(re.findall(r"<t[hd]\b", text[rows[0][0] : rows[1][0]], re.IGNORECASE))
+    shape = draft.shape(text, "html table", end, head=head, columns=columns, broken=depth > 0)
+    return Reading(shape, max(end, start + 1))
+
+
+def _has_cell(text: str, start: int, end: int) -> bool:
+    return text.find("<td", start, end) >= 0 or text.find("<TD", start, end) >= 0

@@ -1,0 +1,154 @@
+"""YAML and text like it: keys with values, lists of them, nested by indentation; never evaluated.
+
+Items of a list of records are units; what is longer is opened, and what is in it leans on the line
+that opens it. Stanzas that begin with the same key are records too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from foveate.core.text.shapes.json import (
+    FEWEST_RECORDS,
+    LONGEST_RECORD,
+    LONGEST_ROOT,
+    LONGEST_VALUE,
+)
+from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end
+from foveate.core.types import Span
+
+FEWEST_LINES = 4
+LEAST_SHARE = 0.7
+"""Of the lines are keys or items."""
+MAX_VALUE = 120
+"""Characters of a line on average; longer ones are sentences."""
+DEEPEST = 40
+
+KEY = re.compile(r"[ \t]*+(?:-[ \t]++)*+(?:[\w./@$-]++|\"[^\"\n]{1,60}+\"|'[^'\n]{1,60}+')[ \t]*+:(?=\s|\Z)")
+_PLAIN_KEY = re.compile(r"([\w./@$-]++)[ \t]*+:")
+_ITEM = re.compile(r"[ \t]*+-(?=[ \t]|\Z)")
+_PASSED = re.compile(r"[ \t]*+(?:#|---[ \t]*+\r?\Z|\.\.\.[ \t]*+\r?\Z)")
+
+
+@dataclass(slots=True)
+class _Node:
+    start: int
+    end: int
+    depth: float
+    item: bool
+    key: str = ""
+    inner: list[_Node] = field(default_factory=list)
+
+    def is_record_list(self) -> bool:
+        holders = [one for one in self.inner if one.inner]
+        items = sum(one.item for one in holders)
+        return len(holders) >= FEWEST_RECORDS and (
+            2 * items > len(self.inner) or (len(holders) > FEWEST_RECORDS and 5 * len(holders) >= 4 * len(self.inner))
+        )
+
+
+def read_indented(text: str, start: int) -> Reading:
+    """The lines from here on that are keys, items, or deeper than one of those."""
+    lines, stop = _lines(text, start)
+    keys = [line for line in lines if KEY.match(text, *line)]
+    items = sum(bool(_ITEM.match(text, *line)) for line in lines)
+    nested = sum(bool(KEY.match(text, a, b)) for a, b in lines if text[a:b].lstrip().startswith("- "))
+    size = sum(b - a for a, b in lines)
+    if (
+        len(lines) < FEWEST_LINES
+        or len(keys) < LEAST_SHARE * len(lines)
+        or size > MAX_VALUE * len(lines)
+        or (items and len(keys) == nested and len(keys) < 2 * items)
+    ):
+        return Reading(None, stop)
+    root = _tree(text, lines)
+    _gather_stanzas(root)
+    draft = Draft()
+    lists = any(True for _ in _record_lists(root))
+    _write(root, draft, -1, 0, lists=lists)
+    end = lines[-1][1]
+    return Reading(draft.shape(text, "indented", end), stop)
+
+
+def _lines(text: str, start: int) -> tuple[list[Span], int]:
+    lines: list[Span] = []
+    at, least, blank = start, indent_of(text[start : line_end(text, start)]), 0
+    while at < len(text):
+        end = line_end(text, at)
+        line = text[at:end]
+        if not line.strip():
+            blank += 1
+            if blank > 1:
+                break
+        elif _PASSED.match(line):
+            blank = 0
+        elif KEY.match(line) or _ITEM.match(line) or (lines and not blank and indent_of(line) > least):
+            lines.append((at, end))
+            blank = 0
+        else:
+            break
+        at = end + 1
+    return lines, max(at, start + 1)
+
+
+def _tree(text: str, lines: list[Span]) -> _Node:
+    root = _Node(lines[0][0], lines[-1][1], -1.0, item=False)
+    stack = [root]
+    for a, b in lines:
+        line = text[a:b]
+        item = bool(_ITEM.match(line))
+        lead = indent_of(line)
+        depth = lead + 0.5 * item
+        while stack[-1].depth >= depth:
+            stack.pop()
+        key = _PLAIN_KEY.match(line.lstrip())
+        first = a + len(line) - len(line.lstrip())
+        node = _Node(first, b, depth, item, key.group(1) if key else "")
+        stack[-1].inner.append(node)
+        stack.append(node)
+        for outer in stack[:-1] if len(stack) <= DEEPEST else ():
+            outer.end = b
+    return root
+
+
+def _gather_stanzas(root: _Node) -> None:
+    """Where the first key comes again and again, what is between is one record."""
+    if len(root.inner) <= FEWEST_LINES:
+        return
+    first = root.inner[0].key
+    times = Counter(one.key for one in root.inner)
+    if not first or times[first] < FEWEST_RECORDS or times[first] == len(root.inner):
+        return
+    stanzas: list[_Node] = []
+    for one in root.inner:
+        if one.key == first or not stanzas:
+            stanzas.append(_Node(one.start, one.end, one.depth, item=True, inner=[one]))
+        else:
+            stanzas[-1].inner.append(one)
+            stanzas[-1].end = one.end
+    root.inner = stanzas
+
+
+def _record_lists(node: _Node, depth: int = 0) -> list[_Node]:
+    if node.is_record_list():
+        return [node]
+    if depth >= DEEPEST:
+        return []
+    return [found for one in node.inner if one.inner for found in _record_lists(one, depth + 1)]
+
+
+def _write(node: _Node, draft: Draft, head: int, depth: int, *, lists: bool) -> None:
+    listed = node.is_record_list()
+    spans: list[Span] = []
+    noun = "records" if listed else "" if lists else "fields"
+    if noun and len(node.inner) > 1:
+        draft.counted.append((noun, spans))
+    for one in node.inner:
+        size = one.end - one.start
+        limit = LONGEST_RECORD if listed else LONGEST_ROOT if one.item else LONGEST_VALUE
+        own = draft.add(one.start, head)
+        if one.inner and depth < DEEPEST and (size > limit or (not listed and _record_lists(one))):
+            _write(one, draft, own, depth + 1, lists=lists)
+        spans.append((one.start, one.end))

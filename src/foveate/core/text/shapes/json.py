@@ -1,0 +1,248 @@
+"""JSON and JSON Lines, read leniently: a cut end, NaN, single quotes and lone parts are no errors.
+
+Nothing is evaluated; one pass over the tokens finds where values begin and end. Elements of a list
+of records are units and are not cut, unless one is longer than `LONGEST_RECORD`; longer values are
+opened, and what is in them leans on the key and bracket that open them, which is its path.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from foveate.core.text.sentences import unit_spans
+from foveate.core.text.shapes.shape import Draft, Reading
+from foveate.core.types import Span
+
+LONGEST_RECORD = 4_000
+"""Characters; a longer record is opened, for it fits no small budget."""
+LONGEST_VALUE = 400
+"""Characters; a longer value that is no record is opened."""
+LONGEST_ROOT = 1_200
+"""Characters; a single object up to that many is one record."""
+LONGEST_STRING = 1_200
+"""Characters; a longer string is read by its sentences."""
+SCALARS = 80
+"""Characters; so much of a list of numbers or words is one unit."""
+DEEPEST = 40
+"""Values inside one another that are opened; deeper ones stay whole."""
+FEWEST_KEYS = 2
+FEWEST_RECORDS = 2
+FEWEST_MEMBERS = 3
+
+_TOKEN = re.compile(
+    r"""\s*+(?:
+        (?P<string>"(?:[^"\\]++|\\.)*+"|'(?:[^'\\\n]++|\\.)*+')
+      | (?P<open>[{\[]) | (?P<close>[}\]]) | (?P<comma>,) | (?P<colon>:)
+      | (?P<bare>[^\s"'{}\[\],:]++)
+      | (?P<torn>["'])
+      | (?P<end>\Z))""",
+    re.VERBOSE | re.DOTALL,
+)
+_RESUMES = re.compile(r"[}\]]\s*+,?\s*+(?=[{\[]\s*+[\"'{\[])")
+_PAIR = {"{": "}", "[": "]"}
+
+
+@dataclass(slots=True)
+class _Node:
+    """A value from its key, if it has one, to its end; `inner` are a container's values."""
+
+    start: int
+    end: int = -1
+    bracket: str = ""
+    keyed: bool = False
+    inner: list[_Node] = field(default_factory=list)
+    cut: bool = False
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+    def is_record_list(self) -> bool:
+        """Whether its containers are records: in a list two, in an object most of three."""
+        holders = sum(bool(one.bracket) for one in self.inner)
+        if self.bracket == "{":
+            return holders >= FEWEST_MEMBERS and 5 * holders >= 4 * len(self.inner)
+        return holders >= FEWEST_RECORDS
+
+
+def read_json(text: str, start: int) -> Reading:
+    """JSON values from here on, one after another; commas between them are allowed."""
+    scan = _Scan(text, start)
+    scan.run()
+    root = scan.root
+    if scan.keys < FEWEST_KEYS and not _is_grid(root):
+        return Reading(None, max(scan.at, start + 1))
+    draft = Draft()
+    _Writer(text, draft).write(root)
+    if not draft.starts:
+        return Reading(None, max(scan.at, start + 1))
+    lines = len(root.inner) > 1 and not scan.commas
+    name = "json lines" if lines else "json"
+    return Reading(draft.shape(text, name, root.end, broken=scan.broken), max(scan.at, start + 1))
+
+
+def resume_json(text: str) -> int:
+    """Where a text that begins in the middle of a record goes on with a whole one; -1: nowhere."""
+    found = _RESUMES.search(text, 0, LONGEST_RECORD)
+    return found.end() if found else -1
+
+
+def _is_grid(root: _Node) -> bool:
+    rows = root.inner[0].inner if len(root.inner) == 1 else root.inner
+    return len(rows) >= FEWEST_RECORDS and all(row.bracket == "[" and row.inner for row in rows)
+
+
+class _Scan:
+    """One pass over the tokens; ends where they stop being JSON."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text = text
+        self.at = start
+        self.root = _Node(start, start)
+        self.stack = [self.root]
+        self.keys = 0
+        self.commas = False
+        self.broken = False
+        self._key = -1  # where the key stands whose value comes next
+        self._scalar: Span | None = None
+
+    def run(self) -> None:
+        """Read until the end, or until a token that cannot stand there."""
+        match = _TOKEN.match
+        while True:
+            token = match(self.text, self.at)
+            kind = token.lastgroup if token else "end"
+            if token is None or kind == "end":
+                break
+            a, b = token.span(kind or 0)
+            if kind == "torn":
+                b = len(self.text) if self.text.find(self.text[a], a + 1) < 0 else b
+                if len(self.stack) > 1 and b == len(self.text):
+                    self._scalar, self.at = (a, b), b
+                break
+            if not self._take(kind or "", a, b):
+                break
+            self.at = b
+        self._settle()
+        open_ones = self.stack[1:]
+        self.broken = bool(open_ones)
+        for node in reversed(open_ones):
+            node.end, node.cut = self.at, True
+        if self.root.inner:
+            self.root.end = max(self.root.end, self.at if open_ones else self.root.inner[-1].end)
+
+    def _take(self, kind: str, a: int, b: int) -> bool:
+        """Whether the token can stand there."""
+        inside = len(self.stack) > 1
+        if kind == "open":
+            if self._scalar is not None:
+                return False
+            node = _Node(self._key if self._key >= 0 else a, -1, self.text[a], self._key >= 0)
+            self._key = -1
+            self.stack[-1].inner.append(node)
+            self.stack.append(node)
+        elif kind == "close":
+            self._settle()
+            if not inside:
+                self.root.end = b
+                return bool(self.root.inner)
+            if _PAIR[self.stack[-1].bracket] != self.text[a]:
+                return False
+            self.stack.pop().end = b
+        elif kind == "comma":
+            self._settle()
+            if not inside:
+                if not self.root.inner:
+                    return False
+                self.commas = True
+                self.root.end = b
+        elif kind == "colon":
+            if self._scalar is None or self._key >= 0:
+                return False
+            quoted = self.text[self._scalar[0]] in "\"'"
+            self.keys += quoted
+            if not quoted and not inside:
+                return False
+            self._key, self._scalar = self._scalar[0], None
+        else:
+            if self._scalar is not None or (not inside and kind == "bare" and self._key < 0):
+                return False
+            self._scalar = (a, b)
+        return True
+
+    def _settle(self) -> None:
+        """What stands alone is a value of the container."""
+        if self._scalar is not None:
+            inside = len(self.stack) > 1
+            if inside or self._key >= 0:
+                keyed = self._key >= 0
+                start = self._key if keyed else self._scalar[0]
+                self.stack[-1].inner.append(_Node(start, self._scalar[1], "", keyed))
+            self._scalar = None
+        self._key = -1
+
+
+class _Writer:
+    """Writes the units of values into a draft."""
+
+    def __init__(self, text: str, draft: Draft) -> None:
+        self.text = text
+        self.draft = draft
+        self.lists = False
+
+    def write(self, root: _Node) -> None:
+        """All units of the values that stand side by side."""
+        self.lists = _has_record_list(root)
+        self._inner(root, -1, 0)
+
+    def _inner(self, node: _Node, head: int, depth: int) -> None:
+        listed = node.is_record_list()
+        spans: list[Span] = []
+        noun = "records" if listed else "" if self.lists else "fields"
+        if noun and len(node.inner) > 1:
+            self.draft.counted.append((noun, spans))
+        reached = -1  # how far the unit of short values that is being gathered goes
+        for one in node.inner:
+            if node.bracket == "[" and not one.bracket and one.size <= SCALARS:
+                if one.end > reached:
+                    self.draft.add(one.start, head)
+                    reached = one.start + SCALARS
+            elif self._opens(one, listed=listed, root=depth == 0) and depth < DEEPEST:
+                self._open(one, head, depth)
+            else:
+                self._value(one, head)
+            spans.append((one.start, one.end))
+
+    def _opens(self, node: _Node, *, listed: bool, root: bool) -> bool:
+        if not node.bracket or not node.inner:
+            return False
+        if listed:
+            return node.size > LONGEST_RECORD
+        if root and not node.cut and not _has_record_list(node):
+            return node.size > LONGEST_ROOT
+        return node.size > LONGEST_VALUE or node.cut
+
+    def _open(self, node: _Node, head: int, depth: int) -> None:
+        at = len(self.draft.starts)
+        opener = self.draft.add(node.start, head) if node.keyed else head
+        self._inner(node, opener, depth + 1)
+        if not node.keyed and len(self.draft.starts) > at:
+            self.draft.starts[at] = node.start  # the bracket goes with what it opens
+
+    def _value(self, node: _Node, head: int) -> None:
+        first = self.draft.add(node.start, head)
+        if node.bracket or node.size <= LONGEST_STRING:
+            return
+        for a, _ in unit_spans(self.text, (node.start, node.end), "paragraph")[1:]:
+            self.draft.add(a, first)
+
+
+def _has_record_list(node: _Node) -> bool:
+    waiting, depth = [node], 0
+    while waiting and depth < DEEPEST:
+        if any(one.is_record_list() for one in waiting):
+            return True
+        waiting = [inner for one in waiting for inner in one.inner if inner.size > LONGEST_VALUE]
+        depth += 1
+    return False

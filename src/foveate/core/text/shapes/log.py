@@ -1,0 +1,89 @@
+"""Logs: an entry begins with a time, a level or an address, and holds the lines that follow it.
+
+A traceback in an entry is read as one; its lines lean on the entry's first. Colours are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+
+from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end
+from foveate.core.text.shapes.trace import OPENS, add_trace
+from foveate.core.types import Span
+
+FEWEST_ENTRIES = 3
+FARTHEST = 60
+"""Lines without a time after which a log is over."""
+LEAST_SHARE = 0.3
+LONGEST_ENTRY = 1_200
+"""Characters; the lines of a longer entry are units of their own."""
+
+_ANSI = r"(?:\x1b\[[\d;]*m)*+"
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?"
+_DAY = r"(?:\d{4}[-/.]\d{2}[-/.]\d{2}|\d{2}[-/.]\w{2,3}[-/.]\d{2,4})"
+_LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)"
+ENTRY = re.compile(
+    rf"""{_ANSI}(?:
+        [\[(]?{_DAY}(?:[T\ :]+{_TIME})
+      | [\[(]{_TIME}
+      | \d{{2}}:\d{{2}}:\d{{2}}(?:[.,]\d+)?\ +[\[\w]
+      | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d{{1,2}}\ +\d{{2}}:\d{{2}}
+      | [\[<]?{_ANSI}{_LEVEL}\b{_ANSI}[\]>]?[:\ \t\[]
+      | \d{{1,3}}(?:\.\d{{1,3}}){{3}}\ +\S+\ +\S+\ +\[
+      | [VDIWEF]/[\w.]+\(
+      | [IWEF]\d{{4}}\ \d{{2}}:
+      | time=\S+\ +level=
+      | \d{{10,13}}(?:\.\d+)?\ +[\[\w]
+    )""",
+    re.VERBOSE,
+)
+
+
+def read_log(text: str, start: int) -> Reading:
+    """The entries from here on."""
+    lines: list[Span] = []
+    entries: list[int] = []  # numbers of the lines that begin one
+    at, last = start, -1
+    while at < len(text):
+        end = line_end(text, at)
+        if text[at:end].strip():
+            if ENTRY.match(text, at, end):
+                entries.append(len(lines))
+                last = len(lines)
+            elif indent_of(text[at:end]) > 0 and last == len(lines) - 1:
+                last = len(lines)
+            elif len(lines) - last > FARTHEST:
+                break
+            lines.append((at, end))
+        at = end + 1
+    lines = lines[: _last_line(text, lines, last) + 1]
+    if len(entries) < FEWEST_ENTRIES or len(entries) < LEAST_SHARE * len(lines):
+        return Reading(None, max(at if len(entries) >= FEWEST_ENTRIES else start + 1, start + 1))
+    draft = Draft()
+    for n, first in enumerate(entries):
+        after = entries[n + 1] if n + 1 < len(entries) else len(lines)
+        _add_entry(text, lines[first:after], draft)
+    draft.counted.append(("lines", lines))
+    stop = lines[-1][1]
+    return Reading(draft.shape(text, "log", stop), stop + 1)
+
+
+def _last_line(text: str, lines: list[Span], last: int) -> int:
+    """The last line of the log: a traceback that follows the last entry belongs to it."""
+    while last + 1 < len(lines):
+        line = text[slice(*lines[last + 1])]
+        if not OPENS.match(line) and indent_of(line) == 0:
+            break
+        last += 1
+    return last
+
+
+def _add_entry(text: str, lines: list[Span], draft: Draft) -> None:
+    first = draft.add(lines[0][0])
+    for n, (a, b) in enumerate(lines[1:], 1):
+        if OPENS.match(text[a:b]):
+            add_trace(text, lines[n:], draft, first)
+            return
+    if lines[-1][1] - lines[0][0] > LONGEST_ENTRY:
+        for a, b in lines[1:]:
+            draft.add(a + len(text[a:b]) - len(text[a:b].lstrip()), first)

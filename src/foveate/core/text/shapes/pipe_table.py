@@ -1,0 +1,37 @@
+"""Markdown tables: lines between pipes. A row leans on the row of names."""
+
+from __future__ import annotations
+
+import re
+
+from foveate.core.text.shapes.shape import Draft, Reading, line_end
+
+_RULE = re.compile(r"[ \t]*+\|(?:[ \t]*+:?+-++:?+[ \t]*+\|?+)++[ \t]*+\r?\Z")
+FEWEST_ROWS = 2
+
+
+def read_pipe_table(text: str, start: int) -> Reading:
+    """The lines from here on that begin with a pipe."""
+    lines: list[tuple[int, int]] = []
+    at = start
+    while at < len(text):
+        end = line_end(text, at)
+        if not text[at:end].lstrip().startswith("|"):
+            break
+        lines.append((at + len(text[at:end]) - len(text[at:end].lstrip()), end))
+        at = end + 1
+    rules = [n for n, (a, b) in enumerate(lines[:2]) if _RULE.match(text, a, b)]
+    if len(lines) < FEWEST_ROWS or (not rules and text.count("|", *lines[0]) < FEWEST_ROWS):
+        return Reading(None, max(at, start + 1))
+    draft = Draft()
+    named = rules == [1]
+    head = draft.add(lines[0][0]) if named else -1
+    if named:
+        draft.add(lines[1][0], head)
+    rows = lines[2:] if named else lines
+    for a, _ in rows:
+        draft.add(a, head)
+    draft.counted.append(("rows", rows))
+    columns = max(text.count("|", *lines[0]) - 1, 1)
+    shape = draft.shape(text, "markdown table", lines[-1][1], head=head, columns=columns)
+    return Reading(shape, max(at, start + 1))

@@ -1,0 +1,100 @@
+"""A shape: a stretch of a text that is made of records, rows, lines or turns.
+
+A reader writes down where units start (`Draft.add`); a unit ends where the next one starts, white
+space apart, so every character of the stretch is in exactly one unit and every unit is verbatim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from foveate.core.types import Span
+
+
+class Counted(NamedTuple):
+    """What is counted where text is left out: its plural name, and where each one stands."""
+
+    noun: str
+    spans: tuple[Span, ...]
+
+
+class Shape(NamedTuple):
+    """`text[start:end]`, read as units.
+
+    `leans[i]`: the unit that i is never shown without, itself where it stands alone. `head`: the
+    unit that rows of a later part of the same table need too, -1 if there is none; `columns`: of a
+    table, else 0. `broken`: it ended in the middle of something.
+    """
+
+    name: str
+    start: int
+    end: int
+    spans: tuple[Span, ...]
+    leans: tuple[int, ...]
+    counted: tuple[Counted, ...] = ()
+    head: int = -1
+    columns: int = 0
+    broken: bool = False
+
+
+class Reading(NamedTuple):
+    """What a reader found at a place, and up to where it looked, which is beyond that place."""
+
+    shape: Shape | None
+    stop: int
+
+
+@dataclass(slots=True)
+class Draft:
+    """The units found so far, by their starts, in order."""
+
+    starts: list[int] = field(default_factory=list)
+    leans: list[int] = field(default_factory=list)
+    counted: list[tuple[str, list[Span]]] = field(default_factory=list)
+
+    def add(self, start: int, lean: int = -1) -> int:
+        """A unit from here on; `lean`: the unit it leans on. Its number."""
+        if self.starts and self.starts[-1] >= start:
+            return len(self.starts) - 1
+        self.starts.append(start)
+        self.leans.append(len(self.leans) if lean < 0 else lean)
+        return len(self.starts) - 1
+
+    def shape(
+        self,
+        text: str,
+        name: str,
+        end: int,
+        *,
+        head: int = -1,
+        columns: int = 0,
+        broken: bool = False,
+    ) -> Shape:
+        """The units as a shape that ends there."""
+        bounds = [*self.starts, end]
+        spans = []
+        for n, start in enumerate(self.starts):
+            spans.append((start, start + len(text[start : bounds[n + 1]].rstrip())))
+        counted = tuple([Counted(noun, tuple(found)) for noun, found in self.counted if found])
+        last = spans[-1][1]
+        return Shape(
+            name, self.starts[0], last, tuple(spans), tuple(self.leans), counted, head, columns,
+            broken,
+        )  # fmt: skip
+
+
+def line_end(text: str, at: int) -> int:
+    """Where the line that holds this place ends, its line break left out."""
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def indent_of(line: str) -> int:
+    """Columns before the first character of the line."""
+    return len(line) - len(line.lstrip(" \t")) if "\t" not in line else _tabbed_indent(line)
+
+
+def _tabbed_indent(line: str) -> int:
+    lead = line[: len(line) - len(line.lstrip(" \t"))]
+    return len(lead.expandtabs(4))

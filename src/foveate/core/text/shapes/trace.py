@@ -1,0 +1,81 @@
+"""Tracebacks of Python and of the JVM: frames, and the error, which is shown with the user's last.
+
+A frame of an installed package or of the language's own library is not the user's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end
+from foveate.core.types import Span
+
+OPENS = re.compile(r"\s*+(?:Traceback \(most recent call last\)|Exception in thread |Caused by: )")
+_FRAME = re.compile(r"\s*+(?:File \"[^\"\n]*+\", line \d|at [\w.$<>/]++\()")
+_FOREIGN = re.compile(
+    r"site-packages|dist-packages|lib/python\d|<frozen |node_modules|importlib/"
+    r"|at (?:java|javax|jdk|sun|kotlin|scala|org\.spring\w*|org\.apache|io\.netty)\."
+)
+_ERROR = re.compile(r"(?:[\w.$]+(?:Error|Exception|Exit|Interrupt|Warning|Fault)|Caused by)\b")
+_BETWEEN = re.compile(r"\s*+(?:During handling of|The above exception|\.\.\. \d+ more|Traceback )")
+FEWEST_LINES = 3
+
+
+def read_trace(text: str, start: int) -> Reading:
+    """The traceback that begins with the line here, those that it was caused by included."""
+    lines: list[Span] = []
+    at, blank = start, 0
+    while at < len(text):
+        end = line_end(text, at)
+        line = text[at:end]
+        if not line.strip():
+            blank = end + 1
+        elif _goes_on(line, first=not lines, after_blank=bool(blank)):
+            lines.append((at, end))
+            blank = 0
+        else:
+            break
+        at = end + 1
+    if len(lines) < FEWEST_LINES:
+        return Reading(None, max(at, start + 1))
+    draft = Draft()
+    add_trace(text, lines, draft, -1)
+    draft.counted.append(("lines", lines))
+    return Reading(draft.shape(text, "traceback", lines[-1][1]), max(at, start + 1))
+
+
+def _goes_on(line: str, *, first: bool, after_blank: bool) -> bool:
+    if first or OPENS.match(line) or _BETWEEN.match(line) or _ERROR.match(line):
+        return True
+    return not after_blank and indent_of(line) > 0
+
+
+def add_trace(text: str, lines: Sequence[Span], draft: Draft, head: int) -> None:
+    """The lines of a traceback as units that lean on `head`, or on the user's last frame.
+
+    Lines that follow a frame, up to the next, belong to it.
+    """
+    user = error = -1
+    in_frame = False
+    for a, b in lines:
+        line = text[a:b]
+        if _FRAME.match(line):
+            in_frame = True
+            own = draft.add(_first(text, a, b), head)
+            if not _FOREIGN.search(line) and (user < 0 or error < own < 0 or "File " in line):
+                user = own
+        elif in_frame and indent_of(line) > 0:
+            continue
+        else:
+            in_frame = False
+            unit = draft.add(_first(text, a, b), head)
+            if _ERROR.match(line.lstrip()):
+                error = unit
+                if user >= 0:
+                    draft.leans[unit] = user
+                    user = -1
+
+
+def _first(text: str, a: int, b: int) -> int:
+    return a + len(text[a:b]) - len(text[a:b].lstrip())
