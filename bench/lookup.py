@@ -4,8 +4,8 @@
     python -m bench.lookup --form CSV --budget 300
 
 A text of records stands among three passages of prose: in one chunk, or cut into chunks of 1,400
-characters wherever that falls, or into chunks that hold every third record or so. A case is right
-if all of these hold:
+characters wherever that falls, or between records, or with chunks missing but the first one and the
+one of the record. A case is right if all of these hold:
 
 there    the record is in the context, and all of it is in one piece
 header   so is the header of the table, or the path of the list
@@ -20,7 +20,7 @@ import argparse
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, repeat
 
 from bench.lookup_texts import FORMS, PROSE, RecordText, make_text
 from foveate.core.assemble import assemble
@@ -32,12 +32,14 @@ from foveate.providers.tokenizers import load_tokenizer
 
 BUDGETS = (150, 300, 600)
 SIZES = (60, 200, 500)
-LAYOUTS = ("one chunk", "cut anywhere", "cut between")
+LAYOUTS = ("one chunk", "cut anywhere", "cut between", "apart")
 CHUNK = 1_400
 """Characters of a chunk where a text is cut."""
+APART = 8
+"""Records of a chunk where chunks do not touch."""
 CHECKS = ("there", "header", "bytes", "gaps")
 MARK = re.compile(r"\s*\[…[^\]\n]*\]\s*")
-COUNTED = re.compile(r"(\d[\d,]*) of (\d[\d,]*)")
+COUNTED = re.compile(r"(\d+) of (\d+) (?:records|rows|lines)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +63,9 @@ def candidates_of(made: RecordText, layout: str) -> list[Candidate]:
     bounds = [0, len(made.text)]
     if layout == "cut anywhere":
         bounds = [*range(0, len(made.text), CHUNK), len(made.text)]
-    elif layout == "cut between":
-        bounds = [0, *_record_starts(made)[3::3], len(made.text)]
+    elif layout != "one chunk":
+        step = 3 if layout == "cut between" else APART
+        bounds = [0, *_record_starts(made)[step::step], len(made.text)]
     chunks = [
         Chunk(
             id=f"t{n}",
@@ -75,6 +78,9 @@ def candidates_of(made: RecordText, layout: str) -> list[Candidate]:
         )
         for n, (a, b) in enumerate(zip(bounds, bounds[1:], strict=False))
     ]
+    if layout == "apart":
+        holder = made.target // APART
+        chunks = [c for n, c in enumerate(chunks) if n == 0 or (n - holder) % 3 == 0]
     chunks += [
         Chunk(id=f"p{n}", document_id=f"p{n}", source=f"page {n}", text=text)
         for n, text in enumerate(PROSE)
@@ -113,8 +119,8 @@ def check(made: RecordText, context: Context) -> frozenset[str]:
         passed.add("header")
     if None not in [span for found in spans for span in found]:
         passed.add("bytes")
-        pieces = [span for found in spans for span in found if span is not None]
-        if _gaps_are_counted(made, [block.text for block in blocks], pieces):
+        counted = _counted_spans(made)
+        if all(map(_gaps_are_counted, repeat(counted), [b.text for b in blocks], spans)):
             passed.add("gaps")
     return frozenset(passed)
 
@@ -127,22 +133,30 @@ def _verbatim_spans(text: str, shown: str) -> Iterator[tuple[int, int] | None]:
             continue
         found = text.find(piece, at)
         yield (found, found + len(piece)) if found >= 0 else None
-        at = max(found, at)
+        at = max(found + len(piece), at)
+
+
+def _counted_spans(made: RecordText) -> list[tuple[int, int]]:
+    """What the marks count: lines of code, else records."""
+    starts = _record_starts(made)
+    if made.form != "code":
+        return [(at, at + len(own)) for at, own in zip(starts, made.records, strict=True)]
+    lines = re.finditer(r"[^\n]*\S", made.text)
+    return [(line.end() - len(line.group().lstrip()), line.end()) for line in lines]
 
 
 def _gaps_are_counted(
-    made: RecordText, shown: Sequence[str], pieces: Sequence[tuple[int, int]]
+    counted: Sequence[tuple[int, int]], shown: str, pieces: Sequence[tuple[int, int]]
 ) -> bool:
-    """Whether shown and counted records are all records of the blocks' totals."""
-    whole = sum(
-        any(a <= start and start + len(record) <= b for a, b in pieces)
-        for start, record in zip(_record_starts(made), made.records, strict=True)
-    )
-    marks = [mark for text in shown for mark in MARK.findall(text)]
-    counted = [[int(n.replace(",", "")) for n in pair] for m in marks for pair in COUNTED.findall(m)]
-    totals = {total for _, total in counted}
-    left_out = sum(number for number, _ in counted)
-    return bool(totals) and whole + left_out in (sum(totals), max(totals))
+    """Whether what a block shows and what its marks count is the total that each mark names."""
+    whole = sum(any(a <= first and last <= b for a, b in pieces) for first, last in counted)
+    torn = sum(any(a < last and first < b for a, b in pieces) for first, last in counted) - whole
+    numbers = [(int(n), int(total)) for n, total in COUNTED.findall("".join(MARK.findall(shown)))]
+    left_out = sum(number for number, _ in numbers)
+    totals = {total for _, total in numbers}
+    if not totals:
+        return len(pieces) <= 1
+    return totals <= {whole + left_out + n for n in range(torn + 1)}
 
 
 def run(

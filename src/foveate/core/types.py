@@ -146,7 +146,8 @@ class Sentences:
     `spans` are in order and apart. `leans[i]` is the sentence that i is never shown without, i
     itself where it stands alone. `worths` compare over the pool; the best sentence of all has 1.
     `runs`: of each, its runs of words as numbers, by which a repeat is known; empty: not known.
-    `noise`: a sentence with less worth is not worth showing, even if the budget has room.
+    `noise`: a sentence with less worth is not worth showing, even if the budget has room. `asked`:
+    the places of those that hold an identifier which the query names.
     """
 
     spans: tuple[Span, ...]
@@ -154,6 +155,7 @@ class Sentences:
     worths: tuple[float, ...]
     runs: tuple[Runs, ...] = field(default=(), compare=False, repr=False)
     noise: float = 0.0
+    asked: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -221,6 +221,7 @@ def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
         leans=tuple([at[sentences.leans[i]] for i in places]),
         worths=tuple([sentences.worths[i] for i in places]),
         runs=tuple([sentences.runs[i] for i in places]) if sentences.runs else (),
+        asked=tuple([at[i] for i in sentences.asked if i in at]),
     )
 
 

@@ -1,16 +1,19 @@
 """Shortlist: only the best candidates, within a reach of several budgets, are processed further.
 
-A candidate stays while the ones before it, by `rank`, hold no more than the reach. Supplements are
-not counted. The order stays.
+A candidate stays while the ones before it, by `rank`, hold no more than the reach; and one that
+holds an identifier of the query stays wherever it ranks. Supplements are not counted. The order
+stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
+from foveate.core.text.identifiers import identifier_pattern, query_identifiers
 from foveate.core.types import Candidate, Step, rank
 from foveate.core.unchecked import new_decision
 from foveate.core.zones import Budget
@@ -18,6 +21,8 @@ from foveate.core.zones import Budget
 CHARACTERS_PER_TOKEN = (
     4  # a token's, about: where characters alone are limited, `least` is worth that many
 )
+MOST_NAMED = 20
+"""Candidates; an identifier that more of them hold keeps none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +56,9 @@ class Shortlist:
         ahead = 0
         for position, candidate in enumerate(ranked):
             if ahead > reach:
-                return _drop_beyond_reach(candidates, ranked[position:], position, ahead)
+                beyond = ranked[position:]
+                named = named_chunks(beyond, request.query)
+                return _drop_beyond_reach(candidates, beyond, position, ahead, named)
             ahead += weigh(candidate.chunk) if tokens else len(candidate.chunk.text)
         return Step(candidates=candidates)
 
@@ -61,8 +68,35 @@ class Shortlist:
         return max(self.times * (budget.characters or 0), self.least * CHARACTERS_PER_TOKEN)
 
 
+def named_chunks(candidates: Sequence[Candidate], query: str) -> set[str]:
+    """Ids of the candidates that hold an identifier of the query, and of those beside them.
+
+    A record may go on in the next chunk. An identifier that many hold names none of them.
+    """
+    named: set[str] = set()
+    for word in query_identifiers(query):
+        pattern, folded = identifier_pattern([word]), word.casefold()
+        holders = [
+            c.chunk
+            for c in candidates
+            if folded in c.chunk.text.casefold() and pattern.search(c.chunk.text)
+        ]
+        if len(holders) > MOST_NAMED:
+            continue
+        places = {(c.document_id, c.sequence + by) for c in holders for by in (-1, 0, 1)}
+        named |= {c.id for c in holders}
+        named |= {
+            c.chunk.id for c in candidates if (c.document_id, c.chunk.sequence) in places
+        }
+    return named
+
+
 def _drop_beyond_reach(
-    candidates: tuple[Candidate, ...], beyond: list[Candidate], position: int, ahead: int
+    candidates: tuple[Candidate, ...],
+    beyond: list[Candidate],
+    position: int,
+    ahead: int,
+    named: Collection[str],
 ) -> Step:
     decisions = [
         new_decision(
@@ -72,7 +106,8 @@ def _drop_beyond_reach(
             numbers={"rank": place, "ahead": ahead},
         )
         for place, c in enumerate(beyond, position + 1)
+        if c.chunk.id not in named
     ]
-    gone = {c.chunk.id for c in beyond}
+    gone = {decision.chunk_id for decision in decisions}
     kept = [c for c in candidates if c.chunk.id not in gone]
     return Step(candidates=tuple(kept), decisions=tuple(decisions))

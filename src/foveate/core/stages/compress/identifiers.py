@@ -1,18 +1,12 @@
-"""Identifiers that a query names, and the records, rows and lines that hold them (SPEC U2).
-
-An identifier is a word with a digit in it and something else: letters, or marks between its parts;
-or a number of some length. It is found as it stands, letter by letter, capitals apart: half of one
-does not count, so that `ORD-204` is not found in `ORD-2041`.
-"""
+"""The records, rows and lines that hold an identifier which the query names (SPEC U2)."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from foveate.core.stages.compress.unit_pool import Passage, Pool
+from foveate.core.text.identifiers import identifier_pattern, query_identifiers
 
 if TYPE_CHECKING:
     from foveate.core.stages.compress.unit_pool import Numbers
@@ -24,33 +18,8 @@ COMMON = 0.2
 FEW = 8
 LONG_NUMBER = 5
 """Digits of a number that is an identifier wherever it stands; a shorter one may be a quantity."""
-SHORTEST_NUMBER = 3
 FEWEST_PLACES = 2
 """A shorter number is an identifier if no more units than that hold it."""
-
-_WORD = re.compile(r"\w(?:[\w.:/@#+~-]*\w)?")
-_DIGIT = re.compile(r"\d")
-
-
-def query_identifiers(query: str) -> tuple[str, ...]:
-    """The identifiers that the query names, in order.
-
-    >>> query_identifiers("Is ORD-2041, or tx_9f3a, on 10.0.4.7 since 3 May?")
-    ('ORD-2041', 'tx_9f3a', '10.0.4.7')
-    """
-    return tuple(dict.fromkeys(word for word in _WORD.findall(query) if _is_identifier(word)))
-
-
-def _is_identifier(word: str) -> bool:
-    if not _DIGIT.search(word):
-        return "_" in word.strip("_")
-    return len(word) >= SHORTEST_NUMBER
-
-
-def identifier_pattern(identifiers: Sequence[str]) -> re.Pattern[str]:
-    """Finds any of them where it stands whole."""
-    words = "|".join(map(re.escape, sorted(identifiers, key=len, reverse=True)))
-    return re.compile(rf"(?<!\w)(?<!\w[._-])(?:{words})(?!\w)(?![-_]\w|\.\d)", re.IGNORECASE)
 
 
 def identified(pool: Pool, query: str) -> Numbers:

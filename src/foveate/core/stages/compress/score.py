@@ -75,7 +75,8 @@ def score_sentences(
     chunks = np.array([n for p in pool.passages for n in p.parts], dtype=np.int64)
     separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
-    logs = likely + separation.gain + identified(pool, query)
+    named = identified(pool, query)
+    logs = likely + separation.gain + named
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
@@ -88,6 +89,7 @@ def score_sentences(
             worths=tuple(worths[p.first : p.first + len(p.units.spans)]),
             runs=tuple(runs[p.first : p.first + len(p.units.spans)]),
             noise=noise,
+            asked=tuple(np.flatnonzero(named[p.first : p.first + len(p.indexed.lengths)]).tolist()),
         )
         for p in pool.passages
     }

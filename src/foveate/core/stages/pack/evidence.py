@@ -52,6 +52,7 @@ def pack_evidence(
     basket = build_selection(candidates, scale)
     counted: dict[int, Choice] = {}
     room = (scale.tokens, scale.characters)[basket.unit] or 0
+    _take_asked(basket, counted, scale)
     waiting, noise = _all(basket), list[Entry]()
     if fill == "relevance":
         noise = [entry for entry in waiting if is_noise(basket, entry[1])]
@@ -130,6 +131,27 @@ def _all(basket: Selection) -> list[Entry]:
         else:
             found[piece] = -basket.density(piece)
     return [(found[piece], piece) for piece in _order(found)]
+
+
+def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
+    """Records that the query names come first if they fit by their count, and not by an estimate.
+
+    The likeliest first, and no more than can be tried one by one.
+    """
+    order = sorted(basket.asked, key=lambda p: (-basket.worths[p], p))
+    for piece in order[:LEAST]:
+        if basket.taken[piece]:
+            continue
+        group = basket.with_heads(piece)
+        inner = tuple([p for p in group if basket.owners[p] == basket.owners[piece]])
+        for some in dict.fromkeys((group, inner)):  # a header from another chunk may be too much
+            basket.take(some)
+            _count(basket, counted, scale)
+            if _over(_used(basket, counted), scale) <= 0:
+                break
+            basket.drop_last()
+            basket.recompute()
+            _count(basket, counted, scale)
 
 
 def _take_least(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from foveate.core.renditions import full_rendition
 from foveate.core.stages.compress.unit_index import text_runs
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
+from foveate.core.stages.pack.table_heads import link_heads
 from foveate.core.token_counter import Cost
 from foveate.core.types import BlockPosition, Candidate, Sentences, rank
 
@@ -51,6 +52,7 @@ class Selection:
     blocks: dict[str, int] = field(default_factory=dict)
     groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
     said: set[int] = field(default_factory=set)  # runs of words
+    asked: list[int] = field(default_factory=list)  # pieces that hold an identifier of the query
     noise: float = 0.0  # the worth under which a piece is not worth showing
     changed: set[int] = field(default_factory=set)  # candidates to be counted anew
 
@@ -82,8 +84,11 @@ class Selection:
         return 1 - sum(map(self.said.__contains__, runs)) / self.lengths[piece]
 
     def cost(self, pieces: tuple[int, ...]) -> int:
-        """What taking these would add: themselves, marks where text is left out, a block."""
+        """What taking these would add: themselves, marks where text is left out, blocks."""
         first, lone = pieces[0], len(pieces) == 1
+        if not lone and len(owners := {self.owners[p] for p in pieces}) > 1:
+            groups = [tuple([p for p in pieces if self.owners[p] == o]) for o in sorted(owners)]
+            return sum(map(self.cost, groups))
         owner, costs = self.owners[first], self.costs
         total = costs[first] if lone else sum(map(costs.__getitem__, pieces))
         if self.many[owner] > 0:
@@ -102,15 +107,15 @@ class Selection:
     def take(self, pieces: tuple[int, ...]) -> list[int]:
         """Choose them; their neighbours, which are worth a little more for it, are handed back."""
         gained, taken, extra = [], self.taken, self.extra
-        owner = self.owners[pieces[0]]
-        first, after = self.firsts[owner], self.firsts[owner + 1]
         for p in pieces:
             taken[p] = True
             if self.runs[p]:
                 self.said.update(self.runs[p])
-        self._opened(owner, len(pieces))
+            self._opened(self.owners[p], 1)
         self.groups.append(pieces)
         for p in pieces:
+            owner = self.owners[p]
+            first, after = self.firsts[owner], self.firsts[owner + 1]
             more = BESIDE * self.worths[p]
             for n in (p - 1, p + 1):
                 if first <= n < after and not taken[n]:
@@ -121,9 +126,9 @@ class Selection:
     def drop_last(self) -> tuple[int, ...]:
         """Take the last choice back, with what it brought; nothing leans on that but itself."""
         pieces = self.groups.pop()
-        self._opened(self.owners[pieces[0]], -len(pieces))
         for p in pieces:
             self.taken[p] = False
+            self._opened(self.owners[p], -1)
         return pieces
 
     def _opened(self, owner: int, more: int) -> None:
@@ -158,8 +163,10 @@ def build_selection(candidates: Sequence[Candidate], scale: BudgetTracker) -> Se
         basket.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
         basket.worths += sentences.worths
         basket.noise = max(basket.noise, sentences.noise)
+        basket.asked += [first + place for place in sentences.asked]
         basket.heads += [first + lean for lean in sentences.leans]
         basket.firsts.append(first + len(spans))
+    link_heads(pool, basket.firsts, basket.heads)
     basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
     basket.many = [0] * len(pool)
     basket.lengths = [*map(len, runs)]

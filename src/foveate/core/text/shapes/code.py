@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end
+from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end, repair_first
 from foveate.core.types import Span
 
 LONGEST_BLOCK = 400
@@ -51,14 +51,9 @@ def read_code(text: str, start: int) -> Reading:
     if looked < FEWEST_LINES or openings < 1 or 10 * (marked + openings) < 7 * looked:
         return Reading(None, max(line_end(text, start) + 1, start + 1))
     draft = Draft()
-    write_code(text, lines, draft)
+    head, inner = _write(_blocks(text, lines), draft, -1, 0)
     draft.counted.append(("lines", lines))
-    return Reading(draft.shape(text, "code", lines[-1][1]), stop)
-
-
-def write_code(text: str, lines: list[Span], draft: Draft) -> None:
-    """The lines as units of code."""
-    _write(_blocks(text, lines), draft, -1, 0)
+    return Reading(draft.shape(text, "code", lines[-1][1], head=head, columns=inner), stop)
 
 
 def _lines(text: str, start: int) -> tuple[list[Span], int]:
@@ -79,9 +74,10 @@ def _blocks(text: str, lines: list[Span]) -> list[_Block]:
     root = _Block(0, 0, -1)
     stack = [root]
     leading: _Block | None = None  # decorators and comments, which belong to what follows
-    for a, b in lines:
+    indents = [indent_of(text[a:b]) for a, b in lines]
+    repair_first(indents)
+    for (a, b), indent in zip(lines, indents, strict=True):
         line = text[a:b]
-        indent = indent_of(line)
         while stack[-1].indent >= indent:
             stack.pop()
         siblings = stack[-1].body
@@ -103,8 +99,12 @@ def _blocks(text: str, lines: list[Span]) -> list[_Block]:
     return root.body
 
 
-def _write(blocks: list[_Block], draft: Draft, head: int, depth: int) -> None:
+def _write(blocks: list[_Block], draft: Draft, head: int, depth: int) -> tuple[int, int]:
+    """The units of the blocks; the last unit that opens some, and their indentation."""
+    last = head, blocks[0].indent if head >= 0 else 0
     for block in blocks:
         own = draft.add(block.start, head)
+        last = head, last[1]
         if block.body and block.end - block.start > LONGEST_BLOCK and depth < DEEPEST:
-            _write(block.body, draft, own, depth + 1)
+            last = _write(block.body, draft, own, depth + 1)
+    return last

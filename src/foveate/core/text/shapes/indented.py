@@ -16,7 +16,7 @@ from foveate.core.text.shapes.json import (
     LONGEST_ROOT,
     LONGEST_VALUE,
 )
-from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end
+from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end, repair_first
 from foveate.core.types import Span
 
 FEWEST_LINES = 4
@@ -67,9 +67,9 @@ def read_indented(text: str, start: int) -> Reading:
     _gather_stanzas(root)
     draft = Draft()
     lists = any(True for _ in _record_lists(root))
-    _write(root, draft, -1, 0, lists=lists)
-    end = lines[-1][1]
-    return Reading(draft.shape(text, "indented", end), stop)
+    head, inner = _write(root, draft, -1, 0, lists=lists)
+    shape = draft.shape(text, "indented", lines[-1][1], head=head, columns=inner)
+    return Reading(shape, stop)
 
 
 def _lines(text: str, start: int) -> tuple[list[Span], int]:
@@ -96,10 +96,11 @@ def _lines(text: str, start: int) -> tuple[list[Span], int]:
 def _tree(text: str, lines: list[Span]) -> _Node:
     root = _Node(lines[0][0], lines[-1][1], -1.0, item=False)
     stack = [root]
-    for a, b in lines:
+    indents = [indent_of(text[a:b]) for a, b in lines]
+    repair_first(indents)
+    for (a, b), lead in zip(lines, indents, strict=True):
         line = text[a:b]
         item = bool(_ITEM.match(line))
-        lead = indent_of(line)
         depth = lead + 0.5 * item
         while stack[-1].depth >= depth:
             stack.pop()
@@ -139,7 +140,11 @@ def _record_lists(node: _Node, depth: int = 0) -> list[_Node]:
     return [found for one in node.inner if one.inner for found in _record_lists(one, depth + 1)]
 
 
-def _write(node: _Node, draft: Draft, head: int, depth: int, *, lists: bool) -> None:
+def _write(
+    node: _Node, draft: Draft, head: int, depth: int, *, lists: bool
+) -> tuple[int, int]:
+    """The units of what is in the node; the last unit that opens some, and their indentation."""
+    last = head, int(node.inner[0].depth) if head >= 0 else 0
     listed = node.is_record_list()
     spans: list[Span] = []
     noun = "records" if listed else "" if lists else "fields"
@@ -150,5 +155,6 @@ def _write(node: _Node, draft: Draft, head: int, depth: int, *, lists: bool) -> 
         limit = LONGEST_RECORD if listed else LONGEST_ROOT if one.item else LONGEST_VALUE
         own = draft.add(one.start, head)
         if one.inner and depth < DEEPEST and (size > limit or (not listed and _record_lists(one))):
-            _write(one, draft, own, depth + 1, lists=lists)
+            last = _write(one, draft, own, depth + 1, lists=lists)
         spans.append((one.start, one.end))
+    return last

@@ -74,12 +74,14 @@ def read_json(text: str, start: int) -> Reading:
     if scan.keys < FEWEST_KEYS and not _is_grid(root):
         return Reading(None, max(scan.at, start + 1))
     draft = Draft()
-    _Writer(text, draft).write(root)
+    writer = _Writer(text, draft)
+    writer.write(root)
     if not draft.starts:
         return Reading(None, max(scan.at, start + 1))
     lines = len(root.inner) > 1 and not scan.commas
     name = "json lines" if lines else "json"
-    return Reading(draft.shape(text, name, root.end, broken=scan.broken), max(scan.at, start + 1))
+    shape = draft.shape(text, name, root.end, head=writer.open, broken=scan.broken)
+    return Reading(shape, max(scan.at, start + 1))
 
 
 def resume_json(text: str) -> int:
@@ -190,6 +192,7 @@ class _Writer:
         self.text = text
         self.draft = draft
         self.lists = False
+        self.open = -1  # the unit that opens what the text ends in
 
     def write(self, root: _Node) -> None:
         """All units of the values that stand side by side."""
@@ -212,7 +215,8 @@ class _Writer:
                 self._open(one, head, depth)
             else:
                 self._value(one, head)
-            spans.append((one.start, one.end))
+            if one.bracket or node.bracket or not listed:
+                spans.append((one.start, one.end))
 
     def _opens(self, node: _Node, *, listed: bool, root: bool) -> bool:
         if not node.bracket or not node.inner:
@@ -226,6 +230,8 @@ class _Writer:
     def _open(self, node: _Node, head: int, depth: int) -> None:
         at = len(self.draft.starts)
         opener = self.draft.add(node.start, head) if node.keyed else head
+        if node.cut and node.keyed:
+            self.open = opener
         self._inner(node, opener, depth + 1)
         if not node.keyed and len(self.draft.starts) > at:
             self.draft.starts[at] = node.start  # the bracket goes with what it opens

@@ -23,8 +23,9 @@ class Shape(NamedTuple):
     """`text[start:end]`, read as units.
 
     `leans[i]`: the unit that i is never shown without, itself where it stands alone. `head`: the
-    unit that rows of a later part of the same table need too, -1 if there is none; `columns`: of a
-    table, else 0. `broken`: it ended in the middle of something.
+    unit that what goes on in a later part of the same text needs too, -1 if there is none;
+    `columns`: of a table, or the indentation of what goes on, else 0. `broken`: it ended in the
+    middle of something.
     """
 
     name: str
@@ -72,22 +73,40 @@ class Draft:
         broken: bool = False,
     ) -> Shape:
         """The units as a shape that ends there."""
-        bounds = [*self.starts, end]
+        starts = [line_start(text, at) for at in self.starts]
+        bounds = [*starts, end]
         spans = []
-        for n, start in enumerate(self.starts):
+        for n, start in enumerate(starts):
             spans.append((start, start + len(text[start : bounds[n + 1]].rstrip())))
         counted = tuple([Counted(noun, tuple(found)) for noun, found in self.counted if found])
         last = spans[-1][1]
         return Shape(
-            name, self.starts[0], last, tuple(spans), tuple(self.leans), counted, head, columns,
+            name, starts[0], last, tuple(spans), tuple(self.leans), counted, head, columns,
             broken,
         )  # fmt: skip
+
+
+def line_start(text: str, at: int) -> int:
+    """Where the line begins whose indentation ends here; the place itself inside of a line."""
+    start = at
+    while start > 0 and text[start - 1] in " \t":
+        start -= 1
+    return start if start == 0 or text[start - 1] == "\n" else at
 
 
 def line_end(text: str, at: int) -> int:
     """Where the line that holds this place ends, its line break left out."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end
+
+
+def repair_first(indents: list[int]) -> None:
+    """The indentation of the first line, where the text was cut behind it.
+
+    It is deeper than it looks if a later line is less deep than the second, and deeper than it.
+    """
+    if len(indents) > 2 and indents[0] < (least := min(indents[1:])) < indents[1]:
+        indents[0] = least
 
 
 def indent_of(line: str) -> int:
