@@ -89,7 +89,7 @@ def score_sentences(
             worths=tuple(worths[p.first : p.first + len(p.units.spans)]),
             runs=tuple(runs[p.first : p.first + len(p.units.spans)]),
             noise=noise,
-            asked=tuple(np.flatnonzero(named[p.first : p.first + len(p.indexed.lengths)]).tolist()),
+            asked=tuple(np.flatnonzero(named[p.first : p.first + len(p.units.spans)]).tolist()),
         )
         for p in pool.passages
     }
