@@ -13,13 +13,14 @@ from typing import Any
 
 from foveate.core.formats.shared.parts import TEXT_SEPARATOR, escape_json, parse_content_parts
 from foveate.core.stages.pack.cut import MARK as CUT
+from foveate.core.text.shapes.gaps import END_MARK
 from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
 from foveate.core.text.spotlight import MARK
 from foveate.core.types import Block, Context, Span
 
-_LEADING = re.compile(rf"{GAP_MARK.pattern}[ \n]")
+_LEADING = re.compile(rf"(?:{GAP_MARK.pattern}|{END_MARK})[ \n]")
 _BETWEEN = re.compile(rf"[ \n]{GAP_MARK.pattern}[ \n]")
-_TRAILING = re.compile(rf"[ \n]{GAP_MARK.pattern}")
+_TRAILING = re.compile(rf"[ \n](?:{GAP_MARK.pattern}|{END_MARK})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,9 +140,16 @@ def _document_ranges_in_block(block: Block) -> list[Span]:
     """
     if block.rendition in ("abstract", "reference"):
         return []
+    leading = _LEADING.match(block.text)
+    tried = {0, leading.end() if leading and block.rendition in ("extract", "piece") else 0}
+    found = [ranges for at in tried if (ranges := _ranges_from(block, at))]
+    return found[0] if len(found) == 1 else []
+
+
+def _ranges_from(block: Block, at: int) -> list[Span]:
+    """The ranges, if the first begins there and the rest of the text is as it must be."""
     found: list[Span] = []
-    leading = _LEADING.match(block.text) if block.rendition == "extract" else None
-    at, before = leading.end() if leading else 0, None
+    before = None
     for start, end in block.document_spans:
         if before is not None and start != before:
             mark = _BETWEEN.match(block.text, at)

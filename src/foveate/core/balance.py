@@ -126,9 +126,13 @@ def _check_renditions(candidate: Candidate, stage: str) -> None:
             _fail_candidate(
                 stage, candidate.id, f"has a rendition whose spans {way.spans} leave its text"
             )
-        shown = join_chunk_spans(candidate.chunk, way.spans)[0]
-        cut = way.kind == "truncated" and way.text.startswith(shown)
-        if way.verbatim and not cut and way.text != shown:
+        if not way.verbatim:
+            continue
+        if way.kind == "truncated":
+            is_kept = way.text.startswith("".join([candidate.text[a:b] for a, b in way.spans]))
+        else:
+            is_kept = way.text == join_chunk_spans(candidate.chunk, way.spans, candidate.parts)[0]
+        if not is_kept:
             _fail_candidate(
                 stage, candidate.id, "has a rendition that is not the text of its spans"
             )

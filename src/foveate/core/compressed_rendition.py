@@ -55,7 +55,7 @@ def _build_extract(offer: Offer, candidate: Candidate) -> Rendition | str:
         if not reached <= start < end <= len(candidate.text):
             return "its spans are not the text's"
         reached = end
-    text, ranges = join_chunk_spans(candidate.chunk, offer.spans)
+    text, ranges = join_chunk_spans(candidate.chunk, offer.spans, candidate.parts)
     return Rendition(kind="extract", text=text, spans=ranges, value=EXTRACT_VALUE)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from foveate.core.text.profile import text_profile
 from foveate.core.text.salience import join_spans
 from foveate.core.text.shapes import Shape, find_shapes
-from foveate.core.types import Candidate, Chunk, Rendition, RenditionKind, Source, Span
+from foveate.core.types import Candidate, Chunk, Part, Rendition, RenditionKind, Source, Span
 
 _EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
 
@@ -31,11 +31,16 @@ def shapes_of(chunk: Chunk) -> tuple[Shape, ...]:
     return found
 
 
-def join_chunk_spans(chunk: Chunk, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
-    """Spans of the chunk as one text; in gaps, records, rows, lines and turns are counted."""
-    return join_spans(
-        chunk.text, spans, [counted for shape in shapes_of(chunk) for counted in shape.counted]
-    )
+def join_chunk_spans(
+    chunk: Chunk, spans: Sequence[Span], parts: Sequence[Part] = ()
+) -> tuple[str, tuple[Span, ...]]:
+    """Spans of the chunk as one text; in gaps, records, rows, lines and turns are counted.
+
+    `parts`: the chunks inside of it, if it is a passage.
+    """
+    counted = [counted for shape in shapes_of(chunk) for counted in shape.counted]
+    borders = {border for part in parts for border in part.span}
+    return join_spans(chunk.text, spans, counted, borders)
 
 
 def rendition_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...]:

@@ -24,7 +24,7 @@ from typing import ClassVar, NamedTuple
 from foveate.core.errors import BadOption
 from foveate.core.renditions import corroborating_sources, join_chunk_spans
 from foveate.core.request import Request
-from foveate.core.types import Candidate, Chunk, Decision, Rendition, Sentences, Span, Step
+from foveate.core.types import Candidate, Chunk, Decision, Part, Rendition, Sentences, Span, Step
 from foveate.core.unchecked import replace_text
 
 BLOCK_OVERHEAD = 60
@@ -172,6 +172,7 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
         zip(groups, _chunks_of_groups(candidate, groups), strict=True)
     ):
         mine = [candidate.parts[c] for c in group.chunks]
+        parts = tuple([candidate.parts[c] for c in held])
         retrieved = any(part.origin == "retrieved" for part in mine)
         some = _select_sentences(sentences, group.sentences)
         pieces.append(
@@ -180,12 +181,12 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
                 chunk=passage if n == first else _chunk_with_passage_text(mine[0].chunk, passage),
                 score=max([part.score for part in mine]),
                 origin="retrieved" if retrieved else "neighbour",
-                parts=tuple([candidate.parts[c] for c in held]),
+                parts=parts,
                 corroborating=corroborating_sources(
                     candidate, {candidate.parts[c].chunk.id for c in held}
                 ),
                 sentences=some,
-                shown=_piece_rendition(passage, some.spans),
+                shown=_piece_rendition(passage, some.spans, parts),
             )
         )
     return pieces
@@ -225,8 +226,8 @@ def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
     )
 
 
-def _piece_rendition(passage: Chunk, spans: Sequence[Span]) -> Rendition:
-    found, ranges = join_chunk_spans(passage, spans)
+def _piece_rendition(passage: Chunk, spans: Sequence[Span], parts: Sequence[Part]) -> Rendition:
+    found, ranges = join_chunk_spans(passage, spans, parts)
     return Rendition(kind="piece", text=found, spans=ranges)
 
 

@@ -158,7 +158,7 @@ class Compress:
         for reach in self._target_lengths(len(text), size):
             kept = choose_sentences(spans, weights, reach)
             rendition = _build_extract(
-                candidate.chunk, [spans[i] for i in kept], sum(weights[i] for i in kept)
+                candidate, [spans[i] for i in kept], sum(weights[i] for i in kept)
             )
             found.setdefault(rendition.text, rendition)
         floor = self.min_tokens * len(text) // size
@@ -220,8 +220,8 @@ def is_over_budget(candidates: Sequence[Candidate], sizes: Sequence[int], reques
     return characters > budget.characters
 
 
-def _build_extract(chunk: Chunk, spans: Sequence[Span], value: float) -> Rendition:
-    shown, ranges = join_chunk_spans(chunk, spans)
+def _build_extract(candidate: Candidate, spans: Sequence[Span], value: float) -> Rendition:
+    shown, ranges = join_chunk_spans(candidate.chunk, spans, candidate.parts)
     return Rendition(kind="extract", text=shown, spans=ranges, value=min(value, 1.0))
 
 

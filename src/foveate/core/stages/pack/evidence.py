@@ -278,7 +278,9 @@ def _rendition(basket: Selection, owner: int) -> Rendition:
     if sentences is None or basket.many[owner] == last - first or not open_to_choice(candidate):
         return candidate.shown or full_rendition(candidate)
     places = [n - first for n in range(first, last) if basket.taken[n]]
-    text, ranges = join_chunk_spans(candidate.chunk, [sentences.spans[n] for n in places])
+    text, ranges = join_chunk_spans(
+        candidate.chunk, [sentences.spans[n] for n in places], candidate.parts
+    )
     value = sum([sentences.worths[n] for n in places]) / (sum(sentences.worths) or 1.0)
     return Rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
 

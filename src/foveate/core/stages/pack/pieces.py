@@ -50,7 +50,7 @@ def _shown(candidate: Candidate, spans: tuple[Span, ...]) -> TextPiece:
     known = text_profile(candidate.chunk.content_hash)
     piece = known.pieces.get(spans)
     if piece is None:
-        text, ranges = join_chunk_spans(candidate.chunk, spans)
+        text, ranges = join_chunk_spans(candidate.chunk, spans, candidate.parts)
         piece = TextPiece(text, ranges, content_hash(text))
         known.add(known.pieces, spans, piece, most=KEPT)
     return piece

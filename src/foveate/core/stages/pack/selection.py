@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
 ELISION = 3  # tokens of the mark between two pieces
+ENDS = 2  # tokens of the marks at both ends of what is shown of a text
 
 
 @dataclass(slots=True)
@@ -97,7 +98,8 @@ class Selection:
             apart = [p for p in pieces if not self._joins(p, owner)]
             return total + ELISION * len(apart)
         later = self.blocks.get(self.pool[owner].chunk.document_id, 0) > 0
-        return total + max(self.openings[owner]["same" if later else "fresh"][self.unit], 1)
+        ends = ENDS if self.firsts[owner + 1] - self.firsts[owner] > len(pieces) else 0
+        return total + ends + max(self.openings[owner]["same" if later else "fresh"][self.unit], 1)
 
     def _joins(self, piece: int, owner: int) -> bool:
         """Whether a neighbour of the piece is taken."""

@@ -13,23 +13,30 @@ from collections.abc import Sequence
 from foveate.core.text.shapes.shape import Counted
 
 MARK = "[…]"
+END_MARK = "…"
+"""Where a text goes on before or behind what is shown; shorter, for every extract may have two."""
 PATTERN = re.compile(r"\[…(?: \d+ of \d+ [a-z]+(?:, \d+ of \d+ [a-z]+)*)?\]")
 """Every mark, without the white space around it."""
 
 
-def gap_mark(text: str, start: int, end: int, counted: Sequence[Counted]) -> str:
-    """The mark for `text[start:end]`, which is left out; empty at an end where nothing is counted.
+def gap_mark(
+    text: str, start: int, end: int, counted: Sequence[Counted], *, is_apart: bool = False
+) -> str:
+    """The mark for `text[start:end]`, which is left out; empty if that is white space alone.
 
-    On a line of its own where line breaks are left out with what is counted.
+    On a line of its own where line breaks are left out with what is counted. `is_apart`: what is
+    left out at this end of the text is another chunk, which needs no mark.
     """
-    inner = 0 < start and end < len(text)
     found = []
     for noun, spans in counted:
         number = count_within(spans, start, end)
         if number:
             found.append(f" {number} of {len(spans)} {noun}")
+    if not found and 0 < start and end < len(text):
+        return f" {MARK} "
     if not found:
-        return f" {MARK} " if inner else ""
+        is_blank = is_apart or not text[start:end].strip()
+        return "" if is_blank else f" {END_MARK}" if start else f"{END_MARK} "
     mark, space = f"[…{','.join(found)}]", "\n" if "\n" in text[start:end] else " "
     return f"{space if start > 0 else ''}{mark}{space if end < len(text) else ''}"
 
