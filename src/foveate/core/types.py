@@ -147,7 +147,8 @@ class Sentences:
     itself where it stands alone. `worths` compare over the pool; the best sentence of all has 1.
     `runs`: of each, its runs of words as numbers, by which a repeat is known; empty: not known.
     `noise`: a sentence with less worth is not worth showing, even if the budget has room. `asked`:
-    the places of those that hold an identifier which the query names.
+    the places of those that hold an identifier which the query names. `earned[i]`: whether i may
+    be shown without one that has; empty: all have.
     """
 
     spans: tuple[Span, ...]
@@ -156,6 +157,7 @@ class Sentences:
     runs: tuple[Runs, ...] = field(default=(), compare=False, repr=False)
     noise: float = 0.0
     asked: tuple[int, ...] = ()
+    earned: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -223,6 +223,8 @@ def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
         worths=tuple([sentences.worths[i] for i in places]),
         runs=tuple([sentences.runs[i] for i in places]) if sentences.runs else (),
         asked=tuple([at[i] for i in sentences.asked if i in at]),
+        earned=tuple([sentences.earned[i] for i in places]) if sentences.earned else (),
+        noise=sentences.noise,
     )
 
 

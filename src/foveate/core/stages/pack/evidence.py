@@ -218,7 +218,7 @@ def _fill(
             continue
         group = (piece,) if lone else basket.with_heads(piece)
         cost = basket.cost(group)
-        if cost > room:
+        if cost > room or not basket.may_stand(group):
             left.append(now)
             continue
         room -= cost

@@ -54,6 +54,7 @@ class Selection:
     groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
     said: set[int] = field(default_factory=set)  # runs of words
     asked: list[int] = field(default_factory=list)  # pieces that hold an identifier of the query
+    earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
     noise: float = 0.0  # the worth under which a piece is not worth showing
     changed: set[int] = field(default_factory=set)  # candidates to be counted anew
 
@@ -105,6 +106,10 @@ class Selection:
         """Whether a neighbour of the piece is taken."""
         taken, first, after = self.taken, self.firsts[owner], self.firsts[owner + 1]
         return (piece > first and taken[piece - 1]) or (piece + 1 < after and taken[piece + 1])
+
+    def may_stand(self, pieces: tuple[int, ...]) -> bool:
+        """Whether these may be shown: their block is open, or one of them earned it."""
+        return self.many[self.owners[pieces[0]]] > 0 or any(map(self.earned.__getitem__, pieces))
 
     def take(self, pieces: tuple[int, ...]) -> list[int]:
         """Choose them; their neighbours, which are worth a little more for it, are handed back."""
@@ -164,6 +169,7 @@ def build_selection(candidates: Sequence[Candidate], scale: BudgetTracker) -> Se
         basket.owners += [i] * len(spans)
         basket.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
         basket.worths += sentences.worths
+        basket.earned += sentences.earned or [True] * len(spans)
         basket.noise = max(basket.noise, sentences.noise)
         basket.asked += [first + place for place in sentences.asked]
         basket.heads += [first + lean for lean in sentences.leans]
