@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from foveate.core.text.shapes.shape import Counted
 
-MARK = "[…]"
+ELISION = " […] "
+"""The mark between two pieces where nothing is counted."""
 PATTERN = re.compile(r"\[…(?: \d+ of \d+ [a-z]+(?:, \d+ of \d+ [a-z]+)*)?\]")
 """Every mark, without the white space around it."""
 
@@ -29,7 +30,7 @@ def gap_mark(text: str, start: int, end: int, counted: Sequence[Counted]) -> str
         if number:
             found.append(f" {number} of {len(spans)} {noun}")
     if not found:
-        return f" {MARK} " if inner else ""
+        return ELISION if inner else ""
     mark, space = f"[…{','.join(found)}]", "\n" if "\n" in text[start:end] else " "
     return f"{space if start > 0 else ''}{mark}{space if end < len(text) else ''}"
 
