@@ -15,7 +15,7 @@ from foveate.answer.messages import format_for_anthropic
 from foveate.answer.places import citable_blocks, map_offsets
 from foveate.answer.provider_citations import resolve_provider_citations
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
-from foveate.core.text.salience import ELISION
+from foveate.core.text.shapes.gaps import ELISION
 from foveate.core.text.sanitise import sanitise
 from foveate.plugins import recipe
 from foveate.testing.hostile import texts
@@ -207,7 +207,8 @@ def test_places_in_an_extract_are_those_of_its_sentences():
     whole = chars(0, len(sent.text), sent.text, title="a.md")
     (one,) = resolve_provider_citations(anthropic(("Deep.", whole)), context).confirmed_citations
 
-    assert ELISION.join((" " * 7 + text)[slice(*s)] for s in one.document_spans) == sent.text
+    shown = ELISION.join((" " * 7 + text)[slice(*s)] for s in one.document_spans)
+    assert f"… {shown} …" == sent.text
     assert len(one.document_spans) == sent.text.count(ELISION) + 1
 
 

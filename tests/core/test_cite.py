@@ -126,7 +126,7 @@ def test_an_extract_points_at_what_it_shows() -> None:
     shown = " […] ".join(text[a - 100 : b - 100] for a, b in entry.document_spans)
 
     assert context.blocks[0].rendition == "extract"
-    assert shown == context.blocks[0].text
+    assert f"… {shown} …" == context.blocks[0].text
 
 
 def test_offsets_that_cannot_be_true() -> None:

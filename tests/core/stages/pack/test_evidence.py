@@ -38,7 +38,7 @@ def texts_shown(step: Step) -> list[str]:
 def test_evidence_from_two_documents() -> None:
     """S9: the two sentences that answer are shown, one of each document."""
     pool = (candidate(MILL, id="a", score=0.9), candidate(QUAY, id="b", score=0.2))
-    shown = " ".join(texts_shown(packed(pool, 16)))
+    shown = " ".join(texts_shown(packed(pool, 20)))
 
     assert "Ada built the mill" in shown
     assert "Ada left Uferstadt young." in shown
@@ -46,14 +46,17 @@ def test_evidence_from_two_documents() -> None:
 
 
 def test_what_is_left_out_is_marked() -> None:
-    """S8: an extract is verbatim, with a mark where text is missing."""
+    """S8, J3: an extract is verbatim, with a mark where text is missing, at its ends too."""
     pool = (candidate(MILL, id="a", score=0.9),)
-    (one,) = packed(pool, 9, "Who ground corn, and who built the mill?").candidates
+    (one,) = packed(pool, 13, "Who ground corn, and who built the mill?").candidates
 
     assert one.shown is not None
     assert one.shown.kind == "extract"
     assert one.shown.verbatim
-    assert " […] ".join(MILL[a:b] for a, b in one.shown.spans) == one.shown.text
+    pieces = " […] ".join(MILL[a:b] for a, b in one.shown.spans)
+    first, last = one.shown.spans[0][0], one.shown.spans[-1][1]
+    ends = ("… " if first else "", " …" if last < len(MILL) else "")
+    assert one.shown.text == pieces.join(ends) != pieces
 
 
 @given(candidates(), st.integers(1, 60))

@@ -31,10 +31,14 @@ SHORTEST = 40
 LONGEST_FENCE = 1_600
 """Characters; a longer piece of code between fences is read as code."""
 _LOOKED_AT = 200  # characters of a line
+_LONGEST_KEY = 64
+_ENTRY_OPENS = frozenset("[(<\x1bTDINWECFSAJMOVti")
+_CODE_OPENS = frozenset("acdefilnpsuv@#")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[^`\n]*")
 _INLINE = re.compile(r"(?:\{\s*\"|\[\s*[\[{])")
 _SHORTEST_INLINE = 200  # characters
-_TORN = re.compile(r"[^\n]*[}\]]")
+LEAST_TORN = 0.4
+"""Of a text that begins in the middle of a record is records."""
 
 Reader: TypeAlias = Callable[[str, int], Reading]
 
@@ -47,19 +51,20 @@ def find_shapes(text: str) -> tuple[Shape, ...]:
 def _each_shape(text: str) -> Iterator[Shape]:
     stops: dict[str, int] = {}  # up to where each reader has looked
     at, size = 0, len(text)
-    torn = _read_torn(text)
+    torn = _read_torn(text) if "{" in text else None
     if torn is not None:
         yield torn
         at = line_end(text, torn.end) + 1
     while at < size:
         end = line_end(text, at)
-        if text.startswith(("```", "~~~"), at + len(text[at:end]) - len(text[at:end].lstrip())):
+        body = text[at:end].lstrip()
+        if body.startswith(("```", "~~~")):
             shape, at = _read_fence(text, at, end)
             if shape is not None:
                 yield shape
             continue
         found = None
-        for name, read, place in _openings(text, at, end):
+        for name, read, place in _openings(text, at, end, body) if body else ():
             if place < stops.get(name, 0):
                 continue
             found, stops[name] = read(text, place)
@@ -71,43 +76,35 @@ def _each_shape(text: str) -> Iterator[Shape]:
         at = end + 1
 
 
-def _openings(text: str, at: int, end: int) -> Iterator[tuple[str, Reader, int]]:
-    """What the line may open, by its first characters, and where."""
-    line = text[at : min(end, at + _LOOKED_AT)]
-    body = line.lstrip()
-    if not body:
-        return
-    first = body[0]
-    if first in "{[\"":
+def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
+    """What the line may open, by its first characters, and where; `body`: without its indent."""
+    first, start = body[0], end - len(body)
+    if first in "{[\"" and (not at or start == at):
         yield "json", read_json, at
     elif first == "|":
         yield "pipes", read_pipe_table, at
-    elif first in "<-TCE" or not first.isalpha():
-        if TRACE.match(line):
-            yield "trace", read_trace, at
-    if "<" in line and (tag := FIRST.search(line)):
-        yield "html", read_html_table, at + tag.start()
-    if ":" in line or "[" in line:
-        if ENTRY.match(line):
-            yield "log", read_log, at
-        if TURN.match(line):
+    elif first in "TCE" and TRACE.match(body):
+        yield "trace", read_trace, at
+    if "<" in body and (tag := FIRST.search(text, start, min(end, at + _LOOKED_AT))):
+        yield "html", read_html_table, tag.start()
+    if (first in _ENTRY_OPENS or first.isdigit()) and ENTRY.match(text, at, end):
+        yield "log", read_log, at
+    colon = body.find(":", 0, _LOOKED_AT)
+    if colon > 0:
+        if TURN.match(body):
             yield "dialogue", read_dialogue, at
-        if KEY.match(line):
+        if colon <= _LONGEST_KEY and KEY.match(body):
             yield "indented", read_indented, at
-        if (inline := _INLINE.search(line)) and inline.start() > len(line) - len(body):
-            yield "inline", _read_inline, at + inline.start()
-    if CODE.match(line):
+    if "{" in body and (inline := _INLINE.search(text, start + 1, min(end, at + _LOOKED_AT))):
+        yield "inline", _read_inline, inline.start()
+    if first in _CODE_OPENS and CODE.match(body):
         yield "code", read_code, at
-    if end < len(text) and (delimiter := _delimiter(text, at, end)):
+    if end < len(text) and (delimiter := opens_table(text, at, end)):
         yield (
             f"rows by {delimiter}",
             lambda text, start: read_delimited(text, start, delimiter),
             at,
         )
-
-
-def _delimiter(text: str, at: int, end: int) -> str:
-    return opens_table(text[at:end], text[end + 1 : line_end(text, end + 1)])
 
 
 def _read_inline(text: str, start: int) -> Reading:
@@ -123,7 +120,7 @@ def _read_torn(text: str) -> Shape | None:
     """JSON from its first whole record on, where the text begins in the middle of another."""
     if not text.lstrip().startswith(("{", "[")) and (at := resume_json(text)) > 0:
         shape = read_json(text, at).shape
-        if shape is not None:
+        if shape is not None and (shape.end - at) > LEAST_TORN * len(text):
             lead = len(text) - len(text.lstrip())
             before = lead, lead + len(text[lead:at].rstrip())
             return shape._replace(

@@ -14,6 +14,8 @@ from foveate.core.types import Span
 
 LONGEST_BLOCK = 400
 """Characters; a longer block is opened."""
+LONGEST_STATEMENT = 4_000
+"""Characters; a statement over several lines is not cut below that."""
 FEWEST_LINES = 4
 LEAST_MARKS = 2
 LOOKED_AT = 40
@@ -30,7 +32,9 @@ _MARK = re.compile(
     r"|case|switch|throw|assert|pass|del|print)\b|^\s*(?:\#|//|/\*|\*|@)|[\w\])]\s*(?:[+*/|&-]|:)?=\s*\S"
     r"|^\s*[)\]}]|\w\(.*\)|,\s*\Z|^\s*[\"'].*[\"']"
 )
-_CLOSES = re.compile(r"[ \t]*+(?:[)\]}]|(?:else|elif|except|finally|catch|end|fi|done|esac)\b)")
+_CLOSES = re.compile(r"[ \t]*+(?:[)\]]|\}(?![ \t]*(?:else|catch|finally))|(?:end|fi|done|esac)\b)")
+_GOES_ON = re.compile(r"[ \t]*+\}?[ \t]*(?:else|elif|except|finally|catch)\b")
+_OPENS_BLOCK = re.compile(r"[:{][ \t]*(?:#.*|//.*)?\r?\Z")
 _LEADS = re.compile(r"[ \t]*+(?:@\w|#|//|/\*|\*|\[\w)")
 
 
@@ -39,6 +43,8 @@ class _Block:
     start: int
     end: int
     indent: int
+    opens: bool = False
+    leans: bool = False
     body: list[_Block] = field(default_factory=list)
 
 
@@ -82,15 +88,25 @@ def _blocks(text: str, lines: list[Span]) -> list[_Block]:
             stack.pop()
         siblings = stack[-1].body
         if siblings and _CLOSES.match(line):
-            siblings[-1].end = b
-            stack.append(siblings[-1])
+            last = siblings[-1]
+            last.end = b
+            if _OPENS_BLOCK.search(line):
+                last.opens, last.body = True, []  # a signature over several lines ends here
+            stack.append(last)
             leading = None
             continue
         if leading is not None and leading.indent == indent:
             leading.end = b
+            leading.opens = bool(_OPENS_BLOCK.search(line))
             stack.append(leading)
         else:
-            block = _Block(a + len(line) - len(line.lstrip()), b, indent)
+            block = _Block(
+                a + len(line) - len(line.lstrip()),
+                b,
+                indent,
+                opens=bool(_OPENS_BLOCK.search(line)),
+                leans=bool(siblings and _GOES_ON.match(line)),
+            )
             siblings.append(block)
             stack.append(block)
         leading = stack[-1] if _LEADS.match(line) and stack[-1].end - stack[-1].start < LONGEST_BLOCK else None
@@ -102,9 +118,11 @@ def _blocks(text: str, lines: list[Span]) -> list[_Block]:
 def _write(blocks: list[_Block], draft: Draft, head: int, depth: int) -> tuple[int, int]:
     """The units of the blocks; the last unit that opens some, and their indentation."""
     last = head, blocks[0].indent if head >= 0 else 0
+    own = head
     for block in blocks:
-        own = draft.add(block.start, head)
+        own = draft.add(block.start, own if block.leans else head)
         last = head, last[1]
-        if block.body and block.end - block.start > LONGEST_BLOCK and depth < DEEPEST:
+        limit = LONGEST_BLOCK if block.opens else LONGEST_STATEMENT
+        if block.body and block.end - block.start > limit and depth < DEEPEST:
             last = _write(block.body, draft, own, depth + 1)
     return last

@@ -21,16 +21,21 @@ MAX_SPACED = 0.34
 MAX_CELL = 80
 """Characters of a cell on average; longer ones are sentences."""
 MAX_NAME = 60
+PAIR = 2
 
 _QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
 _DIGIT = re.compile(r"\d")
 
 
-def opens_table(line: str, following: str) -> str:
-    """The delimiter by which both lines may be rows; empty if there is none."""
+def opens_table(text: str, start: int, end: int) -> str:
+    """The delimiter by which `text[start:end]` and the next line may be rows; empty for none."""
+    line, following = text[start:end], ""
     for delimiter in DELIMITERS:
         count = line.count(delimiter)
-        if count and following.count(delimiter) >= count:
+        if count:
+            following = following or text[end + 1 : line_end(text, end + 1)]
+            if following.count(delimiter) < count:
+                continue
             spaced = line.count(delimiter + " ") if delimiter != "\t" else 0
             if spaced < count or '"' in line:
                 return delimiter
@@ -120,7 +125,9 @@ class Rows:
 
 
 def _is_table(rows: Sequence[Row], delimiter: str) -> bool:
-    if len(rows) < FEWEST_ROWS:
+    if len(rows) < FEWEST_ROWS or not any(row.cells[-1].strip() for row in rows):
+        return False
+    if len(rows[0].cells) == PAIR and delimiter == "," and not _is_named_pair(rows):
         return False
     cells = [cell for row in rows for cell in row.cells]
     if delimiter != "\t":
@@ -128,6 +135,12 @@ def _is_table(rows: Sequence[Row], delimiter: str) -> bool:
         if sum(cell.startswith(" ") for cell in inner) > MAX_SPACED * len(inner):
             return False
     return sum(map(len, cells)) <= MAX_CELL * len(cells)
+
+
+def _is_named_pair(rows: Sequence[Row]) -> bool:
+    """Whether two columns are more than numbers with a decimal comma, or lines of an argument."""
+    names = rows[0].cells
+    return all(name.strip("\" ").isidentifier() for name in names) and has_names(rows)
 
 
 def has_names(rows: Sequence[Row]) -> bool:

@@ -59,7 +59,8 @@ def read_dialogue(text: str, start: int) -> Reading:
     if (
         len(turns) < FEWEST_TURNS
         or len(who) < FEWEST_SPEAKERS
-        or 2 * repeated <= len(turns)
+        or 5 * repeated < 4 * len(turns)
+        or len(who) > max(FEWEST_SPEAKERS, len(turns) / 3)
         or not spoken
     ):
         return Reading(None, max(at if len(turns) >= FEWEST_TURNS else start + 1, start + 1))

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from foveate.core.text.shapes.shape import Counted
 
-MARK = "[…]"
+ELISION = " […] "
+"""The mark between two pieces where nothing is counted."""
 END_MARK = "…"
 """Where a text goes on before or behind what is shown; shorter, for every extract may have two."""
 PATTERN = re.compile(r"\[…(?: \d+ of \d+ [a-z]+(?:, \d+ of \d+ [a-z]+)*)?\]")
@@ -33,7 +34,7 @@ def gap_mark(
         if number:
             found.append(f" {number} of {len(spans)} {noun}")
     if not found and 0 < start and end < len(text):
-        return f" {MARK} "
+        return ELISION
     if not found:
         is_blank = is_apart or not text[start:end].strip()
         return "" if is_blank else f" {END_MARK}" if start else f"{END_MARK} "

@@ -10,10 +10,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from foveate.core.text.sentences import unit_spans
 from foveate.core.text.shapes.json import (
     FEWEST_RECORDS,
     LONGEST_RECORD,
     LONGEST_ROOT,
+    LONGEST_STRING,
     LONGEST_VALUE,
 )
 from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end, repair_first
@@ -56,8 +58,10 @@ def read_indented(text: str, start: int) -> Reading:
     items = sum(bool(_ITEM.match(text, *line)) for line in lines)
     nested = sum(bool(KEY.match(text, a, b)) for a, b in lines if text[a:b].lstrip().startswith("- "))
     size = sum(b - a for a, b in lines)
+    foreign = sum(text[b - 1] in ",;{[" for _, b in lines)
     if (
-        len(lines) < FEWEST_LINES
+        4 * foreign > len(lines)
+        or len(lines) < FEWEST_LINES
         or len(keys) < LEAST_SHARE * len(lines)
         or size > MAX_VALUE * len(lines)
         or (items and len(keys) == nested and len(keys) < 2 * items)
@@ -67,7 +71,7 @@ def read_indented(text: str, start: int) -> Reading:
     _gather_stanzas(root)
     draft = Draft()
     lists = any(True for _ in _record_lists(root))
-    head, inner = _write(root, draft, -1, 0, lists=lists)
+    head, inner = _write(text, root, draft, -1, 0, lists=lists)
     shape = draft.shape(text, "indented", lines[-1][1], head=head, columns=inner)
     return Reading(shape, stop)
 
@@ -141,7 +145,7 @@ def _record_lists(node: _Node, depth: int = 0) -> list[_Node]:
 
 
 def _write(
-    node: _Node, draft: Draft, head: int, depth: int, *, lists: bool
+    text: str, node: _Node, draft: Draft, head: int, depth: int, *, lists: bool
 ) -> tuple[int, int]:
     """The units of what is in the node; the last unit that opens some, and their indentation."""
     last = head, int(node.inner[0].depth) if head >= 0 else 0
@@ -155,6 +159,9 @@ def _write(
         limit = LONGEST_RECORD if listed else LONGEST_ROOT if one.item else LONGEST_VALUE
         own = draft.add(one.start, head)
         if one.inner and depth < DEEPEST and (size > limit or (not listed and _record_lists(one))):
-            last = _write(one, draft, own, depth + 1, lists=lists)
+            last = _write(text, one, draft, own, depth + 1, lists=lists)
+        elif not one.inner and size > LONGEST_STRING:
+            for a, _ in unit_spans(text, (one.start, one.end), "paragraph")[1:]:
+                draft.add(a, own)
         spans.append((one.start, one.end))
     return last

@@ -26,6 +26,8 @@ SCALARS = 80
 """Characters; so much of a list of numbers or words is one unit."""
 DEEPEST = 40
 """Values inside one another that are opened; deeper ones stay whole."""
+SHORTEST = 200
+"""Characters; fewer in a longer text are part of what stands around them."""
 FEWEST_KEYS = 2
 FEWEST_RECORDS = 2
 FEWEST_MEMBERS = 3
@@ -71,7 +73,9 @@ def read_json(text: str, start: int) -> Reading:
     scan = _Scan(text, start)
     scan.run()
     root = scan.root
-    if scan.keys < FEWEST_KEYS and not _is_grid(root):
+    size = root.end - start
+    whole = size >= SHORTEST or not (text[:start].strip() or text[root.end :].strip())
+    if not whole or (scan.keys < FEWEST_KEYS and not _is_grid(root)):
         return Reading(None, max(scan.at, start + 1))
     draft = Draft()
     writer = _Writer(text, draft)
@@ -92,7 +96,9 @@ def resume_json(text: str) -> int:
 
 def _is_grid(root: _Node) -> bool:
     rows = root.inner[0].inner if len(root.inner) == 1 else root.inner
-    return len(rows) >= FEWEST_RECORDS and all(row.bracket == "[" and row.inner for row in rows)
+    return len(rows) > FEWEST_RECORDS and all(
+        row.bracket == "[" and len(row.inner) > 1 for row in rows
+    )
 
 
 class _Scan:

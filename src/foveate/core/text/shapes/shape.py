@@ -78,8 +78,12 @@ class Draft:
         spans = []
         for n, start in enumerate(starts):
             spans.append((start, start + len(text[start : bounds[n + 1]].rstrip())))
-        counted = tuple([Counted(noun, tuple(found)) for noun, found in self.counted if found])
         last = spans[-1][1]
+        counted = tuple(
+            Counted(noun, tuple([(a, min(b, last)) for a, b in found if a < last]))
+            for noun, found in self.counted
+            if found
+        )
         return Shape(
             name, starts[0], last, tuple(spans), tuple(self.leans), counted, head, columns,
             broken,

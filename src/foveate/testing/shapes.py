@@ -1,0 +1,104 @@
+"""The law suite for readers of shapes: `check_shapes(text)` for texts of yours.
+
+The laws of `foveate.core.text.shapes.find_shapes`, and of `units_of`, which rests on it
+
+1. *Verbatim*: shapes are in order and apart, their units too, and all lie inside of the text.
+2. *Complete*: every character of a shape that is not white space is in exactly one unit.
+3. *Leaning*: a unit leans on one of the same shape, and no chain of them comes back.
+4. *Counted*: what is counted is in order and apart, inside of the shape.
+5. *Pure*: the same text gives the same shapes.
+6. *Marked*: units left out are marked, and the numbers in the marks are those of what is left out.
+
+`check_linear(make, n)` holds a reader to time in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from foveate.core.stages.compress.units import units_of
+from foveate.core.text.salience import join_spans
+from foveate.core.text.shapes import Shape, find_shapes
+from foveate.core.text.shapes.gaps import PATTERN, count_within
+
+_NUMBERS = re.compile(r"(\d+) of (\d+) ([a-z]+)")
+_STEEPEST = 2.5  # times as slow per character at four times the length, and still linear
+
+
+def check_shapes(text: str) -> tuple[Shape, ...]:
+    """The shapes of the text; raises `AssertionError` with the law that is broken."""
+    shapes = find_shapes(text)
+    assert find_shapes(text) == shapes, "law 5: two readings of one text differ"
+    _check_spans([(one.start, one.end) for one in shapes], 0, len(text), "law 1: shapes")
+    for one in shapes:
+        _check_spans(one.spans, one.start, one.end, f"law 1: units of {one.name}")
+        _check_complete(text, one)
+        _check_leans(one)
+        for counted in one.counted:
+            _check_spans(counted.spans, one.start, one.end, f"law 4: {counted.noun}")
+    units = units_of(text)
+    _check_spans(units.spans, 0, len(text), "law 1: units of the text")
+    covered = "".join(text[a:b] for a, b in units.spans)
+    assert "".join(covered.split()) == "".join(text.split()), "law 2: units leave something out"
+    _check_marks(text, shapes)
+    return shapes
+
+
+def check_linear(make: Callable[[int], str], size: int) -> None:
+    """Hold the readers to linear time on `make(n)`, a text whose length grows with n."""
+    find_shapes(make(size))
+    few, many = _seconds(make(size)), _seconds(make(4 * size))
+    assert many < _STEEPEST * 4 * max(few, 0.002), f"{few:.4f} s, and {many:.4f} s for 4 times it"
+
+
+def _seconds(text: str) -> float:
+    best = float("inf")
+    for _ in range(3):
+        start = time.perf_counter()
+        find_shapes(text)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def _check_spans(spans: Sequence[tuple[int, int]], start: int, end: int, what: str) -> None:
+    assert all(a < b for a, b in spans), f"{what}: one is empty"
+    assert all(one[1] <= other[0] for one, other in pairwise(spans)), f"{what}: two overlap"
+    assert not spans or (start <= spans[0][0] and spans[-1][1] <= end), f"{what}: beyond the end"
+
+
+def _check_complete(text: str, shape: Shape) -> None:
+    bounds = [shape.start, *(bound for span in shape.spans for bound in span), shape.end]
+    for a, b in zip(bounds[::2], bounds[1::2], strict=True):
+        assert not text[a:b].strip(), f"law 2: {text[a:b]!r} of {shape.name} is in no unit"
+
+
+def _check_leans(shape: Shape) -> None:
+    assert len(shape.leans) == len(shape.spans), "law 3: not one for each unit"
+    for unit, lean in enumerate(shape.leans):
+        assert 0 <= lean <= unit, f"law 3: unit {unit} of {shape.name} leans on {lean}"
+
+
+def _check_marks(text: str, shapes: Sequence[Shape]) -> None:
+    """Show every third unit of each shape, and add up."""
+    counted = [counted for shape in shapes for counted in shape.counted]
+    for shape in shapes:
+        some = shape.spans[1::3]
+        if not some:
+            continue
+        shown, ranges = join_spans(text, some, counted)
+        said: dict[tuple[str, int], int] = {}
+        for mark in PATTERN.findall(shown):
+            for number, total, noun in _NUMBERS.findall(mark):
+                key = noun, int(total)
+                said[key] = said.get(key, 0) + int(number)
+        gaps = list(pairwise([0, *(bound for one in ranges for bound in one), len(text)]))[::2]
+        meant: dict[tuple[str, int], int] = {}
+        for noun, spans in counted:
+            left_out = sum(count_within(spans, a, b) for a, b in gaps)
+            if left_out:
+                key = noun, len(spans)
+                meant[key] = meant.get(key, 0) + left_out
+        assert said == meant, f"law 6: marks say {said}, left out are {meant}"
