@@ -16,7 +16,7 @@ from foveate.answer.places import citable_blocks, map_offsets
 from foveate.answer.provider_citations import resolve_provider_citations
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
 from foveate.core.text.shapes.gaps import ELISION
-from foveate.core.text.sanitise import sanitise
+from foveate.core.text.sanitise import is_invisible, sanitise
 from foveate.plugins import recipe
 from foveate.testing.hostile import texts
 from model_servers import serving
@@ -158,7 +158,10 @@ def test_texts_of_a_search_result(name, count):
 
 
 HOSTILE = st.lists(
-    texts().filter(lambda t: sanitise(t)[0].strip()), min_size=1, max_size=3, unique=True
+    texts().filter(lambda t: sanitise(t)[0].strip() and not is_invisible(t)),
+    min_size=1,
+    max_size=3,
+    unique=True,
 )
 
 
