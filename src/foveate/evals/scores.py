@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from foveate.core.candidates import score_of_place
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.manifest import digest
@@ -175,8 +177,6 @@ def _ranks(scores: Sequence[float]) -> list[int]:
 
 
 def _cosines(case: Case, embedder: Embedder) -> list[float]:
-    import numpy as np
-
     texts = [f"{chunk.title}. {chunk.text}" if chunk.title else chunk.text for chunk in case.chunks]
     vectors = np.asarray(embedder.embed([case.question, *texts]), dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

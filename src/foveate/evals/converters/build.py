@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+import numpy as np
+
 from foveate.core.errors import BadInput, BadOption
 from foveate.evals.converters.source import GoldSpan, Question, SourceDataset, SourcePassage
 from foveate.evals.measures import split_words
@@ -33,8 +35,6 @@ class Bm25:
 
     def scores(self, query: str) -> Any:
         """One score a text, in the order in which they were indexed."""
-        import numpy as np
-
         total = len(self.damping)
         found = np.zeros(total)
         for term in sorted(set(split_words(query))):
@@ -53,8 +53,6 @@ def build_index(texts: Iterable[str]) -> Bm25:
     >>> build_index(["a well", "the deep well", "an owl"]).scores("deep well").argmax()
     np.int64(1)
     """
-    import numpy as np
-
     postings: dict[str, tuple[array[int], array[int]]] = {}
     lengths = []
     for i, text in enumerate(texts):
@@ -71,8 +69,6 @@ def build_index(texts: Iterable[str]) -> Bm25:
 
 def top_indices(scores: Any, count: int) -> list[int]:
     """The indices of the highest positive scores, best first, equal ones in order."""
-    import numpy as np
-
     some = np.flatnonzero(scores > 0)
     order = np.lexsort((some, -scores[some]))[:count]
     return [int(i) for i in some[order]]

@@ -10,13 +10,17 @@ from operator import itemgetter
 from threading import RLock
 from typing import Any
 
+import lance
+import numpy as np
+import pyarrow as pa
+
 from foveate.ports import Document
 from foveate.stores.filters import is_encodable
 from foveate.stores.lance import schema
 from foveate.stores.lance.commit import iter_batches
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import in_condition, quote_literal
-from foveate.stores.lance.location import Location, import_lance
+from foveate.stores.lance.location import Location
 from foveate.stores.lance.scan import Scan
 from foveate.stores.lance.schema import DOCUMENT_COLUMNS, VERSION
 from foveate.stores.report import Stats
@@ -76,7 +80,7 @@ class TextMemory:
             return
         table = _build_table(rows)
         with self._lock:
-            self._dataset = import_lance().write_dataset(
+            self._dataset = lance.write_dataset(
                 table,
                 self._current_dataset(make=True),
                 mode="append",
@@ -123,8 +127,6 @@ class TextMemory:
 
 
 def _build_table(rows: Sequence[tuple[str, str, bytes]]) -> Any:
-    import pyarrow as pa
-
     moment = time.time_ns()
     columns = zip(*rows, strict=True) if rows else ([], [], [])
     types = (pa.string(), pa.string(), pa.binary())
@@ -143,8 +145,6 @@ def compute_stats(
     known: int = 0,
 ) -> Stats:
     """The store in figures, of what `readers` may read or, for None, of everything."""
-    import numpy as np
-
     head = snapshot.head
     audiences = [*head.audiences] if readers is None else readers
     mine = [head.audiences[number] for number in audiences if number in head.audiences]

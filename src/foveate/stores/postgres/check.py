@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
 from foveate.core.types import content_hash
 from foveate.stores import outlines
@@ -318,8 +320,6 @@ class _Check:
     def _check_vectors(
         self, chunks: Sequence[dict[str, Any]], scan: Any, terms: dict[int, list[str]]
     ) -> Iterator[str]:
-        import numpy as np
-
         for chunk in chunks:
             if chunk["id"] not in scan:
                 yield f"chunk {chunk['chunk_id']!r} is not there for searches"

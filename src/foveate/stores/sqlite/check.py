@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, TypeAlias
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import ExternalError
@@ -339,8 +340,6 @@ def _check_integrity(connection: Connection) -> Iterator[str]:
 
 
 def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
-    import numpy as np
-
     facts = load_unverified_facts(connection)
     query = "SELECT chunk FROM scan WHERE length(vector) <> ?"
     wrong = connection.execute(query, (facts["dimensions"],)).fetchall()

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from sqlite3 import Connection
 from typing import Any
 
+import numpy as np
+
 from foveate.core.errors import BadInput
 from foveate.stores import outlines, postings
 from foveate.stores.checksums import (
@@ -116,8 +118,6 @@ def _sum_of_places(rows: list[tuple[str, bytes]]) -> int:
 
 
 def _sum_of_vectors(rows: list[tuple[int, int, int, bytes]]) -> int:
-    import numpy as np
-
     ids, audiences, terms, vectors = zip(*rows, strict=True) if rows else ((), (), (), ())
     wide = np.frombuffer(b"".join(vectors), dtype=np.int8)
     return sum_of_vectors(ids, audiences, terms, wide.reshape(len(rows), -1 if rows else 0))
