@@ -21,7 +21,6 @@ import pyarrow as pa
 from foveate.core.errors import BadInput
 from foveate.core.types import Chunk
 from foveate.ports import Document
-from foveate.stores.checksums import checksum
 from foveate.stores.int8 import quantise_or_zeros, squared_norms
 from foveate.stores.lance import schema
 from foveate.stores.lance.files import digest_of
@@ -251,16 +250,6 @@ def check_parts(place: Location, parts: Iterable[Part], *, store: str, dimension
                 )
 
 
-def encode_token_counts(parts: Iterable[Part]) -> dict[str, dict[str, bytes]]:
-    """Token counts of the parts' chunks, as they are remembered."""
-    found: dict[str, dict[str, bytes]] = {}
-    for one in parts:
-        for fingerprint, counts in one.known.items():
-            space = found.setdefault(f"counts {fingerprint}", {})
-            space.update(encode_counts(fingerprint, counts))
-    return found
-
-
 def _check_unique(names: Sequence[str], ids: Sequence[str]) -> None:
     if len(ids) > schema.MAX_SEGMENT_ROWS:
         raise BadInput(f"a part holds up to {schema.MAX_SEGMENT_ROWS} chunks, not {len(ids)}")
@@ -347,19 +336,3 @@ def posting_table(dimensions: int, segment: int, terms: Any, ends: Any, places: 
         "places": binary_from_places(ends, places),
     }
     return schema.build_table(schema.column_types(dimensions), given)
-
-
-def encode_counts(fingerprint: str, counts: Mapping[str, int]) -> dict[str, bytes]:
-    """Token counts by content hash as they are kept: each with its checksum."""
-    return {
-        name: f"{number} {checksum((fingerprint, name, int(number)))}".encode()
-        for name, number in counts.items()
-    }
-
-
-def decode_count(fingerprint: str, name: str, data: bytes) -> int | None:
-    """The token count that was kept; None for a damaged one."""
-    number = data.partition(b" ")[0]
-    if number.isdigit() and encode_counts(fingerprint, {name: int(number)})[name] == data:
-        return int(number)
-    return None

@@ -1,7 +1,7 @@
 """The tables of a Lance store, its head, and how a place becomes a store.
 
     PLACE/store.lance    documents, chunks, postings and states: one table, one commit a transaction
-    PLACE/known.lance    token counts and analyses of texts, which are not part of the content
+    PLACE/known.lance    token counts of texts, which are not part of the content
 
 A fragment of `store.lance` holds rows of one kind: `head`, documents, chunks or postings. Every
 write replaces the one head, so that of two writers from one version one must start again. A
@@ -222,7 +222,7 @@ LOCAL_BITS = 23
 MAX_SEGMENT_ROWS = 1 << LOCAL_BITS
 """So many chunks in a segment."""
 
-STORE_TABLE, TEXT_MEMORY_TABLE = "store", "known"
+STORE_TABLE, COUNTS_TABLE = "store", "known"
 
 _SHARED_COLUMNS = DOCUMENT_FIELDS[:7]
 DOCUMENT_COLUMNS = (*_SHARED_COLUMNS, "content_hash", "text_hash", "audience", "packed")

@@ -17,7 +17,6 @@ from blake3 import blake3
 
 from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
-from foveate.core.text_analysis import VERSION_PREFIX, is_intact
 from foveate.core.types import content_hash
 from foveate.stores import outlines, postings, vectors
 from foveate.stores import rows as stored
@@ -216,14 +215,6 @@ def _postings_hash(term: int, packed: bytes) -> int:
     return int.from_bytes(blake3(term.to_bytes(8, "little") + packed).digest(16), "little")
 
 
-def check_analyses(connection: Connection) -> Iterator[str]:
-    """Damaged analyses, which readers ignore."""
-    query = "SELECT version, hash, CAST(data AS BLOB) FROM readings ORDER BY id"
-    for version, hash_, data in connection.execute(query):
-        if version.startswith(VERSION_PREFIX) and not is_intact(data, hash_, version):
-            yield f"what is known of the text {hash_} is damaged; it is not used, and made anew"
-
-
 def check_checksums(connection: Connection) -> Iterator[str]:
     """Rows that do not match their checksum, which readers refuse, and moved chunks."""
     try:
@@ -299,7 +290,6 @@ def _check_connection(connection: Connection, folder: Path) -> Report:
         "rows": lambda: check_rows(connection),
         "words": lambda: check_postings(connection),
         "vectors": lambda: _check_vectors(connection, folder),
-        "readings": lambda: check_analyses(connection),
         "state": lambda: _check_state(connection, states),
         "checksums": lambda: check_checksums(connection),
     }

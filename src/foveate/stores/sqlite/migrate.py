@@ -35,14 +35,8 @@ STEPS: Mapping[int, tuple[str, ...]] = {
         _COUNT.format(table="documents", counted="documents"),
         _COUNT.format(table="scan", counted="chunks"),
     ),
-    # What is known of texts. And a row of postings may hold several documents now, which older
-    # versions cannot take out again.
-    2: (
-        """CREATE TABLE readings (
-            id INTEGER PRIMARY KEY, version TEXT NOT NULL, hash TEXT NOT NULL, data BLOB NOT NULL,
-            UNIQUE (version, hash)
-        )""",
-    ),
+    # A row of postings may hold several documents now, which older versions cannot take out again.
+    2: (),
     # Checksums, and a second index for what is found by a key.
     3: (
         "ALTER TABLE audiences ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0",
