@@ -35,7 +35,7 @@ _LABEL = re.compile(r" \((oracle|noisy:[\d.e-]+|cosine|rrf|none)\)\Z")
 ScoreVariant = Callable[[Case], Case]
 
 
-def given(case: Case) -> Case:
+def unchanged(case: Case) -> Case:
     """The case as it is."""
     return case
 
@@ -122,7 +122,7 @@ def _parse_variant(name: str, embedder: Embedder | None) -> ScoreVariant:
         return partial(noisy, share=_parse_share(name))
     if embedder is not None and name in {"cosine", "rrf"}:
         return partial(cosine if name == "cosine" else rrf, embedder=embedder)
-    plain = {GIVEN: given, "oracle": oracle, "none": none}
+    plain = {GIVEN: unchanged, "oracle": oracle, "none": none}
     if name not in plain:
         raise UnknownName("score variant", name, (*plain, "cosine", "rrf", "noisy:0.6"))
     return plain[name]

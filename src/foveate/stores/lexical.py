@@ -115,7 +115,7 @@ def _cache_cost(found: tuple[Any, Any]) -> int:
 
 
 def _read_postings(connection: Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
-    known = _known(connection, terms)
+    known = _load_term_rows(connection, terms)
     blobs: dict[int, list[bytes]] = {number: [] for number, _ in known.values()}
     for some in iter_batches(sorted(blobs)):
         query = (
@@ -139,7 +139,7 @@ def _read_postings(connection: Connection, scan: Scan, terms: Sequence[str]) -> 
     return found
 
 
-def _known(connection: Connection, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
+def _load_term_rows(connection: Connection, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Term → its row id and checksum, as far as there are any."""
     found: dict[str, tuple[int, int]] = {}
     for some in iter_batches(terms):

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from foveate.core.errors import BadInput, BadOption
-from foveate.evals.converters.source import GoldSpan, Question, SourceDataset, SourcePassage
+from foveate.evals.converters.source import GoldSpan, SourceDataset, SourcePassage, SourceQuestion
 from foveate.evals.measures import split_words
 
 K1 = 1.2
@@ -100,7 +100,7 @@ def build_records(
     places = {passage.id: i for i, passage in enumerate(passages)}
     index = build_index(f"{passage.title} {passage.text}" for passage in passages)
 
-    def made(question: Question) -> dict[str, Any] | None:
+    def made(question: SourceQuestion) -> dict[str, Any] | None:
         own = [places[name] for name in question.own]
         itself = places.get(question.itself)
         ranked = _rank_pool(index, question.text, own, 0 if source.closed else pool, itself)
@@ -149,7 +149,7 @@ def _rank_pool(
 
 
 def _build_record(
-    dataset: str, question: Question, ranked: Sequence[tuple[SourcePassage, float]]
+    dataset: str, question: SourceQuestion, ranked: Sequence[tuple[SourcePassage, float]]
 ) -> dict[str, Any] | None:
     """The case; None if its pool holds no gold passage."""
     chunks = [_build_chunk(dataset, passage, score, question.gold) for passage, score in ranked]

@@ -149,7 +149,7 @@ def load_neighbours(
         *checksums.who(store, principals),
     ]
     mine = {row[0] for row in checksums.readable(found[2:], principals)}
-    near = outlines.near(outlines_of(found[:2]), asked, window)
+    near = outlines.chunks_within(outlines_of(found[:2]), asked, window)
     chunks, _ = _decode_chunks(store, rows)
     if chunks.keys() != {number for number, audience in near if audience in mine}:
         raise damage(_WHAT)
@@ -174,7 +174,7 @@ def outlines_of(rows: Sequence[Rows]) -> dict[str, list[outlines.Place]]:
     found = list(intact(rows[0], _WHAT))
     if {row[:2] for row in found} != set(rows[1]):
         raise damage(_WHAT)
-    return {name: outlines.unpacked(places) for _, name, places, _ in found}
+    return {name: outlines.decode_places(places) for _, name, places, _ in found}
 
 
 def audiences_query(store: StoreContext) -> str:

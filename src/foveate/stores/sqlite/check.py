@@ -231,7 +231,7 @@ def check_checksums(connection: Connection) -> Iterator[str]:
     ):
         query = "SELECT sequence, id, audience FROM chunks WHERE document = ? ORDER BY id"
         found = connection.execute(query, (number,)).fetchall()
-        if outlines.packed(found) != places or checksum((number, name, places)) != noted:
+        if outlines.encode_places(found) != places or checksum((number, name, places)) != noted:
             yield f"document {name!r}: its chunks are not where they were put"
     sums = dict.fromkeys((row[0] for row in connection.execute("SELECT id FROM terms")), 0)
     query = (

@@ -108,7 +108,7 @@ def load_document(
     """One document with its text; None where it is not there, or not all of it to be read."""
     if not is_encodable(document_id):
         return None
-    places = outlines.of(connection, [document_id]).get(document_id)
+    places = outlines.load_places(connection, [document_id]).get(document_id)
     if places is None:
         return None
     (row,) = _document_rows(connection, "d.document_id = ?", [document_id])

@@ -118,7 +118,7 @@ def _sum_of_vectors(rows: list[tuple[int, int, int, bytes]]) -> int:
 
 
 _OF_ROWS: tuple[tuple[str, int, Callable[[Any], Any]], ...] = (
-    ("outline", 3, outlines.packed),
+    ("outline", 3, outlines.encode_places),
     ("sum_of_places", 2, _sum_of_places),
     ("sum_of_vectors", 4, _sum_of_vectors),
     ("sum_of_facts", 2, lambda rows: sum_of_facts(dict(rows))),

@@ -107,9 +107,11 @@ def load_neighbours(
     audiences: Collection[int],
 ) -> dict[int, Chunk]:
     """Row id → chunk within `window` of the places, in a few statements."""
-    known = outlines.of(connection, sorted({name for name, _ in places}))
+    known = outlines.load_places(connection, sorted({name for name, _ in places}))
     ids = [
-        number for number, audience in outlines.near(known, places, window) if audience in audiences
+        number
+        for number, audience in outlines.chunks_within(known, places, window)
+        if audience in audiences
     ]
     return chunks_from_rows(_rows(connection, ids).values())
 
