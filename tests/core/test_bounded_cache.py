@@ -88,7 +88,7 @@ def test_an_interruption_costs_room_for_a_while_and_never_the_bound() -> None:
         ({"k" * 500: ("x" * 500, b"y" * 500)}, 1_500),
         (np.zeros(1_000), 8_000),
         (np.zeros(1_000)[:500], 4_000),
-        (Profile(kept={"a": bytes(3_000)}), 3_000),
+        (Profile(sanitised=("x" * 3_000, {})), 3_000),
         (frozenset({"x" * 900, "y" * 900}), 1_800),
     ],
 )
