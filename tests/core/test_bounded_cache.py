@@ -105,10 +105,10 @@ def test_a_request_keeps_its_profiles_until_it_ends() -> None:
     def request() -> bool:
         for key, size in (("a" * 32, 10), ("b" * 32, PROFILES.limit)):
             known = text_profile(key)
-            known.kept, known.changed = {"index": bytes(size)}, True
-        return all(text_profile(key * 32).kept for key in "ab")
+            known.sanitised, known.changed = ("x" * size, {}), True
+        return all(text_profile(key * 32).sanitised for key in "ab")
 
     assert holding_profiles(request)()
-    assert text_profile("a" * 32).kept == {"index": bytes(10)}
-    assert text_profile("b" * 32).kept == {}
+    assert text_profile("a" * 32).sanitised == ("x" * 10, {})
+    assert text_profile("b" * 32).sanitised is None
     assert text_profile("c" * 32) is not text_profile("c" * 32), "nobody holds it"
