@@ -4,7 +4,7 @@
 
 Liu et al. 2023, arXiv:2307.03172, the multi-document files. One passage answers; the candidates
 are the question's own and no more. The published order puts the gold passage where the experiment
-wants it, so all of them are ranked anew.
+wants it, so all of them are ranked again.
 """
 
 from __future__ import annotations

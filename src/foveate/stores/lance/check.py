@@ -78,7 +78,7 @@ def _readable(place: Location, findings: Iterator[str]) -> Iterator[str]:
     except ExternalError as error:
         yield str(error)
     except Exception as error:  # noqa: BLE001 (what a damaged value leads to is not foreseen)
-        yield f"holds a value that nobody put there: {error}"
+        yield f"holds a value that was not put there: {error}"
 
 
 def _segment_table(now: Snapshot, segment: Segment, kind: str, columns: Sequence[str]) -> Any:

@@ -33,7 +33,7 @@ _FILES_TO_MERGE = 32
 """Small files are joined when there are so many."""
 _TIERS = (1 << 5, 1 << 10, 1 << 15, 1 << 20)
 """Files between two of these are of one size, and joined they are of the next: so a row is written
-anew a few times on its way, however many come."""
+again a few times on its way, however many come."""
 
 
 class TokenCounts:

@@ -101,7 +101,7 @@ _CHECKED = (
         ),
     ),
     (
-        "the tokens of the text {} are damaged; they are not used, and counted anew",
+        "the tokens of the text {} are damaged; they are not used, and counted again",
         "SELECT hash, fingerprint, hash, tokens, checksum FROM counts",
     ),
 )
@@ -320,7 +320,7 @@ def _iter_findings(part: PartCheck) -> Iterator[str]:
     except ExternalError as error:
         yield str(error)
     except Exception as error:  # noqa: BLE001 (what a damaged value leads to is not foreseen)
-        yield f"holds a value that nobody put there: {error}"
+        yield f"holds a value that was not put there: {error}"
 
 
 def _check_integrity(connection: Connection) -> Iterator[str]:
@@ -346,7 +346,7 @@ def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
         return
     kept = vectors.load_scan(path, facts["dimensions"])
     if kept is None:
-        yield f"{vectors.FILE} is damaged; it is not used, and the next search writes it anew"
+        yield f"{vectors.FILE} is damaged; it is not used, and the next search writes it again"
         return
     if not vectors.is_earlier_state(connection, kept):
         return  # of a state that is not this store's: it is not used either
