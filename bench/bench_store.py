@@ -39,7 +39,6 @@ from bench.store_texts import (
     vectors,
 )
 from foveate.core.text.terms import query_terms
-from foveate.pipeline import text_analysis
 from foveate.pipeline.assembler import Assembler
 from foveate.ports import Store
 from foveate.stores import open_store, postings
@@ -49,12 +48,10 @@ from foveate.stores.sqlite import write
 from foveate.stores.sqlite.store import SqliteStore
 
 PARTS = {
-    "terms": (write, "indexed_terms"),
-    "postings": (postings, "_write"),
-    "postings ": (postings, "places_of"),
-    "vectors": (sqlite_store, "quantised"),
-    "readings": (text_analysis, "made"),
-    "readings ": (text_analysis, "keep"),
+    "terms": (write, "terms_to_index"),
+    "postings": (postings, "_write_postings"),
+    "postings ": (postings, "places_from_terms"),
+    "vectors": (sqlite_store, "quantise_or_zeros"),
 }
 """Part of ingest → where its work is done; the rest is rows, state root and commits."""
 
@@ -107,9 +104,6 @@ def ingest(folder: Path, count: int, seed: int) -> dict[str, float]:
                 with store.batch():
                     for piece, row in zip(some, rows, strict=True):
                         store.put(piece.document, piece.chunks, row)
-                        text_analysis.save_to_store(
-                            store, text_analysis.analyse_chunks(piece.chunks)
-                        )
                 taken += time.process_time() - begun
                 if number % 100 == 99:
                     so_far = (number + 1) * 100 * IN_DOCUMENT

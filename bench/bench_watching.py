@@ -1,6 +1,6 @@
-"""What watching costs: one assembly watched by nobody, by metrics, by traces, by both, in one run.
+"""What watching costs: an assembly without an observer, with metrics, traces, both, in one run.
 
-Each round does all ways once, in another order, and what counts is the ratio to nobody within the
+Each round does all ways once, in another order, and what counts is the ratio to none within the
 round; so a busy machine blurs the figures and moves none of them. Processor time of the whole
 process is measured, so that the thread which sends spans counts too: they are encoded for the
 wire and then dropped. Calls of Python functions are counted once; they are the same everywhere.
@@ -65,7 +65,7 @@ def ways(traces: Any, observed: Telemetry) -> dict[str, Observer | None]:
     """Who watches, by name."""
     steps = StepObserver(observed.metrics)
     return {
-        "nobody": None,
+        "none": None,
         "somebody who does nothing": lambda _name: nullcontext(),
         "OpenTelemetry, not set up": Tracing(),
         "OpenTelemetry": Tracing(traces),
@@ -126,7 +126,7 @@ def assemblies(rounds: int, candidates: tuple[Candidate, ...], observers: dict[s
 
     work = {name: doing(watcher) for name, watcher in observers.items()}
     found = measured(work, rounds, EACH)
-    report(found, "nobody", {name: calls(do) for name, do in work.items()})
+    report(found, "none", {name: calls(do) for name, do in work.items()})
 
 
 def requests(rounds: int, observed: Telemetry) -> None:

@@ -152,8 +152,6 @@ def test_every_call_and_every_stage_is_watched(store):
         "rerank",
         "neighbours",
         "counts",
-        "readings",
-        "keep_readings",
         "keep_counts",
         "root",
         "keep",
@@ -190,7 +188,7 @@ def test_async_calls_are_watched_alike(store):
     context = assembler(store, here).assemble("Who digs the clay?")
     again = asyncio.run(assembler(store, there).aassemble("Who digs the clay?"))
 
-    new = {"readings", "keep_readings", "keep_counts"}  # the second finds what the first has kept
+    new = {"keep_counts"}  # the second finds what the first has kept
     assert [n for n in here.inside("assemble") if n not in new] == there.inside("assemble")
     assert again == context
     assert here.contexts == there.contexts == [context]

@@ -20,7 +20,7 @@ ABSOLUTE = (
     ("foveate_whole", ((50, 0.5), (1_000, 10.0), (10_000, 120.0))),
     ("foveate", ((50, 8.0), (1_000, 60.0), (10_000, 500.0))),
 )
-UNREAD = 0.1  # milliseconds a chunk that reading texts anew may add; their counts are at hand
+UNREAD = 0.1  # milliseconds a chunk that reading new texts may add; their counts are at hand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ def _unread(good: Mapping[Key, Figure], budget: int) -> Iterator[Check]:
     for n, unread, own in _pairs(good, "foveate_whole_unread", "foveate_whole", budget):
         added = (unread.cpu - own.cpu) / n
         yield Check(
-            what=f"reading texts anew at N = {n:,}, a chunk, on this machine",
+            what=f"reading new texts at N = {n:,}, a chunk, on this machine",
             limit=f"{UNREAD:g} ms or less",
             figure=f"{added:.3f} ms",
             met=added <= UNREAD,

@@ -18,7 +18,6 @@ from foveate.core.types import Candidate, Chunk, Vector
 
 __all__ = [
     "QUESTIONS",
-    "AnalysisStore",
     "Cache",
     "CacheStats",
     "Content",
@@ -390,19 +389,8 @@ class SearchStore(Protocol):
         """Let go of files and connections."""
 
 
-@runtime_checkable
-class AnalysisStore(Protocol):
-    """Keeps analyses of texts by content hash; they are not part of the content."""
-
-    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """Analyses of these texts that were kept under this version, in one round trip."""
-
-    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
-        """Keep analyses of texts; best effort, never an error."""
-
-
-class Store(SearchStore, WritableStore, AnalysisStore, Protocol):
-    """Documents and chunks, searchable; one without the methods of `AnalysisStore` works too."""
+class Store(SearchStore, WritableStore, Protocol):
+    """Documents and chunks, searchable."""
 
 
 @runtime_checkable

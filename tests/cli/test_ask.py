@@ -242,3 +242,15 @@ def test_a_refusal_is_not_to_be_checked(run, language):
         done = run("ask", QUESTION, *words)
 
     assert (done.code, done.out) == (0, REFUSALS[language] + "\n")
+
+
+@pytest.mark.parametrize("continued", [(), ("--continue", "talk.json")])
+def test_the_limit_bounds_what_is_searched(run, continued):
+    """F2: --limit is as for `assemble`: with one candidate, one document is sent."""
+    with serving("openai") as server:
+        asked = (QUESTION, "--model", server.name, "--json", *continued)
+        both = run("ask", *asked).json
+        Path("talk.json").unlink(missing_ok=True)
+        one = run("ask", *asked, "--limit", 1).json
+
+    assert one["context_tokens"] < both["context_tokens"]

@@ -94,7 +94,7 @@ def test_answers_without_requests_are_named(run, folder):
     assert ran.code == 0
     assert ran.err.splitlines() == [
         "0 contexts, 0 refused in 0 partitions, 2 unchanged",
-        "left over: a.jsonl has no requests any more; delete it if nobody needs it",
+        "left over: a.jsonl has no requests any more; delete it if it is not needed",
     ]
     assert "a.jsonl" in outs()
 

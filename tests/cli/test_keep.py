@@ -97,7 +97,6 @@ def test_an_older_store_is_migrated_when_asked(run, indexed):
         connection.executescript(AS_SCHEMA_3)
         connection.execute("ALTER TABLE audiences DROP COLUMN documents")
         connection.execute("ALTER TABLE audiences DROP COLUMN chunks")
-        connection.execute("DROP TABLE readings")
         connection.execute("PRAGMA user_version = 1")
     ran = run("search", "--query", "bar")
     assert ran.code == 3

@@ -15,7 +15,7 @@ from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Pack
 from foveate.core.types import Step
 from foveate.evals import rows as rows_module
-from foveate.evals import work
+from foveate.evals import worker
 from foveate.evals.read import read_cases
 from foveate.evals.run import run
 from foveate.evals.trials import WHOLE_POOL, build_setting
@@ -35,13 +35,13 @@ def made(recipes=("naive", "chat"), budgets=BUDGETS, **options):
 def counted(monkeypatch) -> Counter[str]:
     """How often each recipe was assembled."""
     calls: Counter[str] = Counter()
-    real = work.Assembler.assemble
+    real = worker.Assembler.assemble
 
     def counting(self, *args, **options):
         calls[self.options.recipe.name] += 1
         return real(self, *args, **options)
 
-    monkeypatch.setattr(work.Assembler, "assemble", counting)
+    monkeypatch.setattr(worker.Assembler, "assemble", counting)
     return calls
 
 
@@ -256,7 +256,6 @@ def test_progress_counts_rows():
 
 def test_vectors_are_given_where_an_embedder_is_named():
     """E1: with an embedder every candidate has its vector, and the query too."""
-    worker = work.Worker(made(embedder="hashing"))
     seen = []
 
     def looks(candidates, request) -> Step:
@@ -264,9 +263,9 @@ def test_vectors_are_given_where_an_embedder_is_named():
         return Step(candidates=candidates)
 
     recipe = Recipe(name="looks", stages=(looks,), format=Minimal())
-    worker = work.Worker(made((recipe,), (4_000,), embedder="hashing"))
+    made_rows = worker.Worker(made((recipe,), (4_000,), embedder="hashing"))
     case = cases()[0]
-    worker((case, tuple(range(len(worker.trials)))))
+    made_rows((case, tuple(range(len(made_rows.trials)))))
 
     assert seen[-1][0] is not None
     assert all(vector is not None for vector in seen[-1][1])

@@ -320,7 +320,7 @@ def test_a_store_that_does_not_say_where_from_is_refused(docs: Path) -> None:
     for key, document in store.kept.items():
         short = document.content_hash.rpartition("@")[0]
         store.kept[key] = replace(document, content_hash=short)
-    with pytest.raises(BadOption, match="delete the store and index anew"):
+    with pytest.raises(BadOption, match="delete the store and index again"):
         _ingest(docs, store)
 
 

@@ -66,18 +66,13 @@ def test_stats_count_what_is_there(folder: Path):
 
 
 def test_what_is_known_of_texts_that_are_gone_is_forgotten(folder: Path):
-    """B7, T1: compacting keeps what is known of texts that are there, in the last versions."""
+    """B7, T1: compacting keeps what is known of texts that are there."""
     gone, *there = (chunk.content_hash for entry in ENTRIES[:2] for chunk in entry.chunks[:1])
     with closing(opened(folder)) as store:
-        store.keep("old", dict.fromkeys([gone, *there], b"x"))
-        store.keep("between", dict.fromkeys([gone, *there], b"z"))
-        assert store.stats().bytes["readings"] >= 8192
-        store.keep("new", dict.fromkeys([gone, *there], b"y"))
+        store.remember("f1", dict.fromkeys([gone, *there], 1))
         store.delete(ENTRIES[0].document.id)
         store.compact()
-        assert store.readings("old", [gone, *there]) == {}
-        assert store.readings("new", [gone, *there]) == dict.fromkeys(there, b"y")
-        assert store.counts("f1", [gone]) == {}
+        assert store.counts("f1", [gone, *there]) == dict.fromkeys(there, 1)
 
 
 def test_remembering_does_not_wait_for_a_writer(folder: Path):
@@ -86,11 +81,9 @@ def test_remembering_does_not_wait_for_a_writer(folder: Path):
         with writer.batch():
             writer.delete(ENTRIES[0].document.id)
             store.remember("f9", {"h": 1})
-            store.keep("v9", {"h": b"x"})
-            assert (store.counts("f9", ["h"]), store.readings("v9", ["h"])) == ({}, {})
+            assert store.counts("f9", ["h"]) == {}
         store.remember("f9", {"h": 1})
-        store.keep("v9", {"h": b"x"})
-        assert (store.counts("f9", ["h"]), store.readings("v9", ["h"])) == ({"h": 1}, {"h": b"x"})
+        assert store.counts("f9", ["h"]) == {"h": 1}
         store.delete(ENTRIES[1].document.id)
     assert check(folder).findings == ()
 
@@ -229,17 +222,17 @@ def test_compacting_gives_room_back_and_changes_no_answer(folder: Path, tmp_path
         assert answers(plain) == everything
 
 
-def test_compacting_forgets_readings_that_two_others_came_after(folder: Path):
-    """T5: the last two versions of a language stay, by when something was kept under them."""
-    hash_ = ENTRIES[0].chunks[0].content_hash
-    versions = ["reading-en-a", "reading-en-b", "reading-nl-a", "reading-en-c"]
+def test_compacting_drops_a_table_of_before(folder: Path):
+    """T5: analyses of texts, which stores once kept, go; nothing else changes."""
+    with closing(sqlite3.connect(folder / "store.db")) as old:
+        old.execute("CREATE TABLE readings (version TEXT, hash TEXT, data BLOB)")
     with closing(opened(folder)) as store:
-        for version in versions:
-            store.keep(version, {hash_: b"x"})
-        store.keep("reading-en-a", {hash_: b"y"})
+        root = store.state_root()
         store.compact()
-        left = [version for version in versions if store.readings(version, [hash_])]
-        assert left == ["reading-en-a", "reading-nl-a", "reading-en-c"]
+        assert store.state_root() == root
+    with closing(sqlite3.connect(folder / "store.db")) as left:
+        assert not left.execute("SELECT 1 FROM sqlite_schema WHERE name = 'readings'").fetchall()
+    assert check(folder).findings == ()
 
 
 def test_compacting_forgets_who_may_read_nothing_any_more(tmp_path: Path):

@@ -43,7 +43,6 @@ def made_by_schema_1(folder: Path) -> tuple[str, object]:
             INSERT INTO before SELECT id, principals, state FROM audiences;
             DROP TABLE audiences;
             ALTER TABLE before RENAME TO audiences;
-            DROP TABLE readings;
             PRAGMA user_version = 1;
             COMMIT""")
     return root, found
@@ -78,22 +77,6 @@ def test_an_older_store_is_brought_up_to_date_where_it_is_written(tmp_path: Path
     assert (figures.documents, figures.chunks) == (expected.documents, expected.chunks)
     assert columns(tmp_path / "old") == columns(tmp_path / "new")
     assert check(tmp_path / "old").findings == ()
-
-
-def test_a_store_of_schema_2_gets_room_for_readings(tmp_path: Path):
-    """T5, B7: the table is there, and what is kept in it comes back."""
-    with closing(filled(tmp_path)) as store:
-        root = store.state_root()
-    with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as old:
-        old.executescript(AS_SCHEMA_3)
-        old.execute("DROP TABLE readings")
-        old.execute("PRAGMA user_version = 2")
-    with pytest.warns(StoreMigrationWarning, match="from schema 2 to 4"):
-        store = open_store(tmp_path)
-    with closing(store):
-        store.keep("v", {"h": b"x"})
-        assert (store.readings("v", ["h"]), store.state_root()) == ({"h": b"x"}, root)
-    assert check(tmp_path).findings == ()
 
 
 def test_an_older_store_that_is_only_read_is_left_alone(tmp_path: Path):

@@ -63,7 +63,7 @@ class Tally:
 
 
 def fill(url: str, documents: int) -> None:
-    """Documents that came, changed and went, with counts and readings of their texts."""
+    """Documents that came, changed and went, with counts of their texts."""
     names = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
     with closing(open_store(url, **names)) as store:
         entries = corpus(seed=5, count=documents)

@@ -20,9 +20,9 @@ from foveate.providers.chat import registry_name
 from foveate.providers.chat.gguf import CONTEXT_TOKENS, get_provider
 
 DEFAULT_ANSWER_TOKENS = 1024
-"""Tokens for an answer where nobody says anything."""
+"""Tokens for an answer if no limit is given."""
 MIN_ANSWER_TOKENS = 256
-"""Tokens that a limit which nobody asked for is not lowered below."""
+"""Tokens below which a default limit is not lowered."""
 GGUF_PREFIX = "gguf:"
 
 

@@ -68,7 +68,7 @@ def run_partitions(
     anew: bool = False,
     on_progress: Progress | None = None,
 ) -> Report:
-    """Answer all requests. `anew`: also those of partitions that are done.
+    """Answer all requests, those of finished partitions only if asked (`anew=True`).
 
     Raises `ExternalError` if nothing can be written or the engine fails as a whole; finished
     partitions stay, and the next run continues.

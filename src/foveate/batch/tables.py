@@ -132,7 +132,7 @@ def read_table(name: str) -> Iterator[NumberedLine]:
                 number += 1
                 yield number, row
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{name}: is damaged: {_short_error(error)}; write it anew") from None
+        raise BadInput(f"{name}: is damaged: {_short_error(error)}; write it again") from None
     finally:
         file.close()
 

@@ -26,6 +26,7 @@ def ask(
     continued: options.ConversationFile = None,
     summariser: options.SummariserName = None,
     principal: options.Principals = None,
+    limit: options.SearchLimit = 20,
     as_json: options.Json = False,
     bundle: options.Bundle = None,
 ) -> None:
@@ -48,6 +49,7 @@ def ask(
     from foveate.answer.ask import AskOptions
     from foveate.cli.ask_run import resolve_ask, run_ask
     from foveate.cli.assemble_run import load_model
+    from foveate.pipeline.options import AssembleKeywords
 
     how = AskOptions(
         prompt=prompt,
@@ -69,6 +71,7 @@ def ask(
             recipe=recipe or "agent-session",
             budget=budget,
             principals=who,
+            limit=limit,
             summariser=summariser,
             file=continued,
             as_json=as_json,
@@ -77,7 +80,8 @@ def ask(
     settled = resolve_ask(
         load_model(model), question, model, how, recipe=recipe or "default", budget=budget
     )
-    run_ask(question, settled, store=store, principals=who, as_json=as_json, bundle=bundle)
+    searched: AssembleKeywords = {"principals": who, "limit": limit}
+    run_ask(question, settled, searched, store=store, as_json=as_json, bundle=bundle)
 
 
 def _check_options(

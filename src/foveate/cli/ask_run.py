@@ -18,7 +18,12 @@ from foveate.cli.show import format_location, wrap_words
 from foveate.core.errors import ExternalError
 from foveate.core.types import Context
 from foveate.models import model as find_model
-from foveate.pipeline.options import AssembleOptions, ResolvedOptions, resolve_options
+from foveate.pipeline.options import (
+    AssembleKeywords,
+    AssembleOptions,
+    ResolvedOptions,
+    resolve_options,
+)
 from foveate.ports import Model
 from foveate.providers.chat import registry_name
 
@@ -56,14 +61,17 @@ def resolve_ask(
 def run_ask(
     question: str,
     settled: AskSettings,
+    searched: AssembleKeywords,
     *,
     store: str,
-    principals: tuple[str, ...],
     as_json: bool,
     bundle: str | None,
 ) -> None:
-    """Assemble, ask and print; the bundle is written before the model is asked."""
-    options = replace(settled.context_options, principals=principals)
+    """Assemble, ask and print; the bundle is written before the model is asked.
+
+    `searched`: the options of the search, `principals` and `limit`.
+    """
+    options = settled.context_options.changed(searched)
     prepared = assemble_store(store, question, options=options)
     if bundle is not None:
         write_bundle(prepared, bundle)

@@ -69,6 +69,7 @@ def assemble(
     format: options.FormatName = None,
     order: options.OrderName = None,
     compressor: options.CompressorName = None,
+    shortener: options.FormerCompressor = None,
     principal: options.Principals = None,
     limit: options.SearchLimit = 20,
     taxonomy: options.TaxonomyFile = None,
@@ -112,7 +113,7 @@ def assemble(
     ports: dict[str, Any] = {
         "options": asked,
         "taxonomy": load_taxonomy(taxonomy) if taxonomy is not None else None,
-        "compressor": load_compressor(compressor),
+        "compressor": load_compressor(compressor or shortener),
     }
     if chunks is None:
         result = assemble_store(store or str(options.STORE), asked_for, **ports)

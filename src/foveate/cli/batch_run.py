@@ -63,5 +63,5 @@ def _report_lines(report: Report) -> Iterator[str]:
         yield single_line(f"failed: {failure.partition}: {failure.reason}")
     for name in report.left_over:
         yield single_line(
-            f"left over: {name} has no requests any more; delete it if nobody needs it"
+            f"left over: {name} has no requests any more; delete it if it is not needed"
         )

@@ -25,6 +25,7 @@ from foveate.core.errors import BadInput, BudgetTooSmall, ExternalError
 from foveate.core.zones import Budget
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.conversation import SHARE
+from foveate.pipeline.options import AssembleOptions
 from foveate.pipeline.sessions import (
     History,
     Session,
@@ -175,6 +176,7 @@ def run_conversation(
     how: AskOptions,
     *,
     store: str,
+    limit: int,
     summariser: str | None,
     as_json: bool,
     **options: Any,
@@ -187,7 +189,9 @@ def run_conversation(
     shorter = Summariser(model=load_model(summariser)) if summariser is not None else None
     with open_store_with_embedder(store) as (opened, embedder):
         talk = Conversation(
-            assembler=Assembler(store=opened, embedder=embedder),
+            assembler=Assembler(
+                store=opened, embedder=embedder, options=AssembleOptions(limit=limit)
+            ),
             model=model,
             name=name,
             options=how,

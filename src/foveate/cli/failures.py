@@ -38,10 +38,10 @@ UsageError: type[BaseException] = typer.BadParameter.__mro__[1]
 """click's UsageError, which typer hands on without naming it."""
 
 PARSER_NOISE = re.compile(r"Value error, |, unable to parse string as an? \w+")
-"""What the library that reads values adds, and tells nobody anything."""
+"""What the library that reads values adds, and that says nothing."""
 
 SPACES = "\t\n\u00a0\u2002\u2003\u2009\u202f\u3000"
-"""White space that is not `isprintable` and harms nobody."""
+"""White space that is not `isprintable` and harmless."""
 
 MAX_MESSAGE_LENGTH = 1_000
 """Characters of a message; a wrong value can be a megabyte long."""

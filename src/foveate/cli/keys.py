@@ -194,7 +194,7 @@ def _key_to_json(key: Key) -> dict[str, Any]:
 
 def _key_line(key: Key, moment: datetime) -> str:
     shown = _key_to_json(key)
-    readers = ", ".join(key.principals) or "nobody in particular"
+    readers = ", ".join(key.principals) or "no principal"
     if key.revoked is not None:
         state = f"revoked {shown['revoked']}"
     elif key.expires is None:

@@ -79,11 +79,13 @@ OrderName = Annotated[
 CompressorName = Annotated[
     str | None,
     typer.Option(
-        "--shortener",
+        "--compressor",
         metavar="M",
         help="Model that writes shorter versions, if the recipe asks for them (as --model).",
     ),
 ]
+FormerCompressor = Annotated[str | None, typer.Option("--shortener", hidden=True)]
+"""The name that `--compressor` had before."""
 Principals = Annotated[
     list[str] | None,
     typer.Option(

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from foveate.core.manifest import digest
 
 RESAMPLES = 10_000
@@ -44,8 +46,6 @@ def resampled_means(values: Any, name: str, *, resamples: int = RESAMPLES, seed:
     >>> resampled_means(np.array([[1.0, 0.5], [1.0, 0.5]]), "a set", resamples=3).tolist()
     [[1.0, 0.5], [1.0, 0.5], [1.0, 0.5]]
     """
-    import numpy as np
-
     count, columns = values.shape
     rng = np.random.default_rng(int(digest(f"{seed} {name}")[:16], 16))
     means = np.empty((resamples, columns))
@@ -61,8 +61,6 @@ def resampled_means(values: Any, name: str, *, resamples: int = RESAMPLES, seed:
 
 def interval(value: float, draws: Any) -> Interval:
     """The percentile interval of the draws around the value."""
-    import numpy as np
-
     tail = (100 - LEVEL) / 2
     low, high = np.percentile(draws, [tail, 100 - tail])
     return Interval(value=float(value), low=_round_bound(low), high=_round_bound(high))

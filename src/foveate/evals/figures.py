@@ -53,8 +53,8 @@ class AnswersSummary:
     model: str
     prompt: str
     tokens: int
-    cells: tuple[AnswerCell, ...]
     overall: tuple[AnswerCell, ...]
+    cells: tuple[AnswerCell, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +119,9 @@ class Summary:
     baseline: str
     recipes: tuple[str, ...]
     budgets: tuple[int, ...]
-    cells: tuple[Cell, ...]
-    pools: tuple[Cell, ...]
     overall: tuple[OverallFigures, ...]
+    pools: tuple[Cell, ...]
+    cells: tuple[Cell, ...]
     ids: Mapping[str, tuple[str, ...]]
     recalls: Mapping[str, Mapping[str, Mapping[int, tuple[float, ...]]]]
     answers: AnswersSummary | None = None

@@ -23,6 +23,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, InvalidRequest, UnknownName
 from foveate.evals.bootstrap import interval, resampled_means
@@ -140,8 +142,6 @@ def find_regressions(summary: Summary, earlier: Mapping[str, Any]) -> list[str]:
     `earlier`: the content of its `summary.json`. Questions are paired by id. Raises `BadInput` if
     they share nothing, or it is no summary.
     """
-    import numpy as np
-
     check_summary(earlier)
     found, shared = [], 0
     for name, recipe, budget in _cell_keys(summary):

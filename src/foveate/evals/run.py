@@ -20,7 +20,7 @@ from foveate.core.errors import BadOption
 from foveate.evals.cases import Case
 from foveate.evals.rows import Row, encode_row, load_rows, open_for_append, replace_rows
 from foveate.evals.trials import Setting, build_trials
-from foveate.evals.work import Task, Worker, row_key
+from foveate.evals.worker import Task, Worker, row_key
 
 Progress = Callable[[int, int, str], None]
 """Told how many rows are there, of how many, and the set that is at work."""

@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from foveate.core.candidates import score_of_place
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.manifest import digest
@@ -33,7 +35,7 @@ _LABEL = re.compile(r" \((oracle|noisy:[\d.e-]+|cosine|rrf|none)\)\Z")
 ScoreVariant = Callable[[Case], Case]
 
 
-def given(case: Case) -> Case:
+def unchanged(case: Case) -> Case:
     """The case as it is."""
     return case
 
@@ -120,7 +122,7 @@ def _parse_variant(name: str, embedder: Embedder | None) -> ScoreVariant:
         return partial(noisy, share=_parse_share(name))
     if embedder is not None and name in {"cosine", "rrf"}:
         return partial(cosine if name == "cosine" else rrf, embedder=embedder)
-    plain = {GIVEN: given, "oracle": oracle, "none": none}
+    plain = {GIVEN: unchanged, "oracle": oracle, "none": none}
     if name not in plain:
         raise UnknownName("score variant", name, (*plain, "cosine", "rrf", "noisy:0.6"))
     return plain[name]
@@ -175,8 +177,6 @@ def _ranks(scores: Sequence[float]) -> list[int]:
 
 
 def _cosines(case: Case, embedder: Embedder) -> list[float]:
-    import numpy as np
-
     texts = [f"{chunk.title}. {chunk.text}" if chunk.title else chunk.text for chunk in case.chunks]
     vectors = np.asarray(embedder.embed([case.question, *texts]), dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

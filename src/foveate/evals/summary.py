@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from foveate.core.errors import BadInput
 from foveate.evals.bootstrap import RESAMPLES, SEED, Interval, interval, resampled_means
 from foveate.evals.figures import COMPLETE_LOSS, RECALL_LOSS, Cell, OverallFigures, Summary
@@ -184,8 +186,6 @@ def _resample_set(
     table: RowGroups, name: str, columns: Sequence[tuple[str, int]], resamples: int, seed: int
 ) -> ResampledMeans:
     """Resample both measures with the same draws."""
-    import numpy as np
-
     groups = [table[name, *column] for column in columns]
     recall = np.array([[row.measures.recall for row in group] for group in groups]).T
     weighted = np.array([[row.measures.weighted for row in group] for group in groups]).T

@@ -95,7 +95,7 @@ def check_format(data: bytes, path: Path, kind: str) -> None:
     if data.startswith(_OLE):
         if _ENCRYPTED in data:
             raise BadInput("encrypted: save it without a password")
-        raise BadInput(f"named {named}, but it is an Office file of before 2007; save it anew")
+        raise BadInput(f"named {named}, but it is an Office file of before 2007; save it again")
     for sign, what, kinds in _SIGNS:
         if data.startswith(sign) and kind not in kinds:
             raise BadInput(f"named {named}, but it is {what}; give it the right suffix")

@@ -31,7 +31,7 @@ from foveate.ingest.process import (
 
 
 class TransferStopped(Exception):
-    """Nobody takes anything any more."""
+    """The reader has stopped."""
 
 
 class OrderedTransfer:

@@ -305,7 +305,7 @@ def _check_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
                 raise BadOption(
                     f"the store has documents of another place called {each.scope!r}, and they "
                     f"would be lost; index this one into another store, or the folder that holds "
-                    f"both into a new one (if it was moved: delete the store and index anew)"
+                    f"both into a new one (if it was moved: delete the store and index again)"
                 )
 
 

@@ -64,8 +64,8 @@ class FoveateAssembler:
     | `token_count` | of the text |
     | `assembled` | the context as foveate's own value, None if nothing may be read |
 
-    Options are those of `foveate.assemble`; `recipe` may also be one written as TOML. Who asks is
-    an input of the run, `principals`, and of nothing that is written down with a pipeline.
+    Options are those of `foveate.assemble`; `recipe` may also be one written as TOML. The
+    caller is an input of the run, `principals`; nothing of it is saved with a pipeline.
     """
 
     def __init__(

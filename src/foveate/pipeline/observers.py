@@ -121,7 +121,7 @@ class _ObservedStep:
 
 
 def combine_observers(*observers: StepObserver | None) -> Observers | None:
-    """The watchers as one that cannot change an outcome; None where there is nobody."""
+    """The watchers as one that cannot change an outcome; None if there are none."""
     if len(observers) == 1 and isinstance(observers[0], Observers):
         return observers[0]
     found: list[StepObserver] = []

@@ -6,7 +6,7 @@
 4. `HeaderLimit` - sizes and repeated headers, so that all layers read the same
 5. `HostCheck` - host names and origins, before anything that a foreign page could learn
 6. CORS - for origins in the settings; answers their preflights, which have no key
-7. `Identify` - finds the caller by its key; refuses nobody
+7. `Identify` - finds the caller by its key; refuses no request
 8. `RateLimit` - requests without a key too, so that trying keys is slow
 9. `RequireKey` - refuses requests without a caller
 10. `ConcurrencyLimit` - requests at once

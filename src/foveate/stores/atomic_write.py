@@ -1,7 +1,7 @@
 """Writes a file under a temporary name and renames it at the end.
 
-The writer holds a lock on its temporary file, which ends with the process. A temporary file that
-nobody locks was left by a killed run and is removed; without locks, none is removed.
+The writer holds a lock on its temporary file, which ends with the process. A temporary file
+without a lock was left by a killed run and is removed; without locks, none is removed.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from marshal import dumps
 from typing import Any
 from zlib import crc32
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import ExternalError
@@ -67,8 +68,6 @@ def sum_of_facts(rows: Mapping[str, Any]) -> int:
 
 def sum_of_vectors(ids: Any, audiences: Any, terms: Any, vectors: Any) -> int:
     """Of the rows that a search scans: a sum over rows, of number, figures and int8 vector."""
-    import numpy as np
-
     rows, width = vectors.shape
     wide = np.zeros((rows, -(-width // 8) * 8), dtype=np.int8)
     wide[:, :width] = vectors
@@ -91,6 +90,4 @@ def _plain(value: Any) -> Any:
 @lru_cache(maxsize=16)
 def _weights(count: int) -> Any:
     """Odd numbers of 64 bits, always the same."""
-    import numpy as np
-
     return np.frombuffer(blake3(b"foveate weights").digest(8 * count), dtype="<u8") | np.uint64(1)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from foveate.core.errors import BadInput
 from foveate.stores.scoring import best_positions, score_threshold
 
@@ -21,8 +23,6 @@ FLOAT32_DIMENSIONS = 1040
 
 def quantise_or_zeros(given: Any, *, rows: int, dimensions: int) -> Any:
     """What `put` was given as int8 rows; None is zeros."""
-    import numpy as np
-
     if given is None:
         return np.zeros((rows, dimensions), dtype=np.int8)
     return quantise(given, rows=rows, dimensions=dimensions)
@@ -30,8 +30,6 @@ def quantise_or_zeros(given: Any, *, rows: int, dimensions: int) -> Any:
 
 def quantise(vectors: Any, *, rows: int, dimensions: int) -> Any:
     """Rows of any length → int8 by `rint(127 · x / max|x|)`, each row with its own scale."""
-    import numpy as np
-
     array = np.asarray(vectors, dtype=np.float64)
     if array.shape != (rows, dimensions):
         raise BadInput(f"shape {array.shape}, expected {(rows, dimensions)}", field="embedding")
@@ -52,8 +50,6 @@ def quantise_query(vector: Any, dimensions: int) -> Any:
 
 def unit_vectors(rows: Sequence[bytes]) -> list[Any]:
     """Int8 rows of one width as float32 of length 1 (zeros stay zeros); None for one of width 0."""
-    import numpy as np
-
     if not rows or not rows[0]:
         return [None] * len(rows)
     wide = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1).astype(np.float64)
@@ -73,8 +69,6 @@ def dot_products(rows: Any, query: Any) -> Any:
 
 def dot_products_by_blas(rows: Any, query: Any) -> Any:
     """The products by multiplying matrices of floats that hold them exactly."""
-    import numpy as np
-
     exact = np.float32 if len(query) <= FLOAT32_DIMENSIONS else np.float64
     wide, found = query.astype(exact), np.empty(len(rows), dtype=exact)
     for start in range(0, len(rows), BLOCK_ROWS):
@@ -85,8 +79,6 @@ def dot_products_by_blas(rows: Any, query: Any) -> Any:
 @cache
 def load_simd_kernel() -> Callable[[Any, Any], Any] | None:
     """The products by 8-bit instructions, where the package is there and its sums are right."""
-    import numpy as np
-
     try:
         from numkong import cdist
     except ImportError:
@@ -105,16 +97,12 @@ def load_simd_kernel() -> Callable[[Any, Any], Any] | None:
 
 def cosines_from_products(products: Any, squares: Any, query: Any) -> Any:
     """Products (float64) → cosines; `squares`: the squared length of each row. 0 for no length."""
-    import numpy as np
-
     lengths = np.sqrt(squares.astype(np.float64) * float(squared_norms(query[None])[0]))
     return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
 
 
 def cosine_similarities(rows: Any, query: Any) -> Any:
     """Cosine of an int8 query with a few int8 rows, float64."""
-    import numpy as np
-
     return cosines_from_products(
         dot_products(rows, query).astype(np.float64), squared_norms(rows), query
     )
@@ -122,8 +110,6 @@ def cosine_similarities(rows: Any, query: Any) -> Any:
 
 def squared_norms(vectors: Any) -> Any:
     """The squared length of each row, int32."""
-    import numpy as np
-
     found = np.empty(len(vectors), dtype=np.int32)
     for start in range(0, len(vectors), BLOCK_ROWS):
         block = vectors[start : start + BLOCK_ROWS].astype(np.int32)
@@ -153,8 +139,6 @@ class ScannedRows:
 
 def inverse_norms(norms: Any) -> Any:
     """One by the length of each vector, float32, 0 for a vector of zeros."""
-    import numpy as np
-
     lengths = np.sqrt(norms, dtype=np.float64)
     inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return inverse.astype(np.float32)
@@ -162,16 +146,12 @@ def inverse_norms(norms: Any) -> Any:
 
 def cosines(scan: ScannedRows, query: Any, positions: Any) -> Any:
     """Cosine of an int8 query with the rows at `positions`, float64, the same on every machine."""
-    import numpy as np
-
     products = dot_products(scan.vectors.take(positions, axis=0), query).astype(np.float64)
     return cosines_from_products(products, scan.norms[positions], query)
 
 
 def nearest(scan: ScannedRows, query: Any, wanted: Any, depth: int) -> Any:
     """Positions, ascending, of the `depth` best cosines and their ties; `wanted`: mask or None."""
-    import numpy as np
-
     if wanted is not None and np.count_nonzero(wanted) * _SPARSE_RATIO < len(wanted):
         rows = np.flatnonzero(wanted)
         return rows[best_positions(cosines(scan, query, rows), depth)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from foveate.core.errors import BadInput, InvalidRequest
@@ -30,11 +30,6 @@ class LazyStore:
         self._make = make
         self._store: Store | None = None
 
-    @property
-    def is_created(self) -> bool:
-        """Whether anything was written."""
-        return self._store is not None
-
     def documents(self) -> Iterator[tuple[str, str]]:
         """None, until one is written."""
         return self._store.documents() if self._store is not None else iter(())
@@ -42,14 +37,6 @@ class LazyStore:
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Empty where there is no store."""
         return self._store.state_root(principals=principals) if self._store is not None else ""
-
-    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """None, until something is written."""
-        return self._store.readings(version, hashes) if self._store is not None else {}
-
-    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
-        """Keep analyses of texts, in a store that is created for them."""
-        self.__getattr__("keep")(version, readings)
 
     def close(self) -> None:
         """Close what was made."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
+import numpy as np
+
 from foveate.core.state import combine_states
 from foveate.stores.checksums import damage, sum_of_places
 from foveate.stores.filters import iter_batches, placeholders
@@ -62,8 +64,6 @@ def view_for_audiences(scan: ScannedRows, ids: Iterable[int]) -> View:
 
 def build_view(scan: ScannedRows, allowed: tuple[int, ...]) -> View:
     """The view of these audiences."""
-    import numpy as np
-
     mask = np.isin(scan.audiences, np.array(allowed, dtype=np.int32))
     rows = int(np.count_nonzero(mask))
     words = int(scan.terms[mask].sum(dtype=np.int64))
@@ -115,9 +115,7 @@ def _cache_cost(found: tuple[Any, Any]) -> int:
 
 
 def _read_postings(connection: Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
-    import numpy as np
-
-    known = _known(connection, terms)
+    known = _load_term_rows(connection, terms)
     blobs: dict[int, list[bytes]] = {number: [] for number, _ in known.values()}
     for some in iter_batches(sorted(blobs)):
         query = (
@@ -141,7 +139,7 @@ def _read_postings(connection: Connection, scan: Scan, terms: Sequence[str]) -> 
     return found
 
 
-def _known(connection: Connection, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
+def _load_term_rows(connection: Connection, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Term → its row id and checksum, as far as there are any."""
     found: dict[str, tuple[int, int]] = {}
     for some in iter_batches(terms):
@@ -159,8 +157,6 @@ def _known(connection: Connection, terms: Sequence[str]) -> dict[str, tuple[int,
 
 def bm25(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
     """BM25 of every row, float64, with the view's statistics; 0 for rows that may not be read."""
-    import numpy as np
-
     frequencies = [
         len(rows) if view.mask is None else int(np.count_nonzero(view.mask[rows]))
         for rows, _ in found.values()

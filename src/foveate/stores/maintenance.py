@@ -77,8 +77,8 @@ def backup(url: str, to: Path) -> None:
         )
     if is_lance_url(url):
         raise BadOption(
-            "a distributed store is copied by the object store's own tools, while nobody compacts "
-            "it; docs/lance.md says how"
+            "a distributed store is copied by the object store's own tools, while it is "
+            "not being compacted; docs/lance.md says how"
         )
     from foveate.stores.sqlite.backup import backup as copied
 

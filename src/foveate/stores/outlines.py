@@ -28,21 +28,21 @@ def write(
 
 def outline(number: int, row: Mapping[str, Any], places: Iterable[Place]) -> tuple[Any, ...]:
     """A document's outline as a row, with its checksums."""
-    first = (number, row["document_id"], packed(places))
+    first = (number, row["document_id"], encode_places(places))
     return (*first, checksum(first), row_checksum(number, row))
 
 
-def packed(places: Iterable[Place]) -> bytes:
+def encode_places(places: Iterable[Place]) -> bytes:
     """A document's places as they are kept."""
     return b"".join(_PLACE.pack(*place) for place in places)
 
 
-def unpacked(data: bytes) -> list[Place]:
+def decode_places(data: bytes) -> list[Place]:
     """The places that were packed."""
     return list(_PLACE.iter_unpack(data))
 
 
-def near(
+def chunks_within(
     outlines: Mapping[str, Sequence[Place]], places: Iterable[tuple[str, int]], window: int
 ) -> list[tuple[int, int]]:
     """(row id, audience) of the chunks within `window` of the (document id, sequence) places."""
@@ -66,7 +66,7 @@ def row_checksum(number: int, row: Mapping[str, Any]) -> int:
     return checksum((number, *(row[field] for field in DOCUMENT_FIELDS), row["audience"]))
 
 
-def of(connection: Connection, names: Sequence[str]) -> dict[str, list[Place]]:
+def load_places(connection: Connection, names: Sequence[str]) -> dict[str, list[Place]]:
     """Document id → its chunks, of those documents that are there."""
     found: dict[str, list[Place]] = {}
     for some in iter_batches(names):
@@ -81,5 +81,5 @@ def of(connection: Connection, names: Sequence[str]) -> dict[str, list[Place]]:
         )
         if {row[:2] for row in rows} != set(connection.execute(there, some)):
             raise damage(_WHAT)
-        found.update((row[1], unpacked(row[2])) for row in rows)
+        found.update((row[1], decode_places(row[2])) for row in rows)
     return found

@@ -26,7 +26,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One finding and its part: file, rows, words, vectors, readings, state or checksums."""
+    """One finding and its part: file, rows, words, vectors, state or checksums."""
 
     part: str
     what: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -12,27 +11,10 @@ from typing import Any
 from foveate.core.errors import BadInput
 from foveate.core.state import encode_member
 from foveate.core.text.terms import document_terms
-from foveate.core.text_analysis import language_prefix
 from foveate.core.types import Chunk, content_hash
 from foveate.ports import QUESTIONS, Document
 from foveate.stores.checksums import checksum, damage
 from foveate.stores.int8 import unit_vectors
-
-VERSIONS_PER_LANGUAGE = 2
-"""So many versions of a language stay."""
-
-
-def find_stale_versions(versions: Iterable[str]) -> list[str]:
-    """Those to forget; `versions`: the one that something was kept under last comes first."""
-    seen: Counter[str] = Counter()
-    found = []
-    for version in versions:
-        language = language_prefix(version)
-        seen[language] += 1
-        if seen[language] > VERSIONS_PER_LANGUAGE:
-            found.append(version)
-    return found
-
 
 _NO_TEXT = zlib.compress(b"")
 DOCUMENT_FIELDS = (

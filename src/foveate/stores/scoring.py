@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from foveate.core.errors import BadOption
 from foveate.core.fuse import rrf
 
@@ -25,8 +27,6 @@ def bm25_scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, w
     `total`, `words`: the readable rows and the sum of their `lengths`. A term in more than half
     of the rows is left out if a rarer one is there.
     """
-    import numpy as np
-
     scored = np.zeros(len(lengths), dtype=np.float64)
     if not words:
         return scored
@@ -89,15 +89,11 @@ def best_positions(scores: Any, depth: int) -> Any:
     >>> best_positions(np.array([1.0, 3.0, 2.0, 2.0]), 2).tolist()
     [1, 2, 3]
     """
-    import numpy as np
-
     return np.flatnonzero(scores >= score_threshold(scores, depth))
 
 
 def best_matches(scores: Any, wanted: Any, depth: int) -> Any:
     """Positions, ascending, of the best scores above 0; `wanted`: a mask, None for all rows."""
-    import numpy as np
-
     if scores is None:
         return np.empty(0, dtype=np.int64)
     if wanted is not None:
@@ -110,8 +106,6 @@ def best_matches(scores: Any, wanted: Any, depth: int) -> Any:
 
 def score_threshold(scores: Any, depth: int) -> Any:
     """The `depth`-th best score, or the lowest of fewer."""
-    import numpy as np
-
     if len(scores) <= depth:
         return scores.min(initial=np.inf)
     if len(scores) > 4 * _RUN * depth:

@@ -15,6 +15,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.stores.checksums import MASK, damage, sum_of_vectors
@@ -72,8 +73,6 @@ def refresh_scan(
     connection: Connection, old: Scan | None, facts: Mapping[str, Any]
 ) -> tuple[Scan, int]:
     """The array of this state, from an older one or from nothing; how many rows were read."""
-    import numpy as np
-
     last = int(old.ids[-1]) if old is not None and len(old.ids) else 0
     arrays = rows_of(connection, "chunk > ?", last, facts["dimensions"])
     added = len(arrays[0])
@@ -92,8 +91,6 @@ def refresh_scan(
 
 def rows_of(connection: Connection, condition: str, bound: int, dimensions: int) -> list[Any]:
     """Rows of the database as arrays, in the order of `parts`."""
-    import numpy as np
-
     query = (
         "SELECT chunk, audience, terms, CAST(vector AS BLOB) FROM scan "
         f"WHERE {condition} ORDER BY chunk"
@@ -161,8 +158,6 @@ def save_scan(path: Path, scan: Scan) -> None:
 
 def load_scan(path: Path, dimensions: int) -> Scan | None:
     """The rows in the file, or None if it cannot be trusted."""
-    import numpy as np
-
     try:
         data = np.memmap(path, dtype=np.uint8, mode="r")
     except (OSError, ValueError):

@@ -45,7 +45,7 @@ def marker(dice: Random) -> str:
     elif kind == 1:
         inside = dice.choice(grammar.SIGNS) + _number(dice)
     else:
-        ones = [_one(dice) for _ in range(dice.choice((1, 1, 2, 3)))]
+        ones = [_written_marker(dice) for _ in range(dice.choice((1, 1, 2, 3)))]
         inside = _joined(dice, ones) + dice.choice(("", "", "†a.md", ":0†source"))
     return f"{opening}{blank}{inside}{closing if kind == 0 else dice.choice(_BLANKS) + closing}"
 
@@ -132,7 +132,7 @@ def _sentences(found: str) -> tuple[str, ...]:
     )
 
 
-def _one(dice: Random) -> str:
+def _written_marker(dice: Random) -> str:
     word = dice.choice(("", "", "", *grammar.WORDS))
     between = dice.choice((" ", "", "#", ". ", ": ", "\u00a0")) if word else dice.choice(("", "^"))
     if not dice.randrange(3):

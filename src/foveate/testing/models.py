@@ -60,7 +60,7 @@ def _check_stopped_early(model: Model, messages: Sequence[Message]) -> None:
 
 
 def _check_refusals(model: Model) -> None:
-    """What nobody could answer is the caller's fault, and is not sent."""
+    """What no model could answer is the caller's fault, and is not sent."""
     question: Message = {"role": "user", "content": "How deep?"}
     nonsense: Message = {"role": "nobody", "content": "How deep?"}
     for messages, options in (

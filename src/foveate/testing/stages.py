@@ -94,7 +94,7 @@ def _check_nothing_invented(
 
 
 def _find_foreign_text(candidate: Candidate, known: set[str]) -> str:
-    """What is in this candidate that nobody put in; empty if all is well."""
+    """What is in this candidate that was not put in; empty if all is well."""
     if candidate.text not in known:
         if not candidate.parts:
             return "has a text that is neither in the input nor made of parts"

@@ -189,44 +189,6 @@ def counts_are_remembered(open_empty: OpenStore, entries: Sequence[CorpusEntry])
         assert store.counts("f2", hashes) == {hashes[0]: 3}
 
 
-def readings_are_kept(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
-    """Bytes come back as they went in, by version and content hash; nothing else knows of them."""
-    with closing(_fill(open_empty, entries)) as store:
-        before = store.state_root(), _search(store, QUERIES[0])
-        hashes = [chunk.content_hash for chunk in entries[0].chunks]
-        kept = {hash_: bytes([n, 0, 255]) * n for n, hash_ in enumerate([*hashes, "of no chunk"])}
-        assert store.readings("v1", hashes) == {}
-        store.keep("v1", {})
-        store.keep("v1", kept)
-        assert store.readings("v1", [*kept, "unknown", *hashes]) == kept
-        assert store.readings("v1", []) == {}
-        assert store.readings("v1", hashes[:1]) == {hashes[0]: kept[hashes[0]]}
-        assert store.readings("v2", list(kept)) == {}, "another version's bytes were handed out"
-        many = {f"{n:032x}": n.to_bytes(4, "big") for n in range(20_000)}
-        store.keep("v2", {hashes[0]: b"other", **many})
-        store.keep("v1", {hashes[0]: b"newer"})
-        assert store.readings("v1", list(kept)) == {**kept, hashes[0]: b"newer"}
-        assert store.readings("v2", [*many, *hashes]) == {hashes[0]: b"other", **many}
-        assert (store.state_root(), _search(store, QUERIES[0])) == before, "a search knows of it"
-        entries[0].put(store)
-        assert store.readings("v1", [hashes[0]]) in ({}, {hashes[0]: b"newer"})
-
-
-def readings_in_use_outlast_tidying(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
-    """Of stores that can be compacted: what several languages and programs ask for stays."""
-    with closing(_fill(open_empty, entries)) as store:
-        hash_ = entries[0].chunks[0].content_hash
-        asked = ["reading-nl-1", "reading-pt-BR-1", "reading-en-1", "reading-en-2"]
-        for version in asked:
-            store.keep(version, {hash_: version.encode()})
-        tidy: Callable[[], None] | None = getattr(store, "compact", None)
-        for _ in range(2):
-            if tidy is not None:
-                tidy()
-        for version in asked:
-            assert store.readings(version, [hash_]) == {hash_: version.encode()}, version
-
-
 def what_no_row_can_hold_is_not_found(
     open_empty: OpenStore, entries: Sequence[CorpusEntry]
 ) -> None:
@@ -254,10 +216,6 @@ def what_no_row_can_hold_is_not_found(
         store.remember(half, {hash_: 1})
         store.remember("f3", {half: 1, hash_: 2})
         assert store.counts("f3", [half, hash_]) == {hash_: 2}
-        store.keep(half, {hash_: b"x"})
-        store.keep("v3", {half: b"x", hash_: b"y"})
-        assert store.readings(half, [hash_]) == {}
-        assert store.readings("v3", [half, hash_]) == {hash_: b"y"}
         assert store.state_root() == root
 
 
@@ -308,8 +266,6 @@ LAWS: tuple[Law, ...] = (
     documents_are_listed_by_id,
     what_is_listed_may_be_read,
     counts_are_remembered,
-    readings_are_kept,
-    readings_in_use_outlast_tidying,
     questions_lead_to_their_chunk,
     what_no_row_can_hold_is_not_found,
     the_root_covers_the_content,

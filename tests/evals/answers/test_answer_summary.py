@@ -8,7 +8,7 @@ from foveate.evals.answers.outcome import Outcome
 from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.figures import MEASURES
 from foveate.evals.tables import answer_tables, table_to_markdown
-from foveate.evals.wire import answers_to_json
+from foveate.evals.wire import to_json
 
 
 def outcomes(name, base, ours, **more):
@@ -82,7 +82,7 @@ def test_tables_and_json():
         tokens=32,
     )
     overall, farm = answer_tables(found)
-    record = answers_to_json(found)
+    record = to_json(found)
 
     assert overall.head == (
         "recipe", "log-probability", "difference", "F1", "difference", "failed",

@@ -38,7 +38,7 @@ FAILURES = {
     "wrong_json": "sent what is no ",
     "endless_words": "wrote more than 50 tokens can hold",
     "error_midway": r"broke off: the pump stopped \(3 attempts\)",
-    "zipped": "sent a compressed answer, which nobody asked for",
+    "zipped": "sent a compressed answer, which was not asked for",
     "redirects": "answered 307; it redirects; give the address that it leads to",
 }
 """What a server may do → what the caller is told."""

@@ -92,6 +92,8 @@ def test_a_store_keeps_its_embedder(tmp_path):
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
     """X1: the error is the line to type."""
+    for name in [name for name in sys.modules if name.startswith("foveate.stores.lance")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "lance", None)
     with pytest.raises(MissingExtra, match=r"pip install 'foveate\[lance\]'"):
         open_store(f"lance:{tmp_path}/store")

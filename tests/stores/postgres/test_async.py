@@ -30,7 +30,6 @@ def test_awaited_it_answers_as_the_sync_store(new_schema: Callable[[], str]):
                 await store.put(entry.document, entry.chunks, vectors, counts, fingerprint="f1")
             assert await store.delete(entries[0].document.id)
             await store.remember("f2", {"h": 2})
-            await store.keep("v", {"h": b"x"})
             await store.compact()
             assert repr(store) == f"AsyncPostgresStore({url!r})"
             assert (await store.check()).findings == ()
@@ -43,7 +42,6 @@ def test_awaited_it_answers_as_the_sync_store(new_schema: Callable[[], str]):
             store.search("granite lamp", vector, principals=EVERYONE, where={"lang": "nl"}),
             store.neighbours([("d01", 0)], 2, principals=EVERYONE),
             store.counts("f1", hashes),
-            store.readings("v", ["h"]),
             store.document("d01", principals=EVERYONE),
             store.state_root(principals=("red",)),
             store.documents(),
@@ -59,7 +57,6 @@ def test_awaited_it_answers_as_the_sync_store(new_schema: Callable[[], str]):
             store.search("granite lamp", vector, principals=EVERYONE, where={"lang": "nl"}),
             store.neighbours([("d01", 0)], 2, principals=EVERYONE),
             store.counts("f1", hashes),
-            store.readings("v", ["h"]),
             store.document("d01", principals=EVERYONE),
             store.state_root(principals=("red",)),
             list(store.documents()),

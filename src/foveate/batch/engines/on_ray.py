@@ -119,7 +119,7 @@ def _connect_cluster(ray: Any, address: str, home: Path) -> None:
 def _is_loopback_only(ray: Any, address: str, failure: str) -> bool:
     """Whether a cluster listens on the loopback device only, where Ray would not look for it.
 
-    Raises `ExternalError` if nobody listens, for Ray would wait for them without an end.
+    Raises `ExternalError` if nothing listens there, because Ray would wait without end.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or "://" in address:
@@ -129,7 +129,7 @@ def _is_loopback_only(ray: Any, address: str, failure: str) -> bool:
         return False
     if local and _is_listening(host.strip("[]"), int(port)):
         return True
-    raise ExternalError(f"{failure}: nobody answers there; start one, or leave out --address")
+    raise ExternalError(f"{failure}: nothing answers there; start one, or leave out --address")
 
 
 def _is_listening(host: str, port: int) -> bool:

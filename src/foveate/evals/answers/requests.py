@@ -18,7 +18,7 @@ from foveate.core.types import Context
 from foveate.evals.cases import Case
 from foveate.evals.rows import load_json_lines, open_for_append
 from foveate.evals.trials import Setting
-from foveate.evals.work import Worker
+from foveate.evals.worker import Worker
 from foveate.pipeline.prompts import system_prompt
 from foveate.ports import Message
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from foveate.evals.answers.outcome import Outcome
 from foveate.evals.bootstrap import RESAMPLES, SEED, interval, resampled_means
 from foveate.evals.figures import MEASURES, AnswerCell, AnswersSummary, MeasureSummary
@@ -55,8 +57,6 @@ def _resample_differences(
     seed: int,
 ) -> Mapping[ColumnKey, Any]:
     """Resampled mean differences of each column with pairs; NaN for a draw without one."""
-    import numpy as np
-
     columns: list[ColumnKey] = []
     values: list[list[float]] = []
     for (recipe, budget), group in groups.items():
@@ -152,6 +152,4 @@ def _build_overall_cell(
 
 
 def _drop_nan(draws: Any) -> Any:
-    import numpy as np
-
     return draws[~np.isnan(draws)]

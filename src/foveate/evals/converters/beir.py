@@ -17,9 +17,9 @@ from typing import Any
 from foveate.core.errors import BadInput
 from foveate.evals import fields
 from foveate.evals.converters.source import (
-    Question,
     SourceDataset,
     SourcePassage,
+    SourceQuestion,
     gold_from_span,
     read_numbered_lines,
     trim_span,
@@ -56,7 +56,7 @@ def _parse_question(
     record: Mapping[str, Any],
     passages: Mapping[str, SourcePassage],
     judged: Mapping[str, Sequence[str]],
-) -> Question:
+) -> SourceQuestion:
     """The query with its relevant documents; a document of its own id is the query itself.
 
     In ArguAna queries are documents of the corpus; they are neither candidate nor evidence.
@@ -64,7 +64,7 @@ def _parse_question(
     name = _get_id(record)
     relevant = [passages[one] for one in judged.get(name, ()) if one != name]
     spans = [(p, trim_span(p.text, 0, len(p.text))) for p in relevant]
-    return Question(
+    return SourceQuestion(
         id=name,
         text=fields.get_nonblank_text(record, "text"),
         answers=(),

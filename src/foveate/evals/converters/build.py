@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+import numpy as np
+
 from foveate.core.errors import BadInput, BadOption
-from foveate.evals.converters.source import GoldSpan, Question, SourceDataset, SourcePassage
+from foveate.evals.converters.source import GoldSpan, SourceDataset, SourcePassage, SourceQuestion
 from foveate.evals.measures import split_words
 
 K1 = 1.2
@@ -33,8 +35,6 @@ class Bm25:
 
     def scores(self, query: str) -> Any:
         """One score a text, in the order in which they were indexed."""
-        import numpy as np
-
         total = len(self.damping)
         found = np.zeros(total)
         for term in sorted(set(split_words(query))):
@@ -53,8 +53,6 @@ def build_index(texts: Iterable[str]) -> Bm25:
     >>> build_index(["a well", "the deep well", "an owl"]).scores("deep well").argmax()
     np.int64(1)
     """
-    import numpy as np
-
     postings: dict[str, tuple[array[int], array[int]]] = {}
     lengths = []
     for i, text in enumerate(texts):
@@ -71,8 +69,6 @@ def build_index(texts: Iterable[str]) -> Bm25:
 
 def top_indices(scores: Any, count: int) -> list[int]:
     """The indices of the highest positive scores, best first, equal ones in order."""
-    import numpy as np
-
     some = np.flatnonzero(scores > 0)
     order = np.lexsort((some, -scores[some]))[:count]
     return [int(i) for i in some[order]]
@@ -104,7 +100,7 @@ def build_records(
     places = {passage.id: i for i, passage in enumerate(passages)}
     index = build_index(f"{passage.title} {passage.text}" for passage in passages)
 
-    def made(question: Question) -> dict[str, Any] | None:
+    def made(question: SourceQuestion) -> dict[str, Any] | None:
         own = [places[name] for name in question.own]
         itself = places.get(question.itself)
         ranked = _rank_pool(index, question.text, own, 0 if source.closed else pool, itself)
@@ -153,7 +149,7 @@ def _rank_pool(
 
 
 def _build_record(
-    dataset: str, question: Question, ranked: Sequence[tuple[SourcePassage, float]]
+    dataset: str, question: SourceQuestion, ranked: Sequence[tuple[SourcePassage, float]]
 ) -> dict[str, Any] | None:
     """The case; None if its pool holds no gold passage."""
     chunks = [_build_chunk(dataset, passage, score, question.gold) for passage, score in ranked]

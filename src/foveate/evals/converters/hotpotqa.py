@@ -17,9 +17,9 @@ from foveate.core.types import Span
 from foveate.evals import fields
 from foveate.evals.converters.source import (
     GoldSpan,
-    Question,
     SourceDataset,
     SourcePassage,
+    SourceQuestion,
     gold_from_span,
     trim_span,
 )
@@ -50,14 +50,16 @@ def read_hotpotqa(names: Sequence[str], dataset: str, language: str) -> SourceDa
     return source
 
 
-def _parse_question(source: SourceDataset, record: Mapping[str, Any], dataset: str) -> Question:
+def _parse_question(
+    source: SourceDataset, record: Mapping[str, Any], dataset: str
+) -> SourceQuestion:
     paragraphs: dict[str, tuple[SourcePassage, list[Span]]] = {}
     for i, item in enumerate(fields.get_list(record, "context")):
         title, sentences = _parse_pair(item, f"context[{i}]")
         text, spans = _join_sentences(sentences, f"context[{i}][1]")
         passage = source.add_passage(dataset, fields.check_string(title, f"context[{i}][0]"), text)
         paragraphs.setdefault(passage.title, (passage, spans))
-    return Question(
+    return SourceQuestion(
         id=fields.get_nonblank_text(record, "_id"),
         text=fields.get_nonblank_text(record, "question"),
         answers=(fields.get_text(record, "answer"),),

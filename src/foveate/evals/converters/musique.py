@@ -13,7 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foveate.evals import fields
-from foveate.evals.converters.source import Question, SourceDataset, gold_from_span, sentence_with
+from foveate.evals.converters.source import (
+    SourceDataset,
+    SourceQuestion,
+    gold_from_span,
+    sentence_with,
+)
 from foveate.evals.lines import expand_patterns
 
 UNANSWERABLE = "not answerable"
@@ -41,7 +46,7 @@ def read_musique(names: Sequence[str], dataset: str, language: str) -> SourceDat
 
 def _parse_question(
     source: SourceDataset, record: Mapping[str, Any], dataset: str, language: str
-) -> Question | None:
+) -> SourceQuestion | None:
     """The question; None if it is not answerable."""
     hops = _answers_by_paragraph(record)
     gold, own = [], []
@@ -58,7 +63,7 @@ def _parse_question(
     if not fields.get_boolean(record, "answerable", default=True):
         return None
     aliases = fields.get_texts(record, "answer_aliases", optional=True)
-    return Question(
+    return SourceQuestion(
         id=fields.get_nonblank_text(record, "id"),
         text=fields.get_nonblank_text(record, "question"),
         answers=tuple(dict.fromkeys((fields.get_text(record, "answer"), *aliases))),

@@ -4,7 +4,7 @@
 
 Liu et al. 2023, arXiv:2307.03172, the multi-document files. One passage answers; the candidates
 are the question's own and no more. The published order puts the gold passage where the experiment
-wants it, so all of them are ranked anew.
+wants it, so all of them are ranked again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from typing import Any
 
 from foveate.core.errors import BadInput
 from foveate.evals import fields
-from foveate.evals.converters.source import Question, SourceDataset, gold_from_span, sentence_with
+from foveate.evals.converters.source import (
+    SourceDataset,
+    SourceQuestion,
+    gold_from_span,
+    sentence_with,
+)
 from foveate.evals.lines import expand_patterns
 
 FORM = "give a multi-document file of Lost in the Middle: JSON Lines, question, answers and ctxs"
@@ -34,7 +39,7 @@ def read_nq(names: Sequence[str], dataset: str, language: str) -> SourceDataset:
 
 def _parse_question(
     source: SourceDataset, record: Mapping[str, Any], dataset: str, language: str
-) -> Question:
+) -> SourceQuestion:
     answers = fields.get_texts(record, "answers")
     own, gold = [], []
     for i, item in enumerate(fields.get_list(record, "ctxs")):
@@ -48,7 +53,7 @@ def _parse_question(
             gold.append(gold_from_span(passage, sentence_with(text, answers, language)))
     if not gold:
         raise BadInput("no passage has isgold", field="ctxs")
-    return Question(
+    return SourceQuestion(
         id=f"{dataset}-{len(source.questions) + len(source.failed)}",
         text=fields.get_nonblank_text(record, "question"),
         answers=answers,

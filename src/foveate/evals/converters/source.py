@@ -45,7 +45,7 @@ class GoldSpan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class SourceQuestion:
     """A question; `own` are its own passages, which are always candidates.
 
     `itself`: the passage that is the question, which is never a candidate; empty if there is none.
@@ -75,7 +75,7 @@ class SourceDataset:
     """
 
     passages: dict[str, SourcePassage] = field(default_factory=dict)
-    questions: list[Question] = field(default_factory=list)
+    questions: list[SourceQuestion] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     failed: list[RecordFailure] = field(default_factory=list)
     closed: bool = False
@@ -91,7 +91,7 @@ class SourceDataset:
             )
         return self.passages[number]
 
-    def add_question(self, question: Question) -> None:
+    def add_question(self, question: SourceQuestion) -> None:
         """Keep the question; raises `BadInput` for a repeated id."""
         if question.id in self._question_ids:
             raise BadInput(f"two questions have the id {question.id!r}; the first is kept")

@@ -16,9 +16,9 @@ from foveate.core.errors import BadInput
 from foveate.core.types import Span
 from foveate.evals import fields
 from foveate.evals.converters.source import (
-    Question,
     SourceDataset,
     SourcePassage,
+    SourceQuestion,
     gold_from_span,
     sentence_around,
 )
@@ -106,7 +106,7 @@ def _parse_paragraph(item: Any, where: str) -> tuple[str, list[Any]]:
 
 def _parse_question(
     passage: SourcePassage, where: str, item: Any, language: str
-) -> Question | None:
+) -> SourceQuestion | None:
     """The question; None if it has no answer."""
     record = fields.check_object(item, where)
     answers = [
@@ -115,7 +115,7 @@ def _parse_question(
     ]
     if not answers or fields.get_boolean(record, "is_impossible", where):
         return None
-    return Question(
+    return SourceQuestion(
         id=fields.get_nonblank_text(record, "id", where),
         text=fields.get_nonblank_text(record, "question", where),
         answers=tuple(dict.fromkeys(passage.text[start:end] for start, end in answers)),

@@ -18,12 +18,12 @@ def rename_conflicts(cases: Sequence[Case]) -> tuple[Case, ...]:
     has another text; the second becomes `d0 (2)`. A chunk id of another document is renamed
     likewise.
     """
-    documents: dict[str, _Known] = {}
+    documents: dict[str, _DocumentTexts] = {}
     owners: dict[str, str] = {}
     return tuple(_renamed(case, documents, owners) for case in cases)
 
 
-class _Known:
+class _DocumentTexts:
     """A document's texts by chunk id and by start."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class _Known:
                 self._by_start[p.start] = max(self._by_start.get(p.start, ""), p.text, key=len)
 
 
-def _renamed(case: Case, documents: dict[str, _Known], owners: dict[str, str]) -> Case:
+def _renamed(case: Case, documents: dict[str, _DocumentTexts], owners: dict[str, str]) -> Case:
     of: dict[str, list[Passage]] = {}
     for passage in case.chunks:
         of.setdefault(passage.doc_id or passage.id, []).append(passage)
@@ -54,7 +54,9 @@ def _renamed(case: Case, documents: dict[str, _Known], owners: dict[str, str]) -
     ids: dict[str, str] = {}
     for name, passages in of.items():
         names[name] = final = next(
-            one for one in _names(name) if documents.setdefault(one, _Known()).agrees(passages)
+            one
+            for one in _names(name)
+            if documents.setdefault(one, _DocumentTexts()).agrees(passages)
         )
         documents[final].add(passages)
         for p in passages:

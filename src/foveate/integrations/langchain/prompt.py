@@ -42,17 +42,17 @@ class FoveatePrompt(SourceFields, RunnableSerializable[str | dict[str, Any], Con
         self, input: str | dict[str, Any], config: RunnableConfig | None = None, **kwargs: Any
     ) -> ContextPrompt:
         """The messages; `principals` and `k` may be given with the call."""
-        return self._call_with_config(self._made, input, config, run_type="prompt", **kwargs)
+        return self._call_with_config(self._build, input, config, run_type="prompt", **kwargs)
 
     async def ainvoke(
         self, input: str | dict[str, Any], config: RunnableConfig | None = None, **kwargs: Any
     ) -> ContextPrompt:
         """`invoke` without blocking the event loop."""
         return await self._acall_with_config(
-            self._amade, input, config, run_type="prompt", **kwargs
+            self._abuild, input, config, run_type="prompt", **kwargs
         )
 
-    def _made(
+    def _build(
         self,
         asked: str | dict[str, Any],
         run_manager: Any,
@@ -60,13 +60,13 @@ class FoveatePrompt(SourceFields, RunnableSerializable[str | dict[str, Any], Con
         principals: Principals | None = None,
         k: int | None = None,
     ) -> ContextPrompt:
-        question = Question.of(asked)
+        question = ChainInput.of(asked)
         call = self._call(principals, k, None, question.before)
         return self._prompt(
             question, self._prepare(question.text, config, call, question.documents)
         )
 
-    async def _amade(
+    async def _abuild(
         self,
         asked: str | dict[str, Any],
         run_manager: Any,
@@ -74,12 +74,12 @@ class FoveatePrompt(SourceFields, RunnableSerializable[str | dict[str, Any], Con
         principals: Principals | None = None,
         k: int | None = None,
     ) -> ContextPrompt:
-        question = Question.of(asked)
+        question = ChainInput.of(asked)
         call = self._call(principals, k, None, question.before)
         made = await self._aprepare(question.text, config, call, question.documents)
         return await run_in_executor(None, self._prompt, question, made)
 
-    def _prompt(self, question: Question, made: AssemblyResult | None) -> ContextPrompt:
+    def _prompt(self, question: ChainInput, made: AssemblyResult | None) -> ContextPrompt:
         stored = question.documents is None and self.assembler is not None
         if made is None:
             found = messages_without_context(question.text, options_of(self))
@@ -101,7 +101,7 @@ class FoveatePrompt(SourceFields, RunnableSerializable[str | dict[str, Any], Con
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ChainInput:
     """A question with its documents, if given, and the history."""
 
     text: str

@@ -91,7 +91,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         **options: Any,
     ) -> Any:
         """The answer to the question, with its sources; empty if none may be read."""
-        context, sources = self._assembled(_text(query), nodes)
+        context, sources = self._assemble(_text(query), nodes)
         return super().synthesize(
             query, sources, additional_source_nodes, context=context, **options
         )
@@ -104,7 +104,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         **options: Any,
     ) -> Any:
         """`synthesize` without blocking the event loop."""
-        context, sources = await asyncio.to_thread(self._assembled, _text(query), nodes)
+        context, sources = await asyncio.to_thread(self._assemble, _text(query), nodes)
         return await super().asynthesize(
             query, sources, additional_source_nodes, context=context, **options
         )
@@ -142,7 +142,7 @@ class FoveateSynthesizer(BaseSynthesizer):
     def _update_prompts(self, prompts: dict[str, Any]) -> None:
         """None of LlamaIndex's."""
 
-    def _assembled(
+    def _assemble(
         self, query: str, nodes: Sequence[NodeWithScore]
     ) -> tuple[Context | None, list[NodeWithScore]]:
         """The context, and one node a marker in order."""

@@ -185,7 +185,7 @@ def read_key(variable: str) -> str:
     """The key that the environment holds; raises `ExternalError` for what no header can carry."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise ExternalError(f"{variable} holds characters that a key cannot have; set it anew")
+        raise ExternalError(f"{variable} holds characters that a key cannot have; set it again")
     return key
 
 
@@ -242,7 +242,7 @@ def _check_response(response: Any, seen: AttemptInfo) -> None:
     """A web page; and what is compressed, for it would be unpacked to any size behind the bound."""
     found, fine = response.headers, response.status_code == 200
     if found.get("content-encoding", "identity").lower() != "identity":
-        zipped = protocol_error("sent a compressed answer, which nobody asked for")
+        zipped = protocol_error("sent a compressed answer, which was not asked for")
         raise zipped if fine else status_error(response.status_code, "", seen)
     if fine and "html" in found.get("content-type", ""):
         raise protocol_error("sent a web page")

@@ -1,6 +1,6 @@
 """The caller of a request: found by the key in its Authorization header, before a body is read.
 
-`Identify` finds the caller and refuses nobody; `RequireKey` refuses a request without a caller;
+`Identify` finds the caller and refuses no request; `RequireKey` refuses a request without a caller;
 requests are counted between the two. Without a file of keys the service is for this machine alone,
 and every caller on it may do everything. Tenant, principals and scopes are those of the key alone:
 a body may only narrow the principals.
@@ -84,7 +84,7 @@ _FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip
 
 
 class Identify(Layer):
-    """Puts `caller` (or None) and `refusal` into the request's state. Refuses nobody."""
+    """Puts `caller` (or None) and `refusal` into the request's state. Refuses no request."""
 
     def __init__(self, app: ASGIApp, *, ring: KeyRing, principals: tuple[str, ...]) -> None:
         super().__init__(app)

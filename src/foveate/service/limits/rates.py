@@ -171,7 +171,7 @@ class RateLimit(Layer):
     """429 with the seconds after which one more request is let in.
 
     A refused request is not counted. Neither are requests without keys on one's own machine, nor
-    the files of the playground: they are public, so nobody can try a key on them.
+    the files of the playground: they are public, so no key can be tried on them.
     """
 
     def __init__(

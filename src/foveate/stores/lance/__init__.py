@@ -1,6 +1,10 @@
-"""The distributed store: Lance in a folder or on object storage. See `store.LanceStore`."""
+"""The distributed store: Lance in a folder or on object storage. See `store.LanceStore`.
 
+`location` stands first: it says which extra is missing.
+"""
+
+from foveate.stores.lance.location import SCHEMES
 from foveate.stores.lance.part import Part
 from foveate.stores.lance.store import LanceStore
 
-__all__ = ["LanceStore", "Part"]
+__all__ = ["SCHEMES", "LanceStore", "Part"]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from foveate.core.errors import BadInput
 from foveate.stores.lance.commit import find_existing
 from foveate.stores.lance.files import Snapshot
@@ -38,8 +40,6 @@ class ChunkIds:
 
     def _read_hashes(self) -> tuple[Any, Any]:
         """The hashes of all chunks' ids, ascending, and those of their documents' beside them."""
-        import numpy as np
-
         rows = self._snapshot.read_rows("chunks", ["chunk_id", "document_id"])
         if rows is None:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -53,8 +53,6 @@ class ChunkIds:
     @staticmethod
     def _are_free(hashes: tuple[Any, Any], name: str, ids: Sequence[str]) -> bool:
         """Whether each id is free or this document's own."""
-        import numpy as np
-
         chunks, documents = hashes
         wanted = np.fromiter(map(hash, ids), np.int64, len(ids))
         start, end = (np.searchsorted(chunks, wanted, side) for side in ("left", "right"))

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
 from foveate.core.types import content_hash
@@ -76,7 +78,7 @@ def _readable(place: Location, findings: Iterator[str]) -> Iterator[str]:
     except ExternalError as error:
         yield str(error)
     except Exception as error:  # noqa: BLE001 (what a damaged value leads to is not foreseen)
-        yield f"holds a value that nobody put there: {error}"
+        yield f"holds a value that was not put there: {error}"
 
 
 def _segment_table(now: Snapshot, segment: Segment, kind: str, columns: Sequence[str]) -> Any:
@@ -148,8 +150,6 @@ def _check_chunk(
 
 def _check_postings(now: Snapshot) -> Iterator[str]:
     """Places of live chunks are those of their texts; those of dead ones are never looked at."""
-    import numpy as np
-
     local = (1 << schema.LOCAL_BITS) - 1
     for number, segment in now.head.segments.items():
         table = _segment_table(
@@ -172,8 +172,6 @@ def _check_postings(now: Snapshot) -> Iterator[str]:
 
 
 def _check_places(number: int, stored: Any, expected: dict[str, Any], live: Any) -> Iterator[str]:
-    import numpy as np
-
     if stored is None:
         if expected:
             yield f"segment {number} has no words"
@@ -193,8 +191,6 @@ def _check_places(number: int, stored: Any, expected: dict[str, Any], live: Any)
 
 
 def _check_vectors(now: Snapshot, dimensions: int) -> Iterator[str]:
-    import numpy as np
-
     if not dimensions:
         return
     for segment in now.head.segments.values():

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, TypeVar
 
+import lance
+
 from foveate.core.errors import BadInput, ExternalError
 from foveate.stores.lance import files
 from foveate.stores.lance import part as parts_
@@ -23,7 +25,6 @@ from foveate.stores.lance.location import (
     CommitConflict,
     Location,
     convert_engine_errors,
-    import_lance,
     is_conflict,
 )
 from foveate.stores.lance.part import Part
@@ -177,7 +178,6 @@ def write_commit(
     plan: CommitPlan,
 ) -> Any:
     """The one commit: the plan's head in place of the snapshot's, its files in and out."""
-    lance = import_lance()
     own = parts_.write_fragments(place, {"head": table_from_head(plan.head)})["head"]
     operation = lance.LanceOperation.Update(
         removed_fragment_ids=[snapshot.number, *plan.removed],

@@ -10,6 +10,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from foveate.stores.lance import part as codec
 from foveate.stores.lance import part as parts
 from foveate.stores.lance import schema
@@ -99,8 +102,6 @@ def merge_all(current: Callable[[], Snapshot], place: Location, dimensions: int)
 
 def merge_segments(now: Snapshot, place: Location, dimensions: int, numbers: Sequence[int]) -> None:
     """Write these segments as one; raises `CommitConflict`."""
-    import pyarrow as pa
-
     old = {number: now.head.segments[number] for number in numbers}
     documents = _read_rows(now, numbers, "documents", schema.DOCUMENT_COLUMNS)
     columns = [*schema.CHUNK_COLUMNS, *(["vector"] if dimensions else [])]
@@ -141,8 +142,6 @@ def _merge_postings(
     dimensions: int, segment: int, postings: Any, keys: Any, sizes: dict[int, int]
 ) -> Any:
     """Postings of several segments as those of one; `keys`: old keys in the new order."""
-    import numpy as np
-
     bases = dict(zip(sizes, np.cumsum([0, *sizes.values()])[:-1].tolist(), strict=True))
     new = np.full(sum(sizes.values()), -1, dtype=np.int64)
     local_mask = (1 << schema.LOCAL_BITS) - 1

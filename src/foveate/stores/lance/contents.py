@@ -1,22 +1,27 @@
-"""The contents of a Lance store: figures, documents, remembered counts and analyses of texts."""
+"""The contents of a Lance store: figures, documents and remembered token counts."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
 from operator import itemgetter
 from threading import RLock
 from typing import Any
 
+import lance
+import numpy as np
+import pyarrow as pa
+
 from foveate.ports import Document
+from foveate.stores.checksums import checksum
 from foveate.stores.filters import is_encodable
 from foveate.stores.lance import schema
 from foveate.stores.lance.commit import iter_batches
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import in_condition, quote_literal
-from foveate.stores.lance.location import Location, import_lance
+from foveate.stores.lance.location import Location
 from foveate.stores.lance.scan import Scan
 from foveate.stores.lance.schema import DOCUMENT_COLUMNS, VERSION
 from foveate.stores.report import Stats
@@ -28,20 +33,20 @@ _FILES_TO_MERGE = 32
 """Small files are joined when there are so many."""
 _TIERS = (1 << 5, 1 << 10, 1 << 15, 1 << 20)
 """Files between two of these are of one size, and joined they are of the next: so a row is written
-anew a few times on its way, however many come."""
+again a few times on its way, however many come."""
 
 
-class TextMemory:
-    """`space` tells whose knowledge it is: a tokenizer's fingerprint, a version of readings."""
+class TokenCounts:
+    """Token counts by fingerprint and content hash, in a table of their own, with checksums."""
 
     def __init__(self, place: Location) -> None:
         self._place = place
         self._dataset: Any = None
         self._lock = RLock()
 
-    def get(self, space: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """The remembered values of these texts."""
-        if not hashes or not is_encodable(space):
+    def get(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
+        """The tokens of these texts, as far as they are known and intact."""
+        if not hashes or not is_encodable(fingerprint):
             return {}
         with self._lock:
             dataset = self._current_dataset(make=False)
@@ -54,7 +59,7 @@ class TextMemory:
             if len(wanted) <= 4 * _MAX_LISTED_HASHES
             else [()]
         ):
-            condition = f"space = {quote_literal(space)}"
+            condition = f"space = {quote_literal(_space(fingerprint))}"
             if some:
                 condition += f" AND {in_condition('hash', some)}"
             columns = ["hash", "data", "moment"]
@@ -62,21 +67,27 @@ class TextMemory:
             for name, data, at in zip(*(rows.column(c).to_pylist() for c in columns), strict=True):
                 if name in wanted and at >= found.get(name, (0, b""))[0]:
                     found[name] = at, data
-        return {name: data for name, (_, data) in found.items()}
+        said = {name: data.partition(b" ")[0] for name, (_, data) in found.items()}
+        counts = {name: int(count) for name, count in said.items() if count.isdigit()}
+        return {
+            name: count
+            for name, count in counts.items()
+            if found[name][1] == _encode(fingerprint, name, count)
+        }
 
-    def add(self, spaces: Mapping[str, Mapping[str, bytes]]) -> None:
-        """Keep these; one commit, which cannot meet another's."""
+    def add(self, counts: Iterable[tuple[str, Mapping[str, int]]]) -> None:
+        """Keep these, by fingerprint; one commit, which cannot meet another's."""
         rows = [
-            (space, *item)
-            for space, many in spaces.items()
-            for item in many.items()
-            if is_encodable(space + item[0])
+            (_space(fingerprint), name, _encode(fingerprint, name, int(count)))
+            for fingerprint, many in counts
+            for name, count in many.items()
+            if is_encodable(fingerprint + name)
         ]
         if not rows:
             return
         table = _build_table(rows)
         with self._lock:
-            self._dataset = import_lance().write_dataset(
+            self._dataset = lance.write_dataset(
                 table,
                 self._current_dataset(make=True),
                 mode="append",
@@ -108,7 +119,7 @@ class TextMemory:
 
     def _current_dataset(self, *, make: bool) -> Any:
         if self._dataset is None:
-            self._dataset = schema.open_table(self._place, schema.TEXT_MEMORY_TABLE)
+            self._dataset = schema.open_table(self._place, schema.COUNTS_TABLE)
         else:
             # Another object, since a reader may be at work with the one before.
             latest = self._dataset.latest_version
@@ -117,14 +128,21 @@ class TextMemory:
         if self._dataset is None and make:
             first = _build_table([])
             self._dataset = schema.create_table(
-                self._place, schema.TEXT_MEMORY_TABLE, first.schema, first
+                self._place, schema.COUNTS_TABLE, first.schema, first
             )
         return self._dataset
 
 
-def _build_table(rows: Sequence[tuple[str, str, bytes]]) -> Any:
-    import pyarrow as pa
+def _space(fingerprint: str) -> str:
+    """Under what the table has the counts of one tokenizer."""
+    return f"counts {fingerprint}"
 
+
+def _encode(fingerprint: str, name: str, count: int) -> bytes:
+    return f"{count} {checksum((fingerprint, name, count))}".encode()
+
+
+def _build_table(rows: Sequence[tuple[str, str, bytes]]) -> Any:
     moment = time.time_ns()
     columns = zip(*rows, strict=True) if rows else ([], [], [])
     types = (pa.string(), pa.string(), pa.binary())
@@ -143,8 +161,6 @@ def compute_stats(
     known: int = 0,
 ) -> Stats:
     """The store in figures, of what `readers` may read or, for None, of everything."""
-    import numpy as np
-
     head = snapshot.head
     audiences = [*head.audiences] if readers is None else readers
     mine = [head.audiences[number] for number in audiences if number in head.audiences]

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from foveate.core.errors import (
     BadInput,
@@ -22,6 +21,13 @@ from foveate.core.errors import (
     UnknownName,
 )
 from foveate.stores.checksums import damage
+
+try:
+    import lance  # noqa: F401  (the others import it as well; this file comes first)
+except ModuleNotFoundError as error:
+    if error.name not in {"lance", "pyarrow"}:
+        raise
+    raise MissingExtra("pylance", "lance") from None
 
 OBJECT_STORES = ("s3", "gs", "az")
 """The object stores that may follow `lance+`, by Lance's names."""
@@ -96,17 +102,6 @@ def parse_location(url: str, options: Mapping[str, str] | None = None) -> Locati
 
 _LOCATION_MARK = ", /"
 """Lance ends a message with the place in its own source."""
-
-
-def import_lance() -> Any:
-    """The `lance` module; raises `MissingExtra`."""
-    try:
-        import lance
-    except ModuleNotFoundError as error:
-        if error.name not in {"lance", "pyarrow"}:
-            raise
-        raise MissingExtra("pylance", "lance") from None
-    return lance
 
 
 class CommitConflict(ExternalError):

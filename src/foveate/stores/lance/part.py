@@ -14,15 +14,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import lance
+import numpy as np
+import pyarrow as pa
+
 from foveate.core.errors import BadInput
 from foveate.core.types import Chunk
 from foveate.ports import Document
-from foveate.stores.checksums import checksum
 from foveate.stores.int8 import quantise_or_zeros, squared_norms
 from foveate.stores.lance import schema
 from foveate.stores.lance.files import digest_of
 from foveate.stores.lance.labels import labels_from_metadata
-from foveate.stores.lance.location import Location, import_lance
+from foveate.stores.lance.location import Location
 from foveate.stores.lance.schema import Change, Segment, audience_number, changes_by_audience
 from foveate.stores.rows import chunk_row, document_row, state_members, terms_to_index
 from foveate.stores.scoring import MAX_COUNT
@@ -34,8 +37,6 @@ COUNT_MASK = (1 << COUNT_BITS) - 1
 
 def build_postings(terms: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any]:
     """Each chunk's terms → distinct terms, where the places of each end, all places."""
-    import numpy as np
-
     numbers: dict[str, int] = {}
     flat = [numbers.setdefault(term, len(numbers)) for chunk in terms for term in chunk]
     owner = np.repeat(np.arange(len(terms)), [len(chunk) for chunk in terms])
@@ -49,8 +50,6 @@ def build_postings(terms: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any]
 
 def encode_places(term: Any, local: Any, times: Any, count: int) -> tuple[Any, Any]:
     """Triples sorted by term and chunk → where each of `count` terms ends, and the places."""
-    import numpy as np
-
     times = np.minimum(times, MAX_COUNT)
     copies = (times + COUNT_MASK - 1) // COUNT_MASK
     term, local, left = (np.repeat(column, copies) for column in (term, local, times))
@@ -63,8 +62,6 @@ def encode_places(term: Any, local: Any, times: Any, count: int) -> tuple[Any, A
 
 def decode_places(places: Any) -> tuple[Any, Any]:
     """Places (uint32) of one term in one segment → chunks' places (int64), times (int64)."""
-    import numpy as np
-
     local, times = (places >> COUNT_BITS).astype(np.int64), (places & COUNT_MASK).astype(np.int64)
     if not len(times) or int(times.max()) < COUNT_MASK:
         return local, times
@@ -74,9 +71,6 @@ def decode_places(places: Any) -> tuple[Any, Any]:
 
 def binary_from_places(ends: Any, places: Any) -> Any:
     """The places as an Arrow array of bytes, one value a term, without copying them apart."""
-    import numpy as np
-    import pyarrow as pa
-
     offsets = np.concatenate([[0], ends]) * 4
     wide = pa.LargeBinaryArray.from_buffers(
         pa.large_binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(places.tobytes())]
@@ -86,9 +80,6 @@ def binary_from_places(ends: Any, places: Any) -> Any:
 
 def places_from_binary(column: Any) -> tuple[Any, Any]:
     """An Arrow array of bytes → where each value ends (int64, in places), all places (uint32)."""
-    import numpy as np
-    import pyarrow as pa
-
     wide = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     wide = pa.concat_arrays(wide.chunks) if isinstance(wide, pa.ChunkedArray) else wide
     wide = wide.cast(pa.large_binary())
@@ -147,7 +138,6 @@ def segment_from_fragments(
     made: Mapping[str, str], rows: int, digests: Mapping[str, str]
 ) -> Segment:
     """What the head notes of files that were written; `digests`: kind → digest of its file."""
-    lance = import_lance()
     files = {
         kind: lance.FragmentMetadata.from_json(text).files[0].path for kind, text in made.items()
     }
@@ -156,7 +146,7 @@ def segment_from_fragments(
 
 def digests(place: Location, made: Mapping[str, str]) -> dict[str, str]:
     """Kind → digest of the file that was written."""
-    described = import_lance().FragmentMetadata.from_json
+    described = lance.FragmentMetadata.from_json
     return {kind: digest_of(place, described(text)) for kind, text in made.items()}
 
 
@@ -238,7 +228,7 @@ def write_part(
 
 def check_parts(place: Location, parts: Iterable[Part], *, store: str, dimensions: int) -> None:
     """Raise `BadInput` for a part of another store, one that is too old, or without its files."""
-    files = import_lance().file.LanceFileSession(
+    files = lance.file.LanceFileSession(
         f"{place.table_uri(schema.STORE_TABLE)}/data", storage_options=place.storage_options()
     )
     for one in parts:
@@ -258,16 +248,6 @@ def check_parts(place: Location, parts: Iterable[Part], *, store: str, dimension
                     f"this part's file {name} is not in the store any more; "
                     f"write its documents again"
                 )
-
-
-def encode_token_counts(parts: Iterable[Part]) -> dict[str, dict[str, bytes]]:
-    """Token counts of the parts' chunks, as they are remembered."""
-    found: dict[str, dict[str, bytes]] = {}
-    for one in parts:
-        for fingerprint, counts in one.known.items():
-            space = found.setdefault(f"counts {fingerprint}", {})
-            space.update(encode_counts(fingerprint, counts))
-    return found
 
 
 def _check_unique(names: Sequence[str], ids: Sequence[str]) -> None:
@@ -301,7 +281,6 @@ def changes_by_principals(documents: Any) -> dict[str, Change]:
 
 def write_fragments(place: Location, tables: Mapping[str, Any]) -> dict[str, str]:
     """Write each table as one file; its description as JSON."""
-    lance = import_lance()
     written = {}
     for kind, rows in tables.items():
         made = lance.fragment.write_fragments(
@@ -326,9 +305,6 @@ def _document_table(dimensions: int, rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocument]) -> Any:
-    import numpy as np
-    import pyarrow as pa
-
     rows = [{**one.row, **chunk} for one in documents for chunk in one.chunks]
     vectors = np.concatenate([one.vectors for one in documents])
     given: dict[str, Any] = {name: [row.get(name) for row in rows] for name in schema.CHUNK_COLUMNS}
@@ -343,45 +319,20 @@ def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocu
 
 def chunk_keys(segment: int, rows: int) -> Any:
     """The keys of a segment's chunks, in their order."""
-    import numpy as np
-    import pyarrow as pa
-
     return pa.array((segment << schema.LOCAL_BITS) + np.arange(rows, dtype=np.int64))
 
 
 def vector_column(vectors: Any) -> Any:
     """Int8 rows as an Arrow column of half floats."""
-    import numpy as np
-    import pyarrow as pa
-
     flat = pa.array(vectors.astype(np.float16).ravel())
     return pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
 
 
 def posting_table(dimensions: int, segment: int, terms: Any, ends: Any, places: Any) -> Any:
     """One row a term."""
-    import numpy as np
-    import pyarrow as pa
-
     given = {
         "term": terms,
         "segment": pa.array(np.full(len(ends), segment, dtype=np.int64)),
         "places": binary_from_places(ends, places),
     }
     return schema.build_table(schema.column_types(dimensions), given)
-
-
-def encode_counts(fingerprint: str, counts: Mapping[str, int]) -> dict[str, bytes]:
-    """Token counts by content hash as they are kept: each with its checksum."""
-    return {
-        name: f"{number} {checksum((fingerprint, name, int(number)))}".encode()
-        for name, number in counts.items()
-    }
-
-
-def decode_count(fingerprint: str, name: str, data: bytes) -> int | None:
-    """The token count that was kept; None for a damaged one."""
-    number = data.partition(b" ")[0]
-    if number.isdigit() and encode_counts(fingerprint, {name: int(number)})[name] == data:
-        return int(number)
-    return None

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from threading import Lock, RLock
 from typing import Any
 
+import numpy as np
+
 from foveate.stores.int8 import ScannedRows, inverse_norms
 from foveate.stores.lance import files
 from foveate.stores.lance.files import Snapshot, load_snapshot
@@ -57,16 +59,12 @@ class Scan(ScannedRows):
 
     def view(self, audiences: Sequence[int]) -> View:
         """What these audiences may read."""
-        import numpy as np
-
         mine = np.flatnonzero(np.isin(self.numbers, np.array(audiences, dtype=np.int64)))
         with self.lock:
             return view_for_audiences(self, mine.tolist())
 
     def addresses(self, positions: Any) -> Any:
         """Lance's row addresses: the file, and the place in it, which is the key's low part."""
-        import numpy as np
-
         keys = self.ids[positions]
         segments, local = keys >> LOCAL_BITS, keys & ((1 << LOCAL_BITS) - 1)
         distinct, at = np.unique(segments, return_inverse=True)
@@ -75,8 +73,6 @@ class Scan(ScannedRows):
 
     def positions(self, keys: Any) -> tuple[Any, Any]:
         """The positions of these keys, and which keys exist (booleans)."""
-        import numpy as np
-
         if not len(self.ids):
             return np.zeros(len(keys), np.int64), np.zeros(len(keys), bool)
         at = np.searchsorted(self.ids, keys)
@@ -98,8 +94,6 @@ class ScanReader:
 
     def scan(self, snapshot: Snapshot) -> Scan:
         """All rows of this version."""
-        import numpy as np
-
         chunks = sum(audience.chunks for audience in snapshot.head.audiences.values())
         with_vectors = chunks <= self.exact
         if with_vectors != self._with_vectors:
@@ -157,8 +151,6 @@ class ScanReader:
         return known[1]
 
     def _read_fragment(self, fragment: Any) -> FileRows:
-        import numpy as np
-
         with_vectors = self._with_vectors and self._dimensions > 0
         columns = [*_COLUMNS, "vector"] if with_vectors else [*_COLUMNS]
         found = fragment.to_table(columns=columns)
@@ -178,8 +170,6 @@ class ScanReader:
 
 def vectors_from_column(column: Any, dimensions: int) -> Any:
     """An Arrow column of half floats as int8 rows."""
-    import numpy as np
-
     parts = [
         chunk.flatten().to_numpy(zero_copy_only=False).astype(np.int8) for chunk in column.chunks
     ]
@@ -187,16 +177,12 @@ def vectors_from_column(column: Any, dimensions: int) -> Any:
 
 
 def _concatenate(parts: Sequence[Any], kind: Any, shape: tuple[int, ...] = (0,)) -> Any:
-    import numpy as np
-
     if not parts:
         return np.zeros(shape, kind)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _isin_sorted(keys: Any, live: Any) -> Any:
-    import numpy as np
-
     at = np.searchsorted(live, keys)
     return live.take(at, mode="clip") == keys if len(live) else np.zeros(len(keys), bool)
 

@@ -1,7 +1,7 @@
 """The tables of a Lance store, its head, and how a place becomes a store.
 
     PLACE/store.lance    documents, chunks, postings and states: one table, one commit a transaction
-    PLACE/known.lance    token counts and analyses of texts, which are not part of the content
+    PLACE/known.lance    token counts of texts, which are not part of the content
 
 A fragment of `store.lance` holds rows of one kind: `head`, documents, chunks or postings. Every
 write replaces the one head, so that of two writers from one version one must start again. A
@@ -19,12 +19,15 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
+import lance
+import numpy as np
+import pyarrow as pa
 from blake3 import blake3
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, update_state
 from foveate.stores.checksums import damage, sum_of_facts
-from foveate.stores.lance.location import Location, import_lance
+from foveate.stores.lance.location import Location
 from foveate.stores.lazy import StoreNotFound
 from foveate.stores.rows import DOCUMENT_FIELDS, parse_principals
 
@@ -141,15 +144,11 @@ def record_transaction(head: Head, number: int, sent: Mapping[int, int], *, sinc
 
 
 def _negate(state: bytes) -> bytes:
-    import numpy as np
-
     return (-np.frombuffer(state, dtype="<u2")).astype("<u2").tobytes()
 
 
 def table_from_head(head: Head) -> Any:
     """The head as rows: a key and bytes each."""
-    import pyarrow as pa
-
     rows = [
         (
             f"audience:{number}",
@@ -223,7 +222,7 @@ LOCAL_BITS = 23
 MAX_SEGMENT_ROWS = 1 << LOCAL_BITS
 """So many chunks in a segment."""
 
-STORE_TABLE, TEXT_MEMORY_TABLE = "store", "known"
+STORE_TABLE, COUNTS_TABLE = "store", "known"
 
 _SHARED_COLUMNS = DOCUMENT_FIELDS[:7]
 DOCUMENT_COLUMNS = (*_SHARED_COLUMNS, "content_hash", "text_hash", "audience", "packed")
@@ -238,8 +237,6 @@ POSTING_COLUMNS = ("term", "segment", "places")
 @lru_cache(maxsize=64)
 def column_types(dimensions: int) -> dict[str, Any]:
     """Column → Arrow type. A vector's numbers are whole, -127 to 127: half floats hold them."""
-    import pyarrow as pa
-
     text, number, data = pa.string(), pa.int64(), pa.binary()
     names = {"head_key": text, "head_value": data}
     names |= dict.fromkeys(("chunk_id", *_SHARED_COLUMNS, "content_hash", "text_hash"), text)
@@ -255,8 +252,6 @@ def column_types(dimensions: int) -> dict[str, Any]:
 
 def build_table(names: dict[str, Any], given: dict[str, Any]) -> Any:
     """Columns as an Arrow table with the types of the store's."""
-    import pyarrow as pa
-
     arrays = [
         value if isinstance(value, pa.Array) else pa.array(value, names[name])
         for name, value in given.items()
@@ -301,7 +296,6 @@ def connect(
 
 def open_table(place: Location, name: str) -> Any:
     """One of the store's tables, or None where it is not there."""
-    lance = import_lance()
     try:
         return lance.dataset(place.table_uri(name), storage_options=place.storage_options())
     except (ValueError, OSError) as error:
@@ -312,7 +306,6 @@ def open_table(place: Location, name: str) -> Any:
 
 def create_table(place: Location, name: str, schema: Any, first: Any) -> Any:
     """A new table with the rows `first`, or the one that another writer has just created."""
-    lance = import_lance()
     uri, storage = place.table_uri(name), place.storage_options()
     local = place.local_path()
     if local is not None:
@@ -340,8 +333,6 @@ def _ordered(found: Any, facts: Mapping[str, str]) -> bool:
 
 
 def _create_store(place: Location, embedder: str, dimensions: int) -> Any:
-    import pyarrow as pa
-
     facts = {"foveate": str(VERSION), "embedder": embedder, "dimensions": str(dimensions)}
     facts["store"] = secrets.token_hex(16)
     facts["checksum"] = str(sum_of_facts(facts))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.core.text.terms import query_terms
@@ -46,8 +47,6 @@ def lexical_scores(snapshot: Snapshot, scan: Scan, terms: Sequence[str], view: V
 
 def _read_postings(snapshot: Snapshot, scan: Scan, terms: Sequence[str]) -> list[tuple[Any, Any]]:
     """Per term: positions in the scan, and how often."""
-    import numpy as np
-
     gathered: dict[str, list[tuple[Any, Any]]] = {term: [] for term in terms}
     for some in iter_batches(terms):
         rows = snapshot.read_rows("postings", POSTING_COLUMNS, in_condition("term", some))
@@ -96,8 +95,6 @@ class SearchContext:
 
     def cosines(self, aim: Any, rows: Any) -> Any:
         """Of these rows, float64; read block by block where vectors stay in the store."""
-        import numpy as np
-
         if self.scan.vectors is not None:
             return cosines(self.scan, aim, rows)
         found = np.zeros(len(rows))
@@ -152,8 +149,6 @@ def hybrid_search(
     where: Mapping[str, Any] | None,
 ) -> SearchResult:
     """See `foveate.ports.Store.search`."""
-    import numpy as np
-
     check_limits(limit, depth)
     said = labels.where_condition(where) if where else None
     aim = quantise_query(vector, ground.dimensions)
@@ -253,8 +248,6 @@ def has_vector_index(snapshot: Snapshot) -> bool:
 
 def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:
     """Booleans by position, of the readable rows that the filter wants."""
-    import numpy as np
-
     matching = np.zeros(len(ground.scan.ids), dtype=bool)
     found = ground.snapshot.read_rows("chunks", ["key"], said)
     if found is not None:
@@ -267,8 +260,6 @@ def _nearest_rows(
     ground: SearchContext, aim: Any, wanted: Any, depth: int, conditions: Sequence[str]
 ) -> tuple[Any, bool]:
     """Positions, ascending, of the best by vector; and whether all wanted rows were compared."""
-    import numpy as np
-
     if aim is None:
         return np.empty(0, dtype=np.int64), True
     scan = ground.scan
@@ -283,8 +274,6 @@ def _nearest_rows(
 
 def _search_index(ground: SearchContext, aim: Any, depth: int, conditions: Sequence[str]) -> Any:
     """Positions, ascending, of what Lance's index takes for near."""
-    import numpy as np
-
     found = ground.snapshot.dataset.scanner(
         columns=["key", "_distance"],
         nearest={

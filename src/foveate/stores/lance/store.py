@@ -22,10 +22,10 @@ from foveate.stores.lance import commit, compaction, contents, files, part, sche
 from foveate.stores.lance.batch import Batch
 from foveate.stores.lance.check import check
 from foveate.stores.lance.commit import commit_with_retry
-from foveate.stores.lance.contents import TextMemory
+from foveate.stores.lance.contents import TokenCounts
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.location import convert_engine_errors, parse_location
-from foveate.stores.lance.part import Part, decode_count, encode_counts
+from foveate.stores.lance.part import Part
 from foveate.stores.lance.scan import ScanReader, Versions
 from foveate.stores.report import Report, Stats
 
@@ -65,7 +65,7 @@ class LanceStore:
         self.dimensions: int = facts["dimensions"]
         self._store_id: str = facts["store"]
         self._versions = Versions(self.location, dataset, ScanReader(self.dimensions, exact))
-        self._text_memory = TextMemory(self.location)
+        self._counts = TokenCounts(self.location)
 
     def __repr__(self) -> str:
         return f"LanceStore({self.location.name!r})"
@@ -222,21 +222,13 @@ class LanceStore:
 
     def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         """Token counts already known for these content hashes (who has a hash has the text)."""
-        found = self._remembered(f"counts {fingerprint}", hashes)
-        counted = ((name, decode_count(fingerprint, name, data)) for name, data in found.items())
-        return {name: number for name, number in counted if number is not None}
+        with suppress(ExternalError), convert_engine_errors(self.location):
+            return self._counts.get(fingerprint, hashes)
+        return {}  # what cannot be read can be counted again
 
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
-        self._save_text_memory({f"counts {fingerprint}": encode_counts(fingerprint, counts)})
-
-    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """Analyses of these texts that were kept under this version."""
-        return self._remembered(f"readings {version}", hashes)
-
-    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
-        """Keep what is known of texts; best effort."""
-        self._save_text_memory({f"readings {version}": readings})
+        self._remember([(fingerprint, counts)])
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content and the embedder's name, of what `principals` may read if given."""
@@ -252,7 +244,7 @@ class LanceStore:
             now, scan = self._versions.current_scan()
             readers = None if principals is None else now.head.audiences_for(principals)
             made_with = (self.embedder_name, self.dimensions)
-            known = self._text_memory.bytes() if readers is None else 0
+            known = self._counts.bytes() if readers is None else 0
             mine = self._compute_state_root(now, readers)
             return contents.compute_stats(now, scan, readers, made_with, mine, known=known)
 
@@ -282,7 +274,7 @@ class LanceStore:
             )
             files.seal_indexes(self.location)
             compaction.delete_old_versions(self._versions.current(), keep)
-            self._text_memory.compact(keep)
+            self._counts.compact(keep)
 
     def close(self) -> None:
         """Forget what is in memory; a second time does nothing."""
@@ -301,21 +293,15 @@ class LanceStore:
         with self._write_lock:
             order = commit.CommitRequest(parts=parts, deleted=deleted, sent=sent)
             went = commit_with_retry(self.location, self._versions, order)
-            self._save_text_memory(part.encode_token_counts(parts))
+            self._remember(counts for one in parts for counts in one.known.items())
             if self._tidy:
                 with suppress(ExternalError), convert_engine_errors(self.location):
                     compaction.merge_small(self._versions.current(), self.location, self.dimensions)
         return went
 
-    def _remembered(self, space: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """Remembered values of texts; none if they cannot be read, since they can be computed."""
+    def _remember(self, counts: Iterable[tuple[str, Mapping[str, int]]]) -> None:
         with suppress(ExternalError), convert_engine_errors(self.location):
-            return self._text_memory.get(space, hashes)
-        return {}
-
-    def _save_text_memory(self, spaces: Mapping[str, Mapping[str, bytes]]) -> None:
-        with suppress(ExternalError), convert_engine_errors(self.location):
-            self._text_memory.add(spaces)
+            self._counts.add(counts)
 
     def _compute_state_root(self, now: Snapshot, audiences: Iterable[int] | None) -> str:
         return state_hash(now.head.state(audiences), embedder=self.embedder_name)

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
 from foveate.core.types import content_hash
 from foveate.stores import outlines
@@ -68,10 +70,10 @@ def _find_damage(store: StoreContext) -> StatementFlow[list[str]]:
     except StoreDamaged as error:
         found.append(str(error))
     for query, told in (
-        (_documents(store), _of_documents),
-        (_chunks(store), _of_chunks),
-        (_terms(store), _of_terms),
-        (_counts(store), _of_counts),
+        (_document_query(store), _check_document_rows),
+        (_chunk_query(store), _check_chunk_rows),
+        (_term_query(store), _check_term_rows),
+        (_count_query(store), _check_count_rows),
     ):
         last: Any = []
         while True:
@@ -93,7 +95,7 @@ def _paged(inner: str) -> str:
     return f"SELECT * FROM ({inner}) AS x {{after}} ORDER BY k LIMIT {_PAGE}"
 
 
-def _documents(store: StoreContext) -> str:
+def _document_query(store: StoreContext) -> str:
     chunks = (
         "(SELECT array_agg(ROW(c.sequence, c.id, c.audience)::text ORDER BY c.id) "
         "FROM {s}.chunks AS c WHERE c.document = d.id)"
@@ -106,17 +108,17 @@ def _documents(store: StoreContext) -> str:
     )
 
 
-def _of_documents(rows: Rows, _: StoreContext) -> Iterator[str]:
+def _check_document_rows(rows: Rows, _: StoreContext) -> Iterator[str]:
     for number, chunks, packed, noted, *row in rows:
         name = row[1]
         if checksum(row[:-1]) != row[-1]:
             yield f"document {name!r} is not as it was written"
-        places = [f"({s},{i},{a})" for s, i, a in outlines.unpacked(packed)]
+        places = [f"({s},{i},{a})" for s, i, a in outlines.decode_places(packed)]
         if sorted(places) != sorted(chunks or []) or checksum((number, name, packed)) != noted:
             yield f"document {name!r}: its chunks are not where they were put"
 
 
-def _chunks(store: StoreContext) -> str:
+def _chunk_query(store: StoreContext) -> str:
     vector = half_vectors.vector_expression(store)
     return _paged(
         store.sql(
@@ -127,7 +129,7 @@ def _chunks(store: StoreContext) -> str:
     )
 
 
-def _of_chunks(rows: Rows, store: StoreContext) -> Iterator[str]:
+def _check_chunk_rows(rows: Rows, store: StoreContext) -> Iterator[str]:
     for _, key, *row in rows:
         row[-3] = half_vectors.decode_vector(row[-3], store.dimensions)
         place = (row[0], row[3], row[5], row[8] or 0, row[1])
@@ -135,7 +137,7 @@ def _of_chunks(rows: Rows, store: StoreContext) -> Iterator[str]:
             yield f"chunk {row[1]!r} is not as it was written"
 
 
-def _terms(store: StoreContext) -> str:
+def _term_query(store: StoreContext) -> str:
     return _paged(
         store.sql(
             "SELECT w.term AS k, sum(w.checksum) AS noted, (SELECT coalesce(string_agg(p.places, "
@@ -146,7 +148,7 @@ def _terms(store: StoreContext) -> str:
     )
 
 
-def _of_terms(rows: Rows, _: StoreContext) -> Iterator[str]:
+def _check_term_rows(rows: Rows, _: StoreContext) -> Iterator[str]:
     for term, noted, places in rows:
         try:
             verified(term, places, int(noted) & MASK)
@@ -154,7 +156,7 @@ def _of_terms(rows: Rows, _: StoreContext) -> Iterator[str]:
             yield f"the places of {term!r} are not those that were written"
 
 
-def _counts(store: StoreContext) -> str:
+def _count_query(store: StoreContext) -> str:
     return _paged(
         store.sql(
             "SELECT fingerprint || hash AS k, fingerprint, hash, tokens, checksum FROM {s}.counts"
@@ -162,7 +164,7 @@ def _counts(store: StoreContext) -> str:
     )
 
 
-def _of_counts(rows: Rows, _: StoreContext) -> Iterator[str]:
+def _check_count_rows(rows: Rows, _: StoreContext) -> Iterator[str]:
     for _, *row in rows:
         if checksum(row[:-1]) != row[-1]:
             yield f"the tokens of the text {row[1]} are damaged; they are not used"
@@ -318,8 +320,6 @@ class _Check:
     def _check_vectors(
         self, chunks: Sequence[dict[str, Any]], scan: Any, terms: dict[int, list[str]]
     ) -> Iterator[str]:
-        import numpy as np
-
         for chunk in chunks:
             if chunk["id"] not in scan:
                 yield f"chunk {chunk['chunk_id']!r} is not there for searches"

@@ -11,6 +11,8 @@ from functools import lru_cache
 from secrets import randbits
 from typing import Any
 
+import numpy as np
+
 from foveate.core.state import update_state
 from foveate.stores.checksums import checksum, damage
 from foveate.stores.postgres import half_vectors
@@ -81,15 +83,11 @@ def intact_audience(row: Sequence[Any]) -> None:
 @lru_cache(maxsize=8)
 def _probe(dimensions: int) -> Any:
     """Small numbers, none of which is 0, one a dimension."""
-    import numpy as np
-
     return (np.arange(dimensions) * 37 % 127 + 1).astype(np.int8)
 
 
 def sum_of_rows(ids: Sequence[int], terms: Sequence[int], norms: Any, vectors: Any) -> list[int]:
     """What each row adds to its audience's sum."""
-    import numpy as np
-
     probes = vectors.astype(np.int64) @ _probe(vectors.shape[1]).astype(np.int64)
     return [
         chunk + length * TERMS_WEIGHT + norm * NORM_WEIGHT + probe

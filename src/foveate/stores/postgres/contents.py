@@ -1,4 +1,4 @@
-"""The contents of a server store: documents, figures, remembered counts and analyses."""
+"""The contents of a server store: documents, figures, remembered counts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from foveate.stores.postgres.half_vectors import VECTOR_INDEX, index_status_stat
 from foveate.stores.postgres.schema import (
     PARTS,
     VERSION,
-    begin_write_statements,
-    check_schema_version,
+    begin_write,
 )
 from foveate.stores.postgres.search import audiences_query, outlined, outlines_of
 from foveate.stores.postgres.statements import (
@@ -29,7 +28,6 @@ from foveate.stores.postgres.statements import (
 from foveate.stores.report import Stats
 from foveate.stores.rows import (
     DOCUMENT_FIELDS,
-    find_stale_versions,
     textless_document_from_row,
     with_text,
 )
@@ -56,23 +54,12 @@ def load_counts(
     }
 
 
-def load_analyses(
-    store: StoreContext, version: str, hashes: Sequence[str]
-) -> StatementFlow[dict[str, bytes]]:
-    """Analyses of these texts that were kept under this version."""
-    query = "SELECT hash, data FROM {s}.readings WHERE version = %s AND hash = ANY(%s::text[])"
-    if not is_storable(version):
-        return {}
-    wanted = [each for each in hashes if is_storable(each)]
-    (rows,) = yield [Statement(store.sql(query), [version, wanted])]
-    return dict(rows)
-
-
 def save_counts(
     store: StoreContext, fingerprint: str, counts: Mapping[str, int]
 ) -> StatementFlow[None]:
     """Keep token counts; best effort: a store that cannot write only counts again."""
-    yield [_lock_timeout_statement(), *count_statements(store, fingerprint, counts)]
+    timeout = Statement(f"SELECT set_config('lock_timeout', '{_LOCK_TIMEOUT}', true)")
+    yield [timeout, *count_statements(store, fingerprint, counts)]
 
 
 def count_statements(
@@ -91,23 +78,6 @@ def count_statements(
     tokens = [counts[each] for each in hashes]
     sums = [checksum((fingerprint, *row)) for row in zip(hashes, tokens, strict=True)]
     return [Statement(store.sql(query), [fingerprint, hashes, tokens, sums])]
-
-
-def save_analyses(
-    store: StoreContext, version: str, readings: Mapping[str, bytes]
-) -> StatementFlow[None]:
-    """Keep analyses of texts; best effort: a store that cannot write only reads again."""
-    query = """INSERT INTO {s}.readings (version, hash, data)
-        SELECT %s, hash, data FROM unnest(%s::text[], %s::bytea[]) AS new (hash, data)
-        ON CONFLICT (version, hash) DO UPDATE SET data = excluded.data, id = excluded.id"""
-    hashes = sorted(each for each in readings if is_storable(each))
-    if hashes and is_storable(version):
-        asked = [version, hashes, [bytes(readings[each]) for each in hashes]]
-        yield [_lock_timeout_statement(), Statement(store.sql(query), asked)]
-
-
-def _lock_timeout_statement() -> Statement:
-    return Statement(f"SELECT set_config('lock_timeout', '{_LOCK_TIMEOUT}', true)")
 
 
 _READABLE = (
@@ -242,21 +212,14 @@ def compute_stats(
 
 
 def delete_unused_rows(store: StoreContext) -> StatementFlow[None]:
-    """Counts, readings and sets of principals of documents that are gone."""
-    versions = "SELECT version FROM {s}.readings GROUP BY version ORDER BY max(id) DESC"
-    (_, ((version,),), kept) = yield [
-        *begin_write_statements(store),
-        Statement(store.sql(versions)),
-    ]
-    check_schema_version(version)
-    old = store.sql("DELETE FROM {s}.readings WHERE version = ANY(%s::text[])")
-    yield [Statement(old, [find_stale_versions(row[0] for row in kept)])]
+    """Counts and sets of principals of documents that are gone, and a table of before."""
+    yield from begin_write(store)
     gone = "hash NOT IN (SELECT content_hash FROM {s}.chunks)"
     yield [
         Statement(store.sql(query))
         for query in (
             f"DELETE FROM {{s}}.counts WHERE {gone}",
-            f"DELETE FROM {{s}}.readings WHERE {gone}",
+            "DROP TABLE IF EXISTS {s}.readings",  # analyses of texts, which nothing reads now
             (
                 f"DELETE FROM {{s}}.audiences WHERE id <> {PUBLIC_AUDIENCE} "
                 "AND documents = 0 AND chunks = 0"

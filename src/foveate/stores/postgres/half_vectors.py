@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from foveate.stores.int8 import FLOAT32_DIMENSIONS, squared_norms
 from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
 
@@ -20,8 +22,6 @@ def format_vectors(rows: Any) -> list[str]:
 
 def decode_vector(data: bytes, dimensions: int) -> bytes:
     """What `vector_expression` gives, as int8 bytes."""
-    import numpy as np
-
     if not dimensions:
         return b""
     return np.frombuffer(data, dtype=">f2", offset=4).astype(np.int8).tobytes()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.core.bounded_cache import BoundedCache
@@ -25,8 +26,6 @@ def encode_postings(
     terms: Mapping[int, Sequence[str]], audiences: Mapping[int, int]
 ) -> list[list[Any]]:
     """Columns of terms, audiences and places; `terms`: chunk row id → its terms."""
-    import numpy as np
-
     chunks = sorted(terms)
     lengths = [len(terms[chunk]) for chunk in chunks]
     whose: dict[tuple[str, int], list[tuple[int, int, int]]] = {}
@@ -48,8 +47,6 @@ def encode_postings(
 
 def verified(term: str, data: bytes, noted: int) -> bytes:
     """A term's places as they were read; raises where they do not give the sum that is noted."""
-    import numpy as np
-
     size = np.dtype(PLACE_DTYPE).itemsize
     places = np.frombuffer(data[: len(data) // size * size], dtype=PLACE_DTYPE)
     if len(data) % size or sum_of(term, places) != noted & MASK:
@@ -59,8 +56,6 @@ def verified(term: str, data: bytes, noted: int) -> bytes:
 
 def score_postings(found: Mapping[str, bytes], terms: Sequence[str], total: int, words: int) -> Any:
     """Chunk row ids, ascending, and the BM25 of each; `found`: term → places of readable chunks."""
-    import numpy as np
-
     places = [np.frombuffer(found.get(term, b""), dtype=PLACE_DTYPE) for term in terms]
     ids, at = _term_positions([one["chunk"] for one in places])
     lengths = np.zeros(len(ids), dtype=np.int64)
@@ -73,8 +68,6 @@ def score_postings(found: Mapping[str, bytes], terms: Sequence[str], total: int,
 
 def _term_positions(chunks: Sequence[Any]) -> tuple[Any, list[Any]]:
     """All ids, and the positions of each term's ids among them."""
-    import numpy as np
-
     everything = np.concatenate([np.zeros(0, dtype=np.int64), *chunks])
     if len(everything) and (span := int(everything.max() - everything.min())) < _MAX_DENSE_SPAN:
         first = int(everything.min())

@@ -113,11 +113,6 @@ TABLES = (
         checksum bigint NOT NULL,
         PRIMARY KEY (fingerprint, hash)
     )""",
-    # What is known of a text, as bytes in the form that `version` names.
-    """CREATE TABLE {s}.readings (
-        id bigint NOT NULL DEFAULT nextval({ids}), version text COLLATE "C",
-        hash text COLLATE "C", data bytea NOT NULL, PRIMARY KEY (version, hash)
-    )""",
 )
 
 STEPS: Mapping[int, tuple[str, ...]] = {}
@@ -128,7 +123,6 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "words": ("postings", "terms"),
     "vectors": ("scan",),
     "counts": ("counts",),
-    "readings": ("readings",),
     "other": ("meta", "audiences", "members", "members_again"),
 }
 """Part → tables, for `stats`."""

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from foveate.core.errors import BadOption
 from foveate.core.state import combine_states, state_hash
 from foveate.core.text.terms import query_terms
@@ -147,7 +149,7 @@ def load_neighbours(
         *checksums.who(store, principals),
     ]
     mine = {row[0] for row in checksums.readable(found[2:], principals)}
-    near = outlines.near(outlines_of(found[:2]), asked, window)
+    near = outlines.chunks_within(outlines_of(found[:2]), asked, window)
     chunks, _ = _decode_chunks(store, rows)
     if chunks.keys() != {number for number, audience in near if audience in mine}:
         raise damage(_WHAT)
@@ -172,7 +174,7 @@ def outlines_of(rows: Sequence[Rows]) -> dict[str, list[outlines.Place]]:
     found = list(intact(rows[0], _WHAT))
     if {row[:2] for row in found} != set(rows[1]):
         raise damage(_WHAT)
-    return {name: outlines.unpacked(places) for _, name, places, _ in found}
+    return {name: outlines.decode_places(places) for _, name, places, _ in found}
 
 
 def audiences_query(store: StoreContext) -> str:
@@ -205,8 +207,6 @@ def _filter_statement(condition: tuple[str, list[Any]] | None) -> Statement:
 
 def _agreed(found: bytes, again: bytes) -> Any:
     """Row ids, ascending, that both say."""
-    import numpy as np
-
     ids, others = (np.sort(np.frombuffer(one, dtype=">i8")) for one in (found, again))
     if not np.array_equal(ids, others):
         raise damage("what a filter asks for is not as it was written")
@@ -215,8 +215,6 @@ def _agreed(found: bytes, again: bytes) -> Any:
 
 def _best_lexical(ids: Any, bm25: Any, matching: Any, depth: int) -> dict[int, float]:
     """The best by words of what the filter lets through, and what ties with the last of them."""
-    import numpy as np
-
     rows = np.flatnonzero(bm25 > 0)
     if matching is not None:
         rows = rows[np.isin(ids[rows], matching)]
@@ -225,8 +223,6 @@ def _best_lexical(ids: Any, bm25: Any, matching: Any, depth: int) -> dict[int, f
 
 
 def _rank_leg(leg: Mapping[int, float], keys: Mapping[int, SortKey], depth: int) -> list[SortKey]:
-    import numpy as np
-
     rows = np.array(list(leg), dtype=np.int64)
     return best_keys(rows, keys, np.array(list(leg.values()), dtype=np.float64), depth)
 
@@ -277,8 +273,6 @@ def _decode_chunks(store: StoreContext, rows: Rows) -> tuple[dict[int, Chunk], d
 
 
 def _cosines_by_row(vectors: Mapping[int, bytes], query: Any) -> dict[int, float] | None:
-    import numpy as np
-
     if query is None or not vectors:
         return None if query is None else {}
     rows = np.frombuffer(b"".join(vectors.values()), dtype=np.int8).reshape(len(vectors), -1)
@@ -287,8 +281,6 @@ def _cosines_by_row(vectors: Mapping[int, bytes], query: Any) -> dict[int, float
 
 def _scores_by_row(ids: Any, bm25: Any, rows: Sequence[int]) -> dict[int, float]:
     """BM25 of these rows; 0 of those that no term is in."""
-    import numpy as np
-
     at = np.searchsorted(ids, np.array(rows, dtype=np.int64))
     return {
         row: float(bm25[place]) if place < len(ids) and ids[place] == row else 0.0

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from foveate.core.errors import BadInput
 from foveate.core.state import EMPTY_STATE
 from foveate.core.types import Chunk
@@ -231,8 +233,6 @@ def _rows_from_values(
     store: StoreContext, document: Sequence[Any], chunks: Iterable[Sequence[Any]]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Rows that were read, as they were accounted for."""
-    import numpy as np
-
     fields = ("id", "terms", "norm", "vector", "audience", *CHUNK_FIELDS)
     row = dict(zip(_DOCUMENT_COLUMNS[:-1], document, strict=True))
     rows = [dict(zip(fields, chunk, strict=True)) for chunk in chunks]
@@ -248,8 +248,6 @@ def _summed(
     store: StoreContext, old: Iterable[Sequence[Any]], new: Iterable[Sequence[Any]]
 ) -> list[Statement]:
     """The terms' checksums, from which old places go and to which new ones come."""
-    import numpy as np
-
     more: dict[tuple[str, int], int] = {}
     for sign, rows in ((-1, old), (1, new)):
         for term, audience, places in rows:

@@ -12,11 +12,11 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, TypeAlias
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
-from foveate.core.text_analysis import VERSION_PREFIX, is_intact
 from foveate.core.types import content_hash
 from foveate.stores import outlines, postings, vectors
 from foveate.stores import rows as stored
@@ -101,7 +101,7 @@ _CHECKED = (
         ),
     ),
     (
-        "the tokens of the text {} are damaged; they are not used, and counted anew",
+        "the tokens of the text {} are damaged; they are not used, and counted again",
         "SELECT hash, fingerprint, hash, tokens, checksum FROM counts",
     ),
 )
@@ -215,14 +215,6 @@ def _postings_hash(term: int, packed: bytes) -> int:
     return int.from_bytes(blake3(term.to_bytes(8, "little") + packed).digest(16), "little")
 
 
-def check_analyses(connection: Connection) -> Iterator[str]:
-    """Damaged analyses, which readers ignore."""
-    query = "SELECT version, hash, CAST(data AS BLOB) FROM readings ORDER BY id"
-    for version, hash_, data in connection.execute(query):
-        if version.startswith(VERSION_PREFIX) and not is_intact(data, hash_, version):
-            yield f"what is known of the text {hash_} is damaged; it is not used, and made anew"
-
-
 def check_checksums(connection: Connection) -> Iterator[str]:
     """Rows that do not match their checksum, which readers refuse, and moved chunks."""
     try:
@@ -239,7 +231,7 @@ def check_checksums(connection: Connection) -> Iterator[str]:
     ):
         query = "SELECT sequence, id, audience FROM chunks WHERE document = ? ORDER BY id"
         found = connection.execute(query, (number,)).fetchall()
-        if outlines.packed(found) != places or checksum((number, name, places)) != noted:
+        if outlines.encode_places(found) != places or checksum((number, name, places)) != noted:
             yield f"document {name!r}: its chunks are not where they were put"
     sums = dict.fromkeys((row[0] for row in connection.execute("SELECT id FROM terms")), 0)
     query = (
@@ -298,7 +290,6 @@ def _check_connection(connection: Connection, folder: Path) -> Report:
         "rows": lambda: check_rows(connection),
         "words": lambda: check_postings(connection),
         "vectors": lambda: _check_vectors(connection, folder),
-        "readings": lambda: check_analyses(connection),
         "state": lambda: _check_state(connection, states),
         "checksums": lambda: check_checksums(connection),
     }
@@ -329,7 +320,7 @@ def _iter_findings(part: PartCheck) -> Iterator[str]:
     except ExternalError as error:
         yield str(error)
     except Exception as error:  # noqa: BLE001 (what a damaged value leads to is not foreseen)
-        yield f"holds a value that nobody put there: {error}"
+        yield f"holds a value that was not put there: {error}"
 
 
 def _check_integrity(connection: Connection) -> Iterator[str]:
@@ -339,8 +330,6 @@ def _check_integrity(connection: Connection) -> Iterator[str]:
 
 
 def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
-    import numpy as np
-
     facts = load_unverified_facts(connection)
     query = "SELECT chunk FROM scan WHERE length(vector) <> ?"
     wrong = connection.execute(query, (facts["dimensions"],)).fetchall()
@@ -357,7 +346,7 @@ def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
         return
     kept = vectors.load_scan(path, facts["dimensions"])
     if kept is None:
-        yield f"{vectors.FILE} is damaged; it is not used, and the next search writes it anew"
+        yield f"{vectors.FILE} is damaged; it is not used, and the next search writes it again"
         return
     if not vectors.is_earlier_state(connection, kept):
         return  # of a state that is not this store's: it is not used either

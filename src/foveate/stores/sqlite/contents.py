@@ -1,4 +1,4 @@
-"""What an embedded store holds: audiences, documents, remembered counts and analyses, figures."""
+"""What an embedded store holds: audiences, documents, remembered counts, figures."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def load_document(
     """One document with its text; None where it is not there, or not all of it to be read."""
     if not is_encodable(document_id):
         return None
-    places = outlines.of(connection, [document_id]).get(document_id)
+    places = outlines.load_places(connection, [document_id]).get(document_id)
     if places is None:
         return None
     (row,) = _document_rows(connection, "d.document_id = ?", [document_id])
@@ -163,7 +163,8 @@ def _document_rows(
 def load_counts(connection: Connection, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
     """Tokens of the texts that were counted under this fingerprint; not of damaged rows."""
     known: dict[str, int] = {}
-    for some in _iter_encodable(fingerprint, hashes):
+    wanted = [hash_ for hash_ in hashes if is_encodable(hash_)] if is_encodable(fingerprint) else ()
+    for some in filters.iter_batches(wanted):
         query = (
             "SELECT hash, tokens, checksum FROM counts "
             f"WHERE fingerprint = ? AND hash IN ({filters.placeholders(some)})"
@@ -186,34 +187,6 @@ def save_counts(connection: Connection, fingerprint: str, counts: Mapping[str, i
     )
 
 
-def load_analyses(connection: Connection, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-    """Analyses of the texts that were kept under this version."""
-    known: dict[str, bytes] = {}
-    for some in _iter_encodable(version, hashes):
-        query = (
-            "SELECT hash, CAST(data AS BLOB) FROM readings "
-            f"WHERE version = ? AND hash IN ({filters.placeholders(some)})"
-        )
-        known.update(connection.execute(query, [version, *some]))
-    return known
-
-
-def save_analyses(connection: Connection, version: str, readings: Mapping[str, bytes]) -> None:
-    """Keep bytes by content hash, in the place of those that are there."""
-    rows = [(version, hash_, data) for hash_, data in readings.items() if is_encodable(hash_)]
-    if not is_encodable(version):
-        return
-    query = "INSERT OR REPLACE INTO readings (version, hash, data) VALUES (?, ?, ?)"
-    connection.executemany(query, rows)
-
-
-def _iter_encodable(space: str, hashes: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The hashes that can be there, as many at a time as one statement takes."""
-    return filters.iter_batches(
-        [hash_ for hash_ in hashes if is_encodable(hash_)] if is_encodable(space) else ()
-    )
-
-
 @contextmanager
 def without_busy_wait(connection: Connection) -> Iterator[None]:
     """Inside, a write fails at once if another writer is active, so that a query does not wait."""
@@ -233,7 +206,6 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "words": ("terms", "sqlite_autoindex_terms_1", "terms_again", "postings", "indexed"),
     "vectors": ("scan",),
     "counts": ("counts",),
-    "readings": ("readings", "sqlite_autoindex_readings_1"),
 }
 """Part → tables and indexes of the database; what is in none of them is `other`."""
 

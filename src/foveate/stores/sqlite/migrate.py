@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from sqlite3 import Connection
 from typing import Any
 
+import numpy as np
+
 from foveate.core.errors import BadInput
 from foveate.stores import outlines, postings
 from foveate.stores.checksums import (
@@ -33,14 +35,8 @@ STEPS: Mapping[int, tuple[str, ...]] = {
         _COUNT.format(table="documents", counted="documents"),
         _COUNT.format(table="scan", counted="chunks"),
     ),
-    # What is known of texts. And a row of postings may hold several documents now, which older
-    # versions cannot take out again.
-    2: (
-        """CREATE TABLE readings (
-            id INTEGER PRIMARY KEY, version TEXT NOT NULL, hash TEXT NOT NULL, data BLOB NOT NULL,
-            UNIQUE (version, hash)
-        )""",
-    ),
+    # A row of postings may hold several documents now, which older versions cannot take out again.
+    2: (),
     # Checksums, and a second index for what is found by a key.
     3: (
         "ALTER TABLE audiences ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0",
@@ -116,15 +112,13 @@ def _sum_of_places(rows: list[tuple[str, bytes]]) -> int:
 
 
 def _sum_of_vectors(rows: list[tuple[int, int, int, bytes]]) -> int:
-    import numpy as np
-
     ids, audiences, terms, vectors = zip(*rows, strict=True) if rows else ((), (), (), ())
     wide = np.frombuffer(b"".join(vectors), dtype=np.int8)
     return sum_of_vectors(ids, audiences, terms, wide.reshape(len(rows), -1 if rows else 0))
 
 
 _OF_ROWS: tuple[tuple[str, int, Callable[[Any], Any]], ...] = (
-    ("outline", 3, outlines.packed),
+    ("outline", 3, outlines.encode_places),
     ("sum_of_places", 2, _sum_of_places),
     ("sum_of_vectors", 4, _sum_of_vectors),
     ("sum_of_facts", 2, lambda rows: sum_of_facts(dict(rows))),

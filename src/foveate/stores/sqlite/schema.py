@@ -157,12 +157,6 @@ CREATE TABLE counts (
     fingerprint TEXT NOT NULL, hash TEXT NOT NULL, tokens INTEGER NOT NULL,
     checksum INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (fingerprint, hash)
 ) WITHOUT ROWID;
-
--- What is known of a text, as bytes in the form that `version` names. Sealed by who wrote them.
-CREATE TABLE readings (
-    id INTEGER PRIMARY KEY, version TEXT NOT NULL, hash TEXT NOT NULL, data BLOB NOT NULL,
-    UNIQUE (version, hash)
-);
 """
 
 

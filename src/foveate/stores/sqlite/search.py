@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import Any
 
+import numpy as np
+
 from foveate.core.state import state_hash
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, Vector
@@ -47,8 +49,6 @@ def hybrid_search(
     where: Mapping[str, Any] | None,
 ) -> SearchResult:
     """See `foveate.ports.Store.search`; `facts`: of the store, in this transaction."""
-    import numpy as np
-
     check_limits(limit, depth)
     view, state = lexical.view_for_principals(connection, scan, principals)
     wanted = _filter_mask(connection, scan, view, where)
@@ -107,9 +107,11 @@ def load_neighbours(
     audiences: Collection[int],
 ) -> dict[int, Chunk]:
     """Row id → chunk within `window` of the places, in a few statements."""
-    known = outlines.of(connection, sorted({name for name, _ in places}))
+    known = outlines.load_places(connection, sorted({name for name, _ in places}))
     ids = [
-        number for number, audience in outlines.near(known, places, window) if audience in audiences
+        number
+        for number, audience in outlines.chunks_within(known, places, window)
+        if audience in audiences
     ]
     return chunks_from_rows(_rows(connection, ids).values())
 
@@ -118,8 +120,6 @@ def _filter_mask(
     connection: Connection, scan: Scan, view: View, where: Mapping[str, Any] | None
 ) -> Any:
     """Booleans by position, of the readable rows that the filter wants; None for all there are."""
-    import numpy as np
-
     if not where:
         return view.mask
     found, again = (
@@ -138,8 +138,6 @@ def _nearest_rows(
     scan: Scan, aim: Any, wanted: Any, depth: int, indexes: Sequence[VectorIndex]
 ) -> tuple[Any, list[VectorIndex]]:
     """Positions of the nearest rows, and by which indexes some of them were found."""
-    import numpy as np
-
     near, used, left = [], [], wanted
     for nearby in indexes:
         found = search_index(scan, nearby, aim, wanted, depth)

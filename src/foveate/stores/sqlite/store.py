@@ -179,16 +179,6 @@ class SqliteStore(Transactions):
         with suppress(ExternalError), self._best_effort_transaction() as connection:
             contents.save_counts(connection, fingerprint, counts)
 
-    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """Analyses of these texts that were kept under this version."""
-        with self._statement() as connection:
-            return contents.load_analyses(connection, version, hashes)
-
-    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
-        """Keep what is known of texts; best effort: a store that cannot write only reads again."""
-        with suppress(ExternalError), self._best_effort_transaction() as connection:
-            contents.save_analyses(connection, version, readings)
-
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content and the embedder's name, of what `principals` may read if given."""
         with self._transaction("DEFERRED") as connection:

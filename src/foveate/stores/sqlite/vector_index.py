@@ -16,6 +16,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import ExternalError, MissingExtra
@@ -102,8 +103,6 @@ def load_index(
 
 def _map_if_intact(path: Path, digest: str) -> Any:
     """The bytes of the very file that was built, mapped; None for any other."""
-    import numpy as np
-
     try:
         data = np.memmap(path, dtype=np.uint8, mode="r")
     except (OSError, ValueError):
@@ -114,8 +113,6 @@ def _map_if_intact(path: Path, digest: str) -> Any:
 
 def build_indexes(folder: Path, scan: Scan, least: int) -> Iterator[tuple[int, IndexRecord]]:
     """Write a reproducible index for every audience of `least` rows; raises `MissingExtra`."""
-    import numpy as np
-
     try:
         from usearch.index import Index
     except ImportError:
@@ -163,8 +160,6 @@ def rows_in_index(scan: Scan, nearby: VectorIndex) -> Any:
 
 def search_index(scan: Scan, nearby: VectorIndex, aim: Any, wanted: Any, depth: int) -> Any:
     """Positions, ascending, of wanted rows that are near; None if too few rows are wanted."""
-    import numpy as np
-
     held = rows_in_index(scan, nearby)
     mine = int(np.count_nonzero(held & wanted)) if wanted is not None else int(held.sum())
     looked_for = _OVERSAMPLING * depth * len(nearby.index) // max(mine, 1)
@@ -206,8 +201,6 @@ class LoadedIndexes:
 
 def check_index_files(folder: Path, facts: Mapping[str, Any], scan: Scan) -> Iterator[str]:
     """Findings for the files of indexes, for `check`."""
-    import numpy as np
-
     for audience, one in load_records(facts).items():
         path = index_path(folder, audience)
         if not path.exists():

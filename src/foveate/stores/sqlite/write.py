@@ -29,7 +29,6 @@ from foveate.stores.rows import (
     chunk_row,
     document_member,
     document_row,
-    find_stale_versions,
     key_checksum,
     parse_principals,
     quote_columns,
@@ -231,19 +230,16 @@ _STALE_SECONDS = 3_600
 _DELETE_UNUSED = (
     "DELETE FROM terms WHERE id NOT IN (SELECT term FROM postings)",
     "DELETE FROM counts WHERE hash NOT IN (SELECT content_hash FROM chunks)",
-    "DELETE FROM readings WHERE hash NOT IN (SELECT content_hash FROM chunks)",
+    "DROP TABLE IF EXISTS readings",  # analyses of texts, which nothing reads any more
     f"DELETE FROM audiences WHERE id <> {PUBLIC_AUDIENCE} AND documents = 0 AND chunks = 0",
     "DELETE FROM members WHERE audience NOT IN (SELECT id FROM audiences)",
 )
 
 
 def delete_unused_rows(connection: Connection) -> None:
-    """Forget terms, counts, readings and readers of documents that are gone; merge postings."""
+    """Forget terms, counts and readers of documents that are gone; merge postings."""
     for statement in _DELETE_UNUSED:
         connection.execute(statement)
-    versions = "SELECT version FROM readings GROUP BY version ORDER BY max(id) DESC"
-    old = find_stale_versions(row[0] for row in connection.execute(versions).fetchall())
-    connection.executemany("DELETE FROM readings WHERE version = ?", [(each,) for each in old])
     postings.merge(connection)
 
 

@@ -253,7 +253,7 @@ def _offer_extracts(
 def _model_notes(given: Mapping[str, Offer], decisions: Sequence[Decision]) -> dict[str, Number]:
     """What came of the model, in figures; why not, where nothing did."""
     if not given:
-        return {"model": "none was asked; where one should be, give a Shortener"}
+        return {"model": "none was asked; where one should be, give a Compressor"}
     reasons = [decision.reason for decision in decisions]
     made, gone = reasons.count("offered_by_model"), reasons.count("irrelevant")
     notes: dict[str, Number] = {"asked": len(given), "offered_by_model": made, "irrelevant": gone}

@@ -1,4 +1,4 @@
-"""`foveate assemble --shortener`: a model shortens what the budget cost."""
+"""`foveate assemble --compressor`: a model shortens what the budget cost."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_models_sentences_and_a_replay_without_it(asked, monkeypatch):
     monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
     with serving("openai", pieces=(ANSWER,)) as server:
         bundle = ("--bundle", "run.json", "--explain")
-        done = asked(*ASK, *SHORT, "--shortener", server.name, *bundle)
+        done = asked(*ASK, *SHORT, "--compressor", server.name, *bundle)
         assert len(server.headers) == 1
 
     assert (done.code, done.out) == (0, f"[1] Source: a.md\n{ANSWER}")
@@ -61,7 +61,7 @@ def test_a_model_that_is_down_is_said_and_sentences_stand_in(asked, monkeypatch)
     """X3: no failure of the command: the text's own sentences, and on stderr why."""
     monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
     with serving("openai", "refuses") as server:
-        done = asked(*ASK, *SHORT, "--shortener", server.name, "--explain")
+        done = asked(*ASK, *SHORT, "--compressor", server.name, "--explain")
     plain = asked(*ASK, *SHORT)
 
     assert (done.code, done.out) == (plain.code, plain.out)
@@ -72,7 +72,8 @@ def test_a_model_that_is_down_is_said_and_sentences_stand_in(asked, monkeypatch)
 
 def test_a_model_that_nobody_knows_is_refused(asked):
     """F2, X1: a name that is no model's is a mistake of the caller."""
-    done = asked(*ASK, *SHORT, "--shortener", "nobody:x")
+    done = asked(*ASK, *SHORT, "--compressor", "nobody:x")
 
     assert done.code == 2
     assert "nobody" in done.complaint
+    assert asked(*ASK, *SHORT, "--shortener", "nobody:x").complaint == done.complaint
