@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from foveate.core.assemble import assemble as assemble_inputs
@@ -9,6 +11,7 @@ from foveate.core.blocks import blocks_from_candidates
 from foveate.core.recipes import builtin_recipes
 from foveate.core.render import Renderer
 from foveate.core.request import Inputs
+from foveate.core.stages.dedup.near import DedupNear
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.group import Group
 from foveate.core.stages.order import Order
@@ -208,6 +211,53 @@ def test_four_stage_numbered_without_pages() -> None:
     assert context.text.startswith(f"[1] Source: s0\n{FILLER.format('one')}\n\n---\n\n[2] Source:")
     assert "page" not in context.text
     assert [s.source for s in context.citations[0].corroborating] == ["s1"]
+
+
+def test_four_stage_keeps_short_chunks_and_drops_negative_scores() -> None:
+    """P1: no text is too short for that system; its relevance floor is 0.0."""
+    pool = [
+        {"text": "The office closes at 17:00 on Fridays.", "score": 0.99, "source": "hours.md"},
+        {"text": "Weddings are booked by telephone.", "score": 0.41, "source": "weddings.md"},
+        {"text": "Parking is free.", "score": 0.0, "source": "parking.md"},
+        {"text": "The mill was sold.", "score": -3.2, "source": "mill.md"},
+    ]
+    context = assemble("When does the office close?", pool, recipe="four-stage")
+
+    assert [b.source for b in context.blocks] == ["hours.md", "weddings.md", "parking.md"]
+    dropped = [d for s in context.trace for d in s.decisions if d.action == "dropped"]
+    assert [d.reason for d in dropped] == ["below_floor"]
+
+
+def test_local_llm_skips_degenerate_chunks() -> None:
+    """P1: that system takes no chunk under 20 tokens."""
+    long = FILLER.format("one two three")
+    pool = [{"text": "Page 3 of 9", "score": 0.9}, {"text": long, "score": 0.5}]
+    context = assemble("q", pool, recipe="local-llm")
+
+    assert [b.text for b in context.blocks] == [long]
+    dropped = [d.reason for s in context.trace for d in s.decisions if d.action == "dropped"]
+    assert dropped == ["degenerate"]
+
+
+def test_cfs_021_keeps_an_overlap_of_exactly_four_fifths() -> None:
+    """P1: its rule is an overlap over 0.8; four of five shared triples are no copy."""
+    pool = [
+        {"text": "the old mill stands by the river", "score": 0.9, "source": "a.md"},
+        {"text": "the old mill stands by the", "score": 0.8, "source": "b.md"},
+        {"text": "the old mill stands by the lake", "score": 0.7, "source": "c.md"},
+    ]
+    context = assemble("q", pool, recipe="cfs-021", budget=500)
+    bare = replace(
+        RECIPES["cfs-021"],
+        stages=tuple(
+            replace(s, guard=False) if isinstance(s, DedupNear) else s
+            for s in RECIPES["cfs-021"].stages
+        ),
+    )
+
+    assert [b.source for b in context.blocks] == ["a.md", "c.md"]
+    kept = assemble("q", [pool[0], pool[2]], recipe=bare, budget=500)
+    assert len(kept.blocks) == 2
 
 
 def test_four_stage_compresses_the_oversized() -> None:

@@ -244,7 +244,7 @@ def _keep_best(recipe: Recipe, keep: int | None) -> Recipe:
         return recipe
     from foveate.core.stages.floor import Floor
 
-    best = Floor(min_tokens=0, max_candidates=keep)
+    best = Floor(max_candidates=keep)
     return replace(recipe, stages=(best, *recipe.stages))
 
 
