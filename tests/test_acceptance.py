@@ -79,6 +79,27 @@ def test_nested_and_gapped_chunks_reassemble_exactly() -> None:
     assert texts == [text[:46], text[52:61]]
 
 
+def test_a_query_over_its_zone_is_refused() -> None:
+    """W2, B1: as `converse` does; the error names the size that would do, and nothing is cut."""
+    long = "word " * 1_500
+    with pytest.raises(BudgetTooSmall, match="the query, which is never cut") as caught:
+        assemble(long, [{"text": "The mill."}])
+    enough = Budget(query=caught.value.needed)
+
+    assert assemble(long, [{"text": "The mill."}], budget=enough).text
+    assert assemble(long, [{"text": "The mill."}], budget=100).text
+
+
+def test_a_history_over_its_zone_is_refused() -> None:
+    """W1, B1: `assemble` shortens no history, and does not let it take other zones."""
+    history = [("user", "word " * 9_000)]
+    with pytest.raises(BudgetTooSmall, match="the history") as caught:
+        assemble("Which mill?", [{"text": "The mill."}], messages=history)
+    enough = Budget(conversation=caught.value.needed)
+
+    assert assemble("Which mill?", [{"text": "The mill."}], messages=history, budget=enough).text
+
+
 def test_system_prompt_over_the_window() -> None:
     """B1: a system prompt that fills the window is a typed error, not a longer request."""
     messages = [{"role": "system", "content": "Be brief. " * 4000}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from foveate.core.candidates import candidates_from_jsonl
 from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.replay import build_bundle
+from foveate.core.types import Context
 from foveate.models import Model as Facts
 from foveate.models import model as find_model
 from foveate.pipeline.assembler import Assembler
@@ -56,8 +58,6 @@ def assemble_file(name: str, query: str, **ports: Any) -> AssemblyResult:
     except InvalidRequest as error:
         message = str(error).removeprefix(f"{name}: ")
         raise BadInput(f"{name}: {message}") from error
-    if not candidates:
-        raise BadInput(f"{name}: holds no candidates; give one JSON object a line")
     return Assembler(**ports).run(query, candidates)
 
 
@@ -78,11 +78,24 @@ def write_result(
     else:
         output.write_text(result.context.text)
     output.flush()
+    note_empty_context(result.context)
     if explain:
         from foveate.cli.show import explain_lines
 
         lines = explain_lines(result.context, output.terminal_width())
         output.print_lines(["", *lines], sys.stderr)
+
+
+def note_empty_context(context: Context) -> None:
+    """Say on stderr why a context is empty, if it is."""
+    if context.text:
+        return
+    why = context.trace[0].notes.get("no_candidates", "")
+    reasons = Counter(
+        d.reason for entry in context.trace for d in entry.decisions if d.action == "dropped"
+    )
+    listed = ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))
+    output.write_note(f"the context is empty: {why or 'all candidates were dropped: ' + listed}")
 
 
 def write_bundle(result: AssemblyResult, name: str) -> None:

@@ -18,6 +18,8 @@ from foveate.core.zones import Budget
 
 SLACK = 64  # tokens; joining the context to the query changes the count by a few at the most
 
+LONG_QUERY = "the query, which is never cut (ask a shorter one),"
+
 RoleAndContent = tuple[str, str]
 
 
@@ -40,10 +42,14 @@ def fixed_messages(inputs: Inputs) -> list[RoleAndContent]:
 
 
 def remaining_budget(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
-    """The budget with its document zone cut to what the window leaves; raises `BudgetTooSmall`."""
+    """The budget with its document zone cut to what the window leaves.
+
+    Raises `BudgetTooSmall` if nothing is left, or if the query or the history is over its zone.
+    """
     budget = inputs.budget
     if budget.window is None:
         return budget
+    _check_zones(inputs, tokenizer)
     fixed = count_messages(fixed_messages(inputs), budget, tokenizer)
     left = budget.window - budget.generation - budget.buffer - fixed
     if left < 1:
@@ -53,6 +59,19 @@ def remaining_budget(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
             what="the messages, the query and the reply leave no room for a context: the window",
         )
     return replace(budget, documents=min(left, budget.documents or left), window=None)
+
+
+def _check_zones(inputs: Inputs, tokenizer: Tokenizer) -> None:
+    """Nothing of the caller's is cut: what is over its zone is refused. A zone of 0 has no limit."""
+    budget = inputs.budget
+    query = tokenizer.count(inputs.query)
+    if budget.query and query > budget.query:
+        raise BudgetTooSmall(budget.query, query, what=LONG_QUERY)
+    said = [one for one in inputs.messages if one[0] != "system"]
+    history = count_messages(said, replace(budget, per_reply=0), tokenizer)
+    if budget.conversation and history > budget.conversation:
+        what = "the history, which converse() shortens: the zone 'conversation'"
+        raise BudgetTooSmall(budget.conversation, history, what=what)
 
 
 def window_excess(inputs: Inputs, text: str, tokens: int, tokenizer: Tokenizer) -> int:

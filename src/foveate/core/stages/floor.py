@@ -21,8 +21,8 @@ class Floor:
     """Drop candidates under a score, under a length, or over a quota.
 
     `min_score`: kept from this score up. `min_tokens`: shorter chunks are degenerate (0, the
-    default, keeps all; blank text has no tokens). `max_per_document`: the best-ranked that many stay;
-    `max_candidates`: of all of them.
+    default, keeps all; blank text has no tokens). `max_per_document`: the best-ranked that many
+    stay; `max_candidates`: of all of them.
     """
 
     min_score: float | None = None
