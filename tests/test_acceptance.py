@@ -143,6 +143,21 @@ def test_forged_structure_changes_nothing(name: str) -> None:
     assert "<|endoftext|>" not in context.text
 
 
+@pytest.mark.parametrize("order", ["edges", "bookend", "attention", "relevance"])
+def test_a_grouped_context_names_each_document_once(order: str) -> None:
+    """R1: whatever the order of the best, the texts of a document stand under one heading."""
+    pool = [
+        {"text": f"{LONG} {d}{n}", "source": f"{d}.md", "document_id": d, "score": 1 - n / 9 - k}
+        for k, d in ((0, "a"), (0.05, "b"), (0.01, "c"))
+        for n in range(3)
+    ]
+    context = assemble("q", pool, recipe="citations", format="grouped", order=order, budget=900)
+    headings = [line for line in context.text.split("\n") if line.startswith("## ")]
+
+    assert len(context.blocks) == 9
+    assert sorted(headings) == ["## a.md", "## b.md", "## c.md"]
+
+
 def test_missing_neighbours_are_no_error() -> None:
     """S5: nothing to expand with is not an error."""
     context = assemble("q", [{"text": LONG, "sequence": 4}], recipe="document-first", budget=500)

@@ -73,6 +73,24 @@ def test_cfs_021_grouping() -> None:
     assert rendered.text == "[DOC: a.md]\nChunk 1\nChunk 2\n\n[DOC: b.md]\nChunk 1\nChunk 2\n"
 
 
+def test_cfs_021_writes_texts_of_several_lines_as_they_are() -> None:
+    """P1: a header a document, the texts line by line below it, code included."""
+    rows = (
+        ("guide.md", 0, 0.9, "Install the package.\nThen run it."),
+        ("guide.md", 1, 0.8, "import os\n\nprint(os.getcwd())"),
+        ("notes.md", 0, 0.7, "It needs Python 3.11.\n- Linux\n- macOS"),
+    )
+    pool = [
+        {"text": t, "source": d, "document_id": d, "sequence": n, "score": s} for d, n, s, t in rows
+    ]
+    context = assemble("q", pool, recipe="cfs-021", budget=500)
+
+    assert context.text == (
+        "[DOC: guide.md]\nInstall the package.\nThen run it.\nimport os\n\nprint(os.getcwd())\n"
+        "\n[DOC: notes.md]\nIt needs Python 3.11.\n- Linux\n- macOS\n"
+    )
+
+
 def test_four_stage_bookend() -> None:
     """P1: A to E, best first, become A C D E B; up to three stay as they are."""
     assert ordered("bookend", "ABCDE") == "A C D E B"

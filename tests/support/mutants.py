@@ -159,7 +159,7 @@ def check(seed: int) -> None:
     parsed = parse_message(
         content, format=renderer.format, label=renderer.label, spotlight=renderer.spotlight
     )
-    expected = [shown(renderer.shown(block)) for block in blocks if block.kind == "chunk"]
+    expected = [shown(block) for block in renderer.shown_blocks(blocks)]
     assert parsed.question == question, f"{renderer!r}: the question of {content!r}"
     assert [shown(one) for one in parsed.blocks] == expected, f"{renderer!r}: {content!r}"
     if marker_from_format(renderer.format) is not None:

@@ -62,7 +62,7 @@ def remaining_budget(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
 
 
 def _check_zones(inputs: Inputs, tokenizer: Tokenizer) -> None:
-    """Nothing of the caller's is cut: what is over its zone is refused. A zone of 0 has no limit."""
+    """Refuse a query or a history over its zone; a zone of 0 has no limit."""
     budget = inputs.budget
     query = tokenizer.count(inputs.query)
     if budget.query and query > budget.query:

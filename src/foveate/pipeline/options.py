@@ -236,7 +236,20 @@ def _recipe_for(options: AssembleOptions) -> Recipe:
         recipe = replace(recipe, format=make_format())
     elif form is not None:
         recipe = replace(recipe, format=form)
-    return recipe if options.order is None else _reorder(recipe, options.order)
+    recipe = recipe if options.order is None else _reorder(recipe, options.order)
+    return _gather(recipe) if getattr(recipe.format, "once_a_document", False) else recipe
+
+
+def _gather(recipe: Recipe) -> Recipe:
+    """The recipe with a last order that keeps the texts of a document together."""
+    from foveate.core.stages.order import Order
+
+    last = recipe.stages[-1] if recipe.stages else None
+    if not isinstance(last, Order):
+        return replace(recipe, stages=(*recipe.stages, Order(groups=True)))
+    if last.by == "document" or last.groups:
+        return recipe
+    return replace(recipe, stages=(*recipe.stages[:-1], replace(last, groups=True)))
 
 
 def _keep_best(recipe: Recipe, keep: int | None) -> Recipe:
