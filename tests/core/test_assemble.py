@@ -204,9 +204,7 @@ def test_only_what_may_not_be_read() -> None:
 
     assert empty == hidden
     assert (empty.text, empty.citations) == ("", ())
-    assert empty.trace[0].notes == {
-        "no_candidates": "the retriever found nothing that may be read"
-    }
+    assert empty.trace[0].notes == {"no_candidates": "the retriever found nothing that may be read"}
 
 
 def test_nothing_found_and_everything_dropped_look_alike() -> None:
