@@ -292,7 +292,7 @@ def test_page_summary_once_per_document() -> None:
         inputs("document-first", candidates=summarised(8), budget=Budget(window=None)), CL100K
     )
 
-    assert context.text.count("[Pagina context: About d0.]") == 1
+    assert context.text.count("[Page context: About d0.]") == 1
     assert context.text.index("About d0.") < context.text.index("(0.0)")
     assert context.trace[-1].notes["summaries"] == 7
 

@@ -38,7 +38,8 @@ from foveate.testing.markers import marker, markers_in
 
 FORMATS: tuple[Format, ...] = (
     *(make() for make in BUILTIN.values()),
-    *(Grouped(markers=True), Numbered(page=False), AnthropicSearchResult(sentences=True)),
+    *(Grouped(markers=True), Numbered(page=False), Numbered(header_form="bare")),
+    AnthropicSearchResult(sentences=True),
 )
 LOOKS = (("Page context", False), ("Pagina context", True), ("", False))
 RENDERERS = tuple(

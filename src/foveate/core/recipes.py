@@ -131,7 +131,6 @@ _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
         ],
         "format": {"name": "grouped", "markers": True},
         "cite": "document",
-        "summary_label": "Pagina context",
         "budget": {"documents": 8000},
     },
     "source-label": {

@@ -53,6 +53,16 @@ class AssembleKeywords(TypedDict, total=False):
     instant: datetime | None
 
 
+SUMMARY_LABELS = {
+    "en": "Page context",
+    "de": "Seitenkontext",
+    "es": "Contexto de la página",
+    "fr": "Contexte de la page",
+    "it": "Contesto della pagina",
+    "nl": "Pagina context",
+    "pt": "Contexto da página",
+}
+"""What stands before a page's summary, unless the recipe has words of its own."""
 DEFAULT_TOKENS = 4_000
 """The budget for documents if neither the caller nor the recipe names one."""
 
@@ -237,6 +247,8 @@ def _recipe_for(options: AssembleOptions) -> Recipe:
     elif form is not None:
         recipe = replace(recipe, format=form)
     recipe = recipe if options.order is None else _reorder(recipe, options.order)
+    if recipe.summary_label == SUMMARY_LABELS["en"] and options.language in SUMMARY_LABELS:
+        recipe = replace(recipe, summary_label=SUMMARY_LABELS[options.language])
     return _gather(recipe) if getattr(recipe.format, "once_a_document", False) else recipe
 
 
@@ -302,6 +314,11 @@ def _reorder(recipe: Recipe, order: str) -> Recipe:
         from foveate.pipeline.curves import load_curve
 
         new = replace(new, curve=load_curve(name))
+    if by == "as_packed":
+        from foveate.core.stages.pack import Pack
+
+        stages = (replace(s, as_taken=True) if isinstance(s, Pack) else s for s in recipe.stages)
+        recipe = replace(recipe, stages=tuple(stages))
     if not old:
         return replace(recipe, stages=(*recipe.stages, new))
     return replace(recipe, stages=tuple(new if s is old[-1] else s for s in recipe.stages))
