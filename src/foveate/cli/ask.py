@@ -23,6 +23,9 @@ def ask(
     max_tokens: options.MaxTokens = 1024,
     window: options.Window = None,
     timeout: options.Timeout = 120.0,
+    temperature: options.Temperature = 0.0,
+    limit: options.AskLimit = None,
+    taxonomy: options.TaxonomyFile = None,
     continued: options.ConversationFile = None,
     summariser: options.SummariserName = None,
     principal: options.Principals = None,
@@ -44,10 +47,14 @@ def ask(
             f"name a model: --model {options.MODEL_SYNTAX}; or set {options.MODEL_VARIABLE}"
         )
     talks = continued is not None or question is None
+    if talks and (limit is not None or taxonomy is not None):
+        raise typer.BadParameter("--limit and --taxonomy are for a single question")
     _check_options(question, talks=talks, as_json=as_json, bundle=bundle, summariser=summariser)
     from foveate.answer.ask import AskOptions
     from foveate.cli.ask_run import resolve_ask, run_ask
     from foveate.cli.assemble_run import load_model
+    from foveate.pipeline.options import AssembleOptions
+    from foveate.pipeline.taxonomy import load_taxonomy
 
     how = AskOptions(
         prompt=prompt,
@@ -56,6 +63,7 @@ def ask(
         max_tokens=max_tokens,
         timeout=timeout,
         window=window,
+        temperature=temperature,
     )
     who = tuple(principal or ())
     if question is None or talks:
@@ -74,10 +82,12 @@ def ask(
             as_json=as_json,
         )
         return
-    settled = resolve_ask(
-        load_model(model), question, model, how, recipe=recipe or "default", budget=budget
+    side_knowledge = load_taxonomy(taxonomy) if taxonomy is not None else None
+    asked = AssembleOptions(
+        recipe=recipe or "default", budget=budget, limit=limit or 20, principals=who
     )
-    run_ask(question, settled, store=store, principals=who, as_json=as_json, bundle=bundle)
+    settled = resolve_ask(load_model(model), question, model, how, asked, side_knowledge)
+    run_ask(question, settled, store=store, as_json=as_json, bundle=bundle)
 
 
 def _check_options(

@@ -74,7 +74,9 @@ def write_result(
     if bundle is not None:
         write_bundle(result, bundle)
     if as_json:
-        output.write_json(context_to_json(result.context))
+        record = context_to_json(result.context)
+        record["manifest"]["when"] = _now()
+        output.write_json(record)
     else:
         output.write_text(result.context.text)
     output.flush()
@@ -98,10 +100,13 @@ def note_empty_context(context: Context) -> None:
     output.write_note(f"the context is empty: {why or 'all candidates were dropped: ' + listed}")
 
 
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def write_bundle(result: AssemblyResult, name: str) -> None:
     """All that a replay needs, in one file."""
-    when = datetime.now(UTC).isoformat(timespec="seconds")
     assert result.inputs is not None  # the command line has no cache
-    made = build_bundle(result.inputs, result.context, plugins.component_registry(), when=when)
+    made = build_bundle(result.inputs, result.context, plugins.component_registry(), when=_now())
     with open_output(name) as file:
         file.write(f"{output.encode_json(made)}\n".encode())

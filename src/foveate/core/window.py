@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BudgetTooSmall
+from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.request import Inputs
 from foveate.core.zones import Budget
 
@@ -113,6 +113,27 @@ def join_message(text: str, query: str) -> str:
     if text:
         return f"{close_context(text)}\n\n{query}"
     return f"{END}\n\n{query}" if END in query else query
+
+
+def split_template(template: str) -> tuple[str, str, str]:
+    """What a template for the user's message has before, between and behind its two fields.
+
+    Raises `BadOption` unless it has `{context}` once, and `{question}` once after it.
+
+    >>> split_template("Context:\n{context}\n---\nQuestion: {question}")
+    ('Context:\n', '\n---\nQuestion: ', '')
+    """
+    before, *rest = template.split("{context}")
+    between, *last = rest[0].split("{question}") if len(rest) == 1 else [""]
+    if len(last) != 1 or "{question}" in before:
+        raise BadOption("template: write {context} once, and {question} once after it")
+    return before, between, last[0]
+
+
+def join_by_template(text: str, query: str, template: str) -> str:
+    """The message as a template says; the end of the context is written behind its text."""
+    before, between, last = split_template(template)
+    return f"{before}{close_context(text) if text else END}{between}{query}{last}"
 
 
 def join_parts(parts: Sequence[Mapping[str, Any]], query: str) -> list[dict[str, Any]]:

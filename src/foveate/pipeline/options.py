@@ -19,6 +19,7 @@ from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
 from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml
 from foveate.core.types import Chunk, Supplement, Vector
+from foveate.core.window import split_template
 from foveate.models import Model
 from foveate.pipeline.inputs import Channel, check_principals, parse_messages
 
@@ -40,6 +41,8 @@ class AssembleKeywords(TypedDict, total=False):
     channel: Channel
     prompt: str | None
     system: str | None
+    extra_instructions: str
+    template: str
     messages: Iterable[Mapping[str, Any] | tuple[str, str]]
     principals: Iterable[str]
     where: Mapping[str, Any] | None
@@ -82,7 +85,8 @@ class AssembleOptions:
     - `format`, `order`: in place of the recipe's. `order` is a name, or `attention:CURVE`.
     - `language`, `channel`: of the texts and the prompt; the `voice` channel shows no markers.
     - `prompt`: the name or file of the system prompt that is sent along, `system` its text. It
-      shares the window, as do `messages`: the conversation so far, with a role and a content each.
+      shares the window, as do `extra_instructions` behind it, the `template` of the user's message
+      and `messages`: the conversation so far, with a role and a content each.
     - `instant`: the time that `prefer_recent` measures from; None is the newest candidate's.
 
     What a search looks for: `principals` are the names the caller reads under, `where` filters
@@ -104,6 +108,8 @@ class AssembleOptions:
     channel: Channel = "text"
     prompt: str | None = None
     system: str | None = None
+    extra_instructions: str = ""
+    template: str = ""
     messages: Iterable[Mapping[str, Any] | tuple[str, str]] = ()
     principals: Iterable[str] = ()
     where: Mapping[str, Any] | None = None
@@ -144,8 +150,11 @@ class ResolvedOptions:
 
     @property
     def messages(self) -> tuple[tuple[str, str], ...]:
-        """What stands before the context in the request."""
-        return (*((("system", self.system),) if self.system else ()), *self.history)
+        """What shares the request with the context and the query."""
+        system = (("system", self.system),) if self.system else ()
+        if not self.options.template:
+            return (*system, *self.history)
+        return (*system, *self.history, ("system", "".join(split_template(self.options.template))))
 
 
 def resolve_options(
@@ -195,6 +204,15 @@ def resolve_options(
 
 
 def _system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
+    return add_instructions(_own_system_prompt(options, recipe), options.extra_instructions)
+
+
+def add_instructions(system: str, extra: str) -> str:
+    """The system prompt with more instructions as its last paragraph."""
+    return "\n\n".join(part for part in (system, extra.strip()) if part)
+
+
+def _own_system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
     if options.system is not None:
         return options.system
     if options.prompt is None:

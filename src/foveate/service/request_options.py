@@ -37,7 +37,7 @@ _OPTIONS = (
     "recipe", "budget", "tokenizer", "model", "format", "order", "language", "channel", "prompt",
 )  # fmt: skip
 _POOLS = ("candidates", "neighbours", "supplements", "offers")
-_NEIGHBOUR_REACH = 3
+NEIGHBOUR_REACH = 3
 """How far `expand` looks to either side, so many neighbours a candidate may have."""
 _NAME_PATTERN = re.compile(r"[\w.-]+")
 
@@ -60,7 +60,7 @@ class RequestOptions:
         self.answer_models = tuple(settings.models)
         self._models = settings.models
         self._windows = settings.windows
-        self._max_bundle_items = 2 * _NEIGHBOUR_REACH * settings.candidates
+        self._max_bundle_items = 2 * NEIGHBOUR_REACH * settings.candidates
         self._loaded_models: dict[str, Model] = {}
 
     def options(self, **names: Any) -> AssembleOptions:

@@ -46,8 +46,8 @@ _FIELD = field_guard(markers=True)
 class Numbered:
     """Numbered sources; `page` shows page numbers in long headers.
 
-    `header_form`: `long`, `short`, `bare` (the marker alone), or `auto`: short if the budget for documents is under
-    `SHORT_BELOW` tokens. `auto` becomes one of the others when the options are resolved.
+    `header_form`: `long`, `short`, `bare` (the marker alone), or `auto`: short if the budget for
+    documents is under `SHORT_BELOW` tokens, else long; it is settled when the options are resolved.
     """
 
     name = "numbered"
