@@ -86,7 +86,7 @@ def ask(
     asked = AssembleOptions(
         recipe=recipe or "default", budget=budget, limit=limit or 20, principals=who
     )
-    settled = resolve_ask(load_model(model), question, model, how, asked, side_knowledge)
+    settled = resolve_ask(load_model(model), question, model, how, asked, taxonomy=side_knowledge)
     run_ask(question, settled, store=store, as_json=as_json, bundle=bundle)
 
 

@@ -43,6 +43,7 @@ def resolve_ask(
     name: str,
     how: AskOptions,
     asked: AssembleOptions,
+    *,
     taxonomy: Taxonomy | None = None,
 ) -> AskSettings:
     """The system prompt follows the recipe's format, and is counted before documents are packed."""

@@ -116,7 +116,7 @@ def join_message(text: str, query: str) -> str:
 
 
 def split_template(template: str) -> tuple[str, str, str]:
-    """What a template for the user's message has before, between and behind its two fields.
+    r"""What a template for the user's message has before, between and behind its two fields.
 
     Raises `BadOption` unless it has `{context}` once, and `{question}` once after it.
 

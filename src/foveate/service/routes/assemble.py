@@ -116,6 +116,8 @@ def result_to_json(
     when = datetime.now(UTC).isoformat(timespec="seconds")
     record = context_to_json(result.context)
     record["manifest"]["when"] = when
+    names = state_of(request).request_options
+    names.hide_paths(record)
     add_audit_fields(
         request.scope, record["manifest"], principals=caller.narrow_principals(body.principals)
     )
@@ -125,6 +127,7 @@ def result_to_json(
         record["bundle"] = build_bundle(
             result.inputs, result.context, plugins.component_registry(), when=when
         )
+        names.hide_paths(record["bundle"])
     return record
 
 
