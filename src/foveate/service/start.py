@@ -5,11 +5,14 @@ from __future__ import annotations
 import logging
 
 from foveate import plugins
+from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput, BadOption, FoveateError
 from foveate.pipeline.assembler import Assembler
 from foveate.service.app_state import AppState
 from foveate.service.settings import Settings
+from foveate.service.wire.json import encode_json
 from foveate.stores import open_store
+from foveate.stores.caches import MemoryCache
 
 _WARM_UP = ({"text": "The pump starts at one bar. Its filter is cleaned every spring."},)
 
@@ -47,7 +50,10 @@ def warm_up(state: AppState) -> None:
         Assembler(options=options).assemble("When does the pump start?", _WARM_UP)
         if shared:
             with state.stores.borrow("default") as opened:
-                assembler = Assembler(opened.store, embedder=opened.embedder, options=options)
-                assembler.assemble("When does the pump start?")
+                assembler = Assembler(
+                    opened.store, embedder=opened.embedder, options=options, cache=MemoryCache()
+                )
+                found = assembler.assemble("When does the pump start?")
+                encode_json(context_to_json(found))
     except Exception as error:  # a request says it to its caller, and to the log
         log.warning("not warm at the start: %s", type(error).__name__, exc_info=error)
