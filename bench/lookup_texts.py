@@ -117,9 +117,7 @@ def one_line_json(records: Sequence[Record]) -> Written:
 def indented_json(records: Sequence[Record]) -> Written:
     """The same with two spaces of indent."""
     text = json.dumps({"page": 1, "items": list(records), "next": None}, indent=2)
-    written = [
-        json.dumps(record, indent=2).replace("\n", "\n    ").strip() for record in records
-    ]
+    written = [json.dumps(record, indent=2).replace("\n", "\n    ").strip() for record in records]
     return '"items": [', written, text
 
 

@@ -19,6 +19,9 @@ from hypothesis import HealthCheck, settings
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 os.environ["LANGSMITH_TRACING"] = os.environ["LANGCHAIN_TRACING_V2"] = "false"
 
+# Services under test make their stores, but where a test says otherwise.
+os.environ["FOVEATE_SERVE_CREATE"] = "true"
+
 settings.register_profile(
     "default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )

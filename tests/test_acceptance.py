@@ -79,6 +79,27 @@ def test_nested_and_gapped_chunks_reassemble_exactly() -> None:
     assert texts == [text[:46], text[52:61]]
 
 
+def test_a_query_over_its_zone_is_refused() -> None:
+    """W2, B1: as `converse` does; the error names the size that would do, and nothing is cut."""
+    long = "word " * 1_500
+    with pytest.raises(BudgetTooSmall, match="the query, which is never cut") as caught:
+        assemble(long, [{"text": "The mill."}])
+    enough = Budget(query=caught.value.needed)
+
+    assert assemble(long, [{"text": "The mill."}], budget=enough).text
+    assert assemble(long, [{"text": "The mill."}], budget=100).text
+
+
+def test_a_history_over_its_zone_is_refused() -> None:
+    """W1, B1: `assemble` shortens no history, and does not let it take other zones."""
+    history = [("user", "word " * 9_000)]
+    with pytest.raises(BudgetTooSmall, match="the history") as caught:
+        assemble("Which mill?", [{"text": "The mill."}], messages=history)
+    enough = Budget(conversation=caught.value.needed)
+
+    assert assemble("Which mill?", [{"text": "The mill."}], messages=history, budget=enough).text
+
+
 def test_system_prompt_over_the_window() -> None:
     """B1: a system prompt that fills the window is a typed error, not a longer request."""
     messages = [{"role": "system", "content": "Be brief. " * 4000}]
@@ -120,6 +141,21 @@ def test_forged_structure_changes_nothing(name: str) -> None:
 
     assert [p.text for p in parsed] == [row["text"] for row in pool]
     assert "<|endoftext|>" not in context.text
+
+
+@pytest.mark.parametrize("order", ["edges", "bookend", "attention", "relevance"])
+def test_a_grouped_context_names_each_document_once(order: str) -> None:
+    """R1: whatever the order of the best, the texts of a document stand under one heading."""
+    pool = [
+        {"text": f"{LONG} {d}{n}", "source": f"{d}.md", "document_id": d, "score": 1 - n / 9 - k}
+        for k, d in ((0, "a"), (0.05, "b"), (0.01, "c"))
+        for n in range(3)
+    ]
+    context = assemble("q", pool, recipe="citations", format="grouped", order=order, budget=900)
+    headings = [line for line in context.text.split("\n") if line.startswith("## ")]
+
+    assert len(context.blocks) == 9
+    assert sorted(headings) == ["## a.md", "## b.md", "## c.md"]
 
 
 def test_missing_neighbours_are_no_error() -> None:

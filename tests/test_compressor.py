@@ -115,6 +115,40 @@ def test_a_models_extract_is_shown_where_the_budget_is_tight():
     assert len(context.blocks) >= len(plain.blocks)
 
 
+def test_always_asks_even_where_all_fits():
+    """S8: `when="always"` shows what the model copied, and drops what it found irrelevant."""
+
+    def says(messages):
+        return copies(messages) if "boiler 2" in document(messages) else "IRRELEVANT"
+
+    prepared = made(says, budget=5_000, stage={"when": "always"})
+    (block,) = prepared.context.blocks
+
+    assert (block.text, block.rendition) == (ANSWER.format(n=2), "extract")
+    assert compressed(prepared.context).notes["asked"] == len(CHUNKS)
+    assert [d.reason for d in compressed(prepared.context).decisions].count("irrelevant") == 5
+
+
+def test_vectors_are_made_where_a_stage_compares_them():
+    """S4: candidates without one get it from the embedder; other recipes cost no call."""
+    pool = [{"text": f"The mill stands by the river{end}", "source": end} for end in (".", "!")]
+    pool[1]["text"] = "By the river stands the mill."
+    bare = assemble("Where?", pool, recipe="four-stage")
+    merged = assemble("Where?", pool, recipe="four-stage", embedder=EMBEDDER)
+
+    assert [entry.notes.get("no_vectors") for entry in bare.trace][2] == 2
+    assert len(bare.blocks) == 2
+    assert len(merged.blocks) == 1
+
+    class Broken:
+        name, dimensions = "broken", 2
+
+        def embed(self, texts):
+            raise AssertionError(texts)
+
+    assert assemble("Where?", pool, recipe="citations", embedder=Broken()).text
+
+
 def test_only_what_the_budget_cost_is_asked_about():
     """S8: a text that is shown in full in a first assembly is not sent to the model."""
     read = []

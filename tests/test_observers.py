@@ -275,7 +275,7 @@ def test_a_watcher_swallows_no_error(store):
     with pytest.raises(ExternalError):
         asyncio.run(down.aassemble("When?"))
     with pytest.raises(BadInput):
-        assemble("When?", [], observers=Broken("never"))
+        assemble(" ", [], observers=Broken("never"))
 
 
 def test_figures_that_cannot_be_had_break_nothing():

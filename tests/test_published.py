@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from foveate.core.assemble import assemble as assemble_inputs
 from foveate.core.blocks import blocks_from_candidates
+from foveate.core.formats.numbered import Numbered
 from foveate.core.recipes import builtin_recipes
 from foveate.core.render import Renderer
 from foveate.core.request import Inputs
+from foveate.core.stages.dedup.near import DedupNear
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.group import Group
 from foveate.core.stages.order import Order
+from foveate.core.stages.pack import Pack
 from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Candidate, Chunk
 from foveate.core.zones import Budget
@@ -68,6 +73,98 @@ def test_cfs_021_grouping() -> None:
     rendered = Renderer(format=recipe.format).render(blocks_from_candidates(grouped, recipe))
 
     assert rendered.text == "[DOC: a.md]\nChunk 1\nChunk 2\n\n[DOC: b.md]\nChunk 1\nChunk 2\n"
+
+
+def test_cfs_021_writes_texts_of_several_lines_as_they_are() -> None:
+    """P1: a header a document, the texts line by line below it, code included."""
+    rows = (
+        ("guide.md", 0, 0.9, "Install the package.\nThen run it."),
+        ("guide.md", 1, 0.8, "import os\n\nprint(os.getcwd())"),
+        ("notes.md", 0, 0.7, "It needs Python 3.11.\n- Linux\n- macOS"),
+    )
+    pool = [
+        {"text": t, "source": d, "document_id": d, "sequence": n, "score": s} for d, n, s, t in rows
+    ]
+    context = assemble("q", pool, recipe="cfs-021", budget=500)
+
+    assert context.text == (
+        "[DOC: guide.md]\nInstall the package.\nThen run it.\nimport os\n\nprint(os.getcwd())\n"
+        "\n[DOC: notes.md]\nIt needs Python 3.11.\n- Linux\n- macOS\n"
+    )
+
+
+def interleaved_pool() -> list[dict[str, object]]:
+    """Three texts of a, two of b, one of c: a0 the best, then b0, c0, and the rest."""
+    rows = (("a", 3, 0.9), ("b", 2, 0.8), ("c", 1, 0.7))
+    return [
+        {
+            "id": f"{d}{n}",
+            "text": f"Text {d}{n} says something of its own.",
+            "source": f"{d}.md",
+            "document_id": d,
+            "sequence": n,
+            "score": score - n / 100,
+        }
+        for d, count, score in rows
+        for n in range(count)
+    ]
+
+
+def test_interleaved_texts_stand_in_the_order_they_were_taken() -> None:
+    """P1, S9, S10: round robin over documents, in the text as well as in the choice."""
+    recipe = replace(RECIPES["cfs-021"], stages=(Pack(policy="interleaved"),))
+    context = assemble("q", interleaved_pool(), recipe=recipe, order="as_packed", budget=500)
+
+    assert [b.chunk_ids[0] for b in context.blocks] == ["a0", "b0", "c0", "a1", "b1", "a2"]
+
+
+@pytest.mark.parametrize("budget", range(20, 120, 5))
+def test_groups_are_packed_chunk_by_chunk_best_document_first(budget: int) -> None:
+    """P1: the walk of the published listing; what does not fit is passed over."""
+    sizes = {"a0": 20, "a1": 9, "b0": 14, "b1": 30, "c0": 6, "c1": 12}
+    scores = {"a0": 0.5, "a1": 0.9, "b0": 0.8, "b1": 0.85, "c0": 0.6, "c1": 0.7}
+    pool = tuple(
+        candidate(
+            text_of(n, name), scores[name], id=name, document_id=name[0], sequence=int(name[1])
+        )
+        for name, n in sizes.items()
+    )
+    step = Pack(policy="groups", per_document=10)(
+        pool, request(budget=Budget(documents=budget, window=None))
+    )
+
+    left, opened, taken = budget, set(), []
+    for name in ("a0", "a1", "b0", "b1", "c0", "c1"):
+        cost = sizes[name] + (0 if name[0] in opened else 10)
+        if cost <= left:
+            left, taken = left - cost, [*taken, name]
+            opened.add(name[0])
+    assert [c.id for c in step.candidates] == taken
+
+
+def test_lost_in_the_middle_is_a_name_of_edges() -> None:
+    """P1, S10: the order by the name that the published system gives it."""
+    assert ordered("lost_in_middle", "123456") == ordered("edges", "123456")
+    context = assemble("q", [{"text": "One."}], order="lost_in_middle", budget=99)
+    assert context.text
+
+
+def test_markers_without_a_source_line() -> None:
+    """P1: `[i] text`, which names no source; the citations do."""
+    recipe = replace(RECIPES["citations"], format=Numbered(header_form="bare"))
+    pool = [{"text": f"Text number {n}.", "source": f"{n}.md", "score": 1 - n / 9} for n in (1, 2)]
+    context = assemble("q", pool, recipe=recipe, budget=99)
+
+    assert context.text == "[1] Text number 1.\n\n[2] Text number 2."
+    assert [c.source for c in context.citations] == ["1.md", "2.md"]
+
+
+def test_document_first_labels_summaries_in_the_users_language() -> None:
+    """R2, P1: the Dutch system's own words in Dutch, and English for everybody else."""
+    pool = [{"text": "Open van negen tot vijf.", "summary": "Over de raadpleging."}]
+    for language, label in (("nl", "Pagina context"), ("en", "Page context")):
+        context = assemble("q", pool, recipe="document-first", language=language)
+        assert f"[{label}: Over de raadpleging.]" in context.text
 
 
 def test_four_stage_bookend() -> None:
@@ -208,6 +305,53 @@ def test_four_stage_numbered_without_pages() -> None:
     assert context.text.startswith(f"[1] Source: s0\n{FILLER.format('one')}\n\n---\n\n[2] Source:")
     assert "page" not in context.text
     assert [s.source for s in context.citations[0].corroborating] == ["s1"]
+
+
+def test_four_stage_keeps_short_chunks_and_drops_negative_scores() -> None:
+    """P1: no text is too short for that system; its relevance floor is 0.0."""
+    pool = [
+        {"text": "The office closes at 17:00 on Fridays.", "score": 0.99, "source": "hours.md"},
+        {"text": "Weddings are booked by telephone.", "score": 0.41, "source": "weddings.md"},
+        {"text": "Parking is free.", "score": 0.0, "source": "parking.md"},
+        {"text": "The mill was sold.", "score": -3.2, "source": "mill.md"},
+    ]
+    context = assemble("When does the office close?", pool, recipe="four-stage")
+
+    assert [b.source for b in context.blocks] == ["hours.md", "weddings.md", "parking.md"]
+    dropped = [d for s in context.trace for d in s.decisions if d.action == "dropped"]
+    assert [d.reason for d in dropped] == ["below_floor"]
+
+
+def test_local_llm_skips_degenerate_chunks() -> None:
+    """P1: that system takes no chunk under 20 tokens."""
+    long = FILLER.format("one two three")
+    pool = [{"text": "Page 3 of 9", "score": 0.9}, {"text": long, "score": 0.5}]
+    context = assemble("q", pool, recipe="local-llm")
+
+    assert [b.text for b in context.blocks] == [long]
+    dropped = [d.reason for s in context.trace for d in s.decisions if d.action == "dropped"]
+    assert dropped == ["degenerate"]
+
+
+def test_cfs_021_keeps_an_overlap_of_exactly_four_fifths() -> None:
+    """P1: its rule is an overlap over 0.8; four of five shared triples are no copy."""
+    pool = [
+        {"text": "the old mill stands by the river", "score": 0.9, "source": "a.md"},
+        {"text": "the old mill stands by the", "score": 0.8, "source": "b.md"},
+        {"text": "the old mill stands by the lake", "score": 0.7, "source": "c.md"},
+    ]
+    context = assemble("q", pool, recipe="cfs-021", budget=500)
+    bare = replace(
+        RECIPES["cfs-021"],
+        stages=tuple(
+            replace(s, guard=False) if isinstance(s, DedupNear) else s
+            for s in RECIPES["cfs-021"].stages
+        ),
+    )
+
+    assert [b.source for b in context.blocks] == ["a.md", "c.md"]
+    kept = assemble("q", [pool[0], pool[2]], recipe=bare, budget=500)
+    assert len(kept.blocks) == 2
 
 
 def test_four_stage_compresses_the_oversized() -> None:

@@ -175,3 +175,42 @@ def test_a_cache_tells_prompts_apart():
     assert load_tokenizer("cl100k_base").count(one.system) != load_tokenizer("cl100k_base").count(
         other.system
     )
+
+
+LAYOUT = "Context:\n{context}\n\n---\n\nQuestion: {question}\nAnswer:"
+
+
+def test_a_template_for_the_message_and_more_instructions():
+    """R5, P1: the caller's layout around the context and the question; instructions come last."""
+    asked = {"prompt": "strict", "extra_instructions": "Answer in one sentence."}
+    found = [{"text": "Built in {question} 1880.", "source": "mill.md"}]
+    context = assemble("When {context}?", found, budget=200, template=LAYOUT, **asked)
+    system, user = messages(context, template=LAYOUT, **asked)
+
+    assert system["content"].endswith("\n\nAnswer in one sentence.")
+    assert user["content"] == (
+        f"Context:\n{context.text}\n\n[End of context]"
+        "\n\n---\n\nQuestion: When {context}?\nAnswer:"
+    )
+
+
+@pytest.mark.parametrize("model", ["mistral", "gpt-4o"])
+def test_a_template_is_counted_in_the_window(model):
+    """B1: a context that fills the window leaves room for the template and the instructions."""
+    long = LAYOUT.replace("Answer:", "Mind the rules of the house. " * 40)
+    asked = {"prompt": "grounded", "extra_instructions": "Be brief. " * 40, "template": long}
+    found = [
+        {"text": f"Part {n}. " + "The mill stands. " * 60, "source": f"{n}"} for n in range(99)
+    ]
+    context = assemble("When?", found, model=model, recipe="chat", budget=6_000, **asked)
+
+    assert messages(context, **asked)
+
+
+@pytest.mark.parametrize(
+    "template", ["{context}", "{question} {context}", "{context} {context} {question}", "none"]
+)
+def test_a_template_without_its_fields_is_refused(template):
+    """X1: both fields, once, the context first."""
+    with pytest.raises(BadOption, match="template: write {context} once"):
+        assemble("When?", [{"text": "Now."}], template=template)

@@ -15,8 +15,8 @@ from foveate.answer.messages import format_for_anthropic
 from foveate.answer.places import citable_blocks, map_offsets
 from foveate.answer.provider_citations import resolve_provider_citations
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
-from foveate.core.text.shapes.gaps import ELISION
 from foveate.core.text.sanitise import is_invisible, sanitise
+from foveate.core.text.shapes.gaps import ELISION
 from foveate.plugins import recipe
 from foveate.testing.hostile import texts
 from model_servers import serving

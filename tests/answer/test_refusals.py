@@ -45,6 +45,17 @@ Les documents n'indiquent pas la date de construction du musée.
 Les sources ne mentionnent pas d'ascenseur au musée.
 Aucun document ne mentionne la date de construction du musée.
 La date de construction n'est pas indiquée dans les documents.
+I don't have enough information in the provided context to answer this question.
+I do not have sufficient information about the lift to answer.
+There is not enough information to say when it was built.
+I'm unable to answer that question from what I was given.
+This question cannot be answered.
+Ik heb niet genoeg informatie om deze vraag te beantwoorden.
+Ik kan deze vraag met deze teksten niet beantwoorden.
+Ich habe nicht genügend Informationen, um die Frage zu beantworten.
+Ich kann diese Frage leider nicht beantworten.
+Je n'ai pas assez d'informations pour répondre à cette question.
+Je ne peux pas répondre à cette question.
 """.strip().splitlines(),
 )
 def test_what_was_not_told_needs_no_source(said):
@@ -63,6 +74,8 @@ Visitors cannot see the lower rooms, the sources say.
 The museum's documents do not leave the building on weekdays.
 The documents say that tickets are not sold on Mondays.
 The museum holds no text of the treaty.
+There is no evidence of damage to the lower rooms.
+The museum does not have enough information desks for its visitors.
 Laut Unterlagen enthält der Boiler keine Dichtung.
 Volgens de documenten bevat de ketel geen pakking.
 La source n'est pas profonde.

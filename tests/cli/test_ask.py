@@ -44,6 +44,26 @@ def test_an_answer_with_its_sources(run, protocol):
     assert "8 written; context of" in " ".join(done.err.split())
 
 
+def test_limit_taxonomy_and_temperature(run):
+    """F2, S11: what the search returns, side knowledge and the model's temperature can be set."""
+    Path("words.toml").write_text(
+        '[intents]\ndepth = ["how deep"]\n\n'
+        '[[entries]]\nid = "well"\ntitle = "Well"\ntext = "A well is a deep hole for water."\n'
+    )
+    with serving("openai") as server:
+        done = run(
+            *("ask", QUESTION, "--model", server.name, "--temperature", "0.7", "--limit", "1"),
+            *("--bundle", "run.json", "--taxonomy", "words.toml"),
+        )
+        temperature = server.requests[-1]["temperature"]
+    bundle = json.loads(Path("run.json").read_text())
+
+    assert (done.code, temperature) == (0, 0.7)
+    assert len(bundle["candidates"]) == 1
+    assert (bundle["intent"], bundle["supplements"][0]["id"]) == ("depth", "well")
+    assert run("ask", QUESTION, "--model", "openai:x", "--continue", "f", "--limit", "1").code == 2
+
+
 def test_as_json(run, monkeypatch):
     """F2: answer, citations, check, usage and manifest in one object; the key is in none of it."""
     monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)

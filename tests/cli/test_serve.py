@@ -38,6 +38,10 @@ def logs():
         (["--settings", "nowhere.toml"], {}, 3, "nowhere.toml"),
         (["--workers", "2"], {"recipe": "nothing"}, 2, "unknown recipe"),
         (["--workers", "0"], {}, 2, "workers"),
+        ([], {"models": '{"small": "openia:x"}'}, 2, "models: 'small': unknown model 'openia:x'"),
+        ([], {"models": '{"small": "gguf:nowhere.gguf"}'}, 2, "models: 'small': "),
+        (["--store", "stroe"], {"create": "false"}, 3, "or start with --create"),
+        (["--workers", "2", "--store", "stroe"], {"create": "false"}, 3, "stroe"),
     ],
 )
 def test_a_setting_that_is_none_is_said_in_one_line(run, monkeypatch, case):
@@ -50,6 +54,14 @@ def test_a_setting_that_is_none_is_said_in_one_line(run, monkeypatch, case):
 
     assert ran.code == code
     assert said in ran.complaint
+
+
+def test_a_store_is_made_on_demand_only(monkeypatch):
+    """F3: by --create, the setting of that name, or not at all."""
+    monkeypatch.delenv("FOVEATE_SERVE_CREATE")
+
+    assert load_settings(None).create is False
+    assert load_settings(None, create=True).create is True
 
 
 def test_a_port_that_is_taken_is_said(run):

@@ -12,6 +12,7 @@ from foveate.core.errors import BadInput, BudgetTooSmall, StageBroke
 from foveate.core.formats.numbered import Numbered
 from foveate.core.recipes import builtin_recipes
 from foveate.core.request import Inputs, Recipe, Request
+from foveate.core.stages.floor import Floor
 from foveate.core.stages.pack import Pack
 from foveate.core.types import Candidate, Chunk, Decision, Step
 from foveate.core.zones import Budget
@@ -195,15 +196,27 @@ def test_principals_never_enter() -> None:
 
 
 def test_only_what_may_not_be_read() -> None:
-    """I4: a pool of secrets looks the same as an empty one."""
+    """I4: a pool of secrets looks the same as an empty one: no text, and the reason."""
     secret = Candidate(chunk=Chunk(id="s", text="Secret.", principals=("board",)))
-    errors = []
-    for candidates in ((), (secret,)):
-        with pytest.raises(BadInput) as caught:
-            assemble(inputs(candidates=candidates), CL100K)
-        errors.append(str(caught.value))
+    empty, hidden = (
+        assemble(inputs(candidates=candidates), CL100K) for candidates in ((), (secret,))
+    )
 
-    assert errors[0] == errors[1]
+    assert empty == hidden
+    assert (empty.text, empty.citations) == ("", ())
+    assert empty.trace[0].notes == {"no_candidates": "the retriever found nothing that may be read"}
+
+
+def test_nothing_found_and_everything_dropped_look_alike() -> None:
+    """B8: both give an empty context with the reason on the trace, and neither raises."""
+    weak = Candidate(chunk=Chunk(id="s", text="The mill."), score=-1.0)
+    recipe = replace(builtin_recipes()["naive"], stages=(Floor(min_score=0.0),))
+    dropped = assemble(inputs(candidates=(weak,), recipe=recipe), CL100K)
+    empty = assemble(inputs(candidates=(), recipe=recipe), CL100K)
+
+    assert dropped.text == empty.text == ""
+    assert [d.reason for d in dropped.trace[1].decisions] == ["below_floor"]
+    assert "no_candidates" in empty.trace[0].notes
 
 
 @pytest.mark.parametrize("query", ["", "  \n\t", "\ud800"])
@@ -279,7 +292,7 @@ def test_page_summary_once_per_document() -> None:
         inputs("document-first", candidates=summarised(8), budget=Budget(window=None)), CL100K
     )
 
-    assert context.text.count("[Pagina context: About d0.]") == 1
+    assert context.text.count("[Page context: About d0.]") == 1
     assert context.text.index("About d0.") < context.text.index("(0.0)")
     assert context.trace[-1].notes["summaries"] == 7
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from contextlib import ExitStack
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import model_servers
 from command_line import CHUNKS, QUERY
 from foveate.service.settings import Settings
+from local_model import weights
 from service_server import SECRET, problem, serving
 
 PIECES = ("Keep it between ", "one and two bar [", "1]. It is of steel [9].")
@@ -187,3 +189,32 @@ def test_without_models_nobody_is_asked(service):
 
     assert answer.status_code == 400
     assert problem(answer)["field"] == "model"
+
+
+def test_a_refused_connection_is_logged_with_its_cause(filled_store, caplog):
+    """F3, X1: the operator reads which model failed and why; the caller reads neither."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        address = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+    settings = Settings(store=str(filled_store), models={"small": f"openai:tiny@{address}"})
+    with serving(settings) as client, caplog.at_level("WARNING", "foveate.service"):
+        answer = client.post("/v1/ask", json={"question": QUERY, "stream": False})
+
+    (line,) = [r.getMessage() for r in caplog.records if "failed" in r.getMessage()]
+    assert answer.status_code == 502
+    assert "connection" not in problem(answer)["detail"]
+    assert line == (
+        "the model 'small' failed: cannot be reached, or broke off (All connection attempts failed)"
+    )
+
+
+def test_no_path_of_the_operators_is_shown():
+    """X4: a model's file counts tokens under the name that requests give it, in a replay too."""
+    settings = Settings(store="", models={"small": f"gguf:{weights()}"})
+    with serving(settings) as client:
+        body = {"query": QUERY, "candidates": CHUNKS, "model": "small", "bundle": True}
+        made = client.post("/v1/assemble", json=body)
+        again = client.post("/v1/replay", json={"bundle": made.json()["bundle"]})
+
+    assert made.json()["manifest"]["tokenizer"] == "small"
+    assert ".gguf" not in made.text
+    assert again.json()["identical"] is True

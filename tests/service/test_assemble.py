@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from command_line import CHUNKS, QUERY
 from foveate import assemble
 from foveate.core.context_json import context_to_json
@@ -15,7 +17,50 @@ def test_candidates_become_the_context_that_the_library_makes(service):
     answer = service.post("/v1/assemble", json=asked)
 
     assert answer.status_code == 200
-    assert answer.json() == context_to_json(assemble(QUERY, CHUNKS))
+    found = answer.json()
+    when = datetime.fromisoformat(found["manifest"].pop("when"))
+    assert found == context_to_json(assemble(QUERY, CHUNKS))
+    assert abs((datetime.now(UTC) - when).total_seconds()) < 600
+
+
+def test_neighbours_supplements_intent_and_vector_come_with_the_request(service):
+    """F3, S5, S11: what the library takes beside the candidates, the service takes too."""
+    chunks = [
+        {"id": f"d{n}", "document_id": "d", "source": "d.md", "sequence": n, "text": f"Part {n}."}
+        for n in range(3)
+    ]
+    recipe = service.get("/v1/recipes/document-first").json()["recipe"]
+    recipe["stages"].insert(0, {"use": "supplement_gate", "intents": ["visit"]})
+    asked = {
+        "query": QUERY,
+        "candidates": [{**chunks[1], "score": 0.8, "semantic_score": 0.2}],
+        "neighbours": [chunks[0], chunks[2]],
+        "supplements": [
+            {"id": "s", "title": "Rooms", "text": "Room 3 is upstairs.", "similarity": 0.9},
+            {"id": "x", "text": "Secret rooms.", "similarity": 0.9, "principals": ["board"]},
+        ],
+        "intent": "visit",
+        "query_embedding": [0.5, 0.5],
+        "recipe": recipe,
+        "language": "nl",
+    }
+    found = service.post("/v1/assemble", json=asked)
+
+    assert found.status_code == 200, found.text
+    assert found.json()["blocks"][-1]["text"] == "Part 0.\n\nPart 1.\n\nPart 2."
+    assert "Room 3 is upstairs." in found.json()["text"]
+    assert "Secret" not in found.text
+
+
+def test_a_wrong_neighbour_or_supplement_is_said(service):
+    """X1: by its field."""
+    good = {"query": QUERY, "candidates": CHUNKS}
+    wrong = service.post("/v1/assemble", json={**good, "neighbours": [{"id": "a"}]})
+    bare = service.post("/v1/assemble", json={**good, "supplements": [{"id": "a"}]})
+
+    assert (wrong.status_code, bare.status_code) == (400, 422)
+    assert "neighbours" in problem(wrong)["detail"]
+    assert "supplements" in problem(bare)["detail"]
 
 
 def test_without_candidates_the_store_is_searched(service):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
+from starlette.testclient import TestClient
 
 from foveate.core.errors import BadOption
 from foveate.service.app import create_app
@@ -61,3 +64,13 @@ def test_the_layers_stand_as_they_are_described(tmp_path):
 
     assert [name for name in installed if name in described] == described
     assert installed.index("RequestIds") < installed.index("SecurityHeaders")
+
+
+def test_ready_means_warm(filled_store):
+    """F3: before the first request the store is open, its embedder and the tokenizer loaded."""
+    settings = Settings(store=str(filled_store), embedder="hashing")
+    app = create_app(settings)
+    with TestClient(app):
+        state = app.state.app_state
+        assert len(state.stores) == 1
+        assert "foveate.core.stages.compress" in sys.modules

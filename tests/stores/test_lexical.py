@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.stores.lexical import View, bm25, build_view
+from foveate.stores.scoring import SMALL_STORE
 from foveate.stores.vectors import build_scan as scan_of
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=12), min_size=1, max_size=8)
@@ -39,7 +40,7 @@ def oracle(texts: list[list[str]], terms: str) -> list[float]:
     """BM25 as the paper writes it, term by term in plain Python."""
     total, average = len(texts), sum(map(len, texts)) / len(texts)
     frequency = {term: sum(term in text for text in texts) for term in terms}
-    rare = any(0 < 2 * frequency[term] <= total for term in terms)
+    rare = total >= SMALL_STORE and any(0 < 2 * frequency[term] <= total for term in terms)
     scores = []
     for text in texts:
         score = 0.0
@@ -53,9 +54,10 @@ def oracle(texts: list[list[str]], terms: str) -> list[float]:
     return scores
 
 
-@given(TEXTS)
-def test_scores_are_bm25(texts: list[list[str]]):
-    """T4: equal to the formula written out, the terms in most rows left out."""
+@given(TEXTS, st.sampled_from((1, SMALL_STORE)))
+def test_scores_are_bm25(texts: list[list[str]], repeats: int):
+    """T4: equal to the formula written out, from 200 rows on without the terms in most rows."""
+    texts = texts * repeats
     scores = bm25(found(texts, "abc"), view(texts, len(texts)))
     assert scores.tolist() == pytest.approx(oracle(texts, "abc"), abs=1e-7)
 
@@ -75,4 +77,16 @@ def test_a_term_in_most_rows_counts_where_there_is_no_rarer_one():
     texts = [["a"], ["a", "b"], ["a"]]
     everyone = view(texts, 3)
     assert (bm25(found(texts, "a"), everyone) > 0).tolist() == [True, True, True]
-    assert (bm25(found(texts, "ab"), everyone) > 0).tolist() == [False, True, False]
+    assert (bm25(found(texts, "ab"), everyone) > 0).tolist() == [True, True, True]
+    many, all_of_them = texts * SMALL_STORE, view(texts * SMALL_STORE, 3 * SMALL_STORE)
+    rare = [*many[:-1], ["a", "b"]]
+    assert (bm25(found(many, "a"), all_of_them) > 0).all()
+    assert (bm25(found(rare, "ab"), all_of_them) > 0).sum() == SMALL_STORE + 1
+
+
+def test_in_a_small_store_every_term_counts():
+    """T4: among eight texts, a word in five of them decides between those that share a rarer."""
+    texts = [["how", "long", "heart"], ["how", "long", "bones"], *[["heart", "visit"]] * 4]
+    scores = bm25(found(texts, ("long", "heart")), view(texts, len(texts)))
+    assert scores[0] > scores[1]
+    assert (scores > 0).all()

@@ -241,16 +241,17 @@ def _check_blocks(case: Case, context: Context) -> None:
     )
     chunks = [block for block in context.blocks if block.kind == "chunk"]
     parsed = renderer.parse(context.text)
-    _expect([p.text for p in parsed] == [b.text for b in chunks], "parsed texts differ")
-    for block, read in zip(chunks, parsed, strict=True):
-        want = renderer.shown(block).fields
+    shown = renderer.shown_blocks(chunks)
+    _expect([p.text for p in parsed] == [b.text for b in shown], "parsed texts differ")
+    for block, read in zip(shown, parsed, strict=True):
+        want = block.fields
         _expect(dict(read.fields) == dict(want), f"parsed fields differ: {read.fields} {want}")
     content = messages(context, system="", tokenizer=case.tokenizer)[-1]["content"]
     message = parse_message(
         content, format=recipe.format, label=recipe.summary_label, spotlight=recipe.spotlight
     )
     _expect(message.question == case.inputs.query, "the message asks another question")
-    _expect([p.text for p in message.blocks] == [b.text for b in chunks], "message holds others")
+    _expect([p.text for p in message.blocks] == [b.text for b in shown], "message holds others")
     for block in context.blocks:
         start, end = block.span
         _expect(context.text[start:end] == renderer.body(block.text), "span points elsewhere")

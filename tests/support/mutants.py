@@ -38,7 +38,8 @@ from foveate.testing.markers import marker, markers_in
 
 FORMATS: tuple[Format, ...] = (
     *(make() for make in BUILTIN.values()),
-    *(Grouped(markers=True), Numbered(page=False), AnthropicSearchResult(sentences=True)),
+    *(Grouped(markers=True), Numbered(page=False), Numbered(header_form="bare")),
+    AnthropicSearchResult(sentences=True),
 )
 LOOKS = (("Page context", False), ("Pagina context", True), ("", False))
 RENDERERS = tuple(
@@ -159,7 +160,7 @@ def check(seed: int) -> None:
     parsed = parse_message(
         content, format=renderer.format, label=renderer.label, spotlight=renderer.spotlight
     )
-    expected = [shown(renderer.shown(block)) for block in blocks if block.kind == "chunk"]
+    expected = [shown(block) for block in renderer.shown_blocks(blocks)]
     assert parsed.question == question, f"{renderer!r}: the question of {content!r}"
     assert [shown(one) for one in parsed.blocks] == expected, f"{renderer!r}: {content!r}"
     if marker_from_format(renderer.format) is not None:

@@ -27,6 +27,7 @@ _FEW = r" (?:[\w'’]+ ){0,3}"
 _NEAR = r"[^.,;]{0,40}"
 _LONG = r"[^.,;]{0,80}\b"
 _NOT = r"\b(?:(?:do|does|did|could|can) not|cannot|(?:do|does|did|could|ca)n['’]t|unable to|never)"
+_CANNOT = r"(?:cannot|can not|can['’]t|unable to|not able to)"
 _SAY = (
     r"(?:say|state|mention|contain|include|provide|specify|give|hold|tell|explain|describe|"
     r"indicate|answer|cover|discuss|address|detail|list|reveal|offer|show)"
@@ -49,6 +50,10 @@ _ENGLISH = (
         rf"it is not (?:{_SAID}|clear|possible))\b"
     ),
     rf"\b(?:no|none of the|neither) (?:of the )?{_EN}{_NEAR}\b{_SAY}s?\b",
+    rf"\b(?:I|we) {_NOT} have (?:\w+ ){{0,2}}{_NEWS}\b",
+    rf"\bthere(?:['’]s| is| are) (?:not enough|insufficient|too little) {_NEWS}\b",
+    rf"\b(?:I|we)(?:['’]m| am|['’]re| are)? {_CANNOT} answer (?:this|that|the|your)\b",
+    r"\b(?:this|that|the|your) question (?:cannot|can['’]t|can not) be answered\b",
 )
 _DUTCH = (
     (
@@ -61,6 +66,11 @@ _DUTCH = (
         rf"\b(?:niet|niets|geen)\b{_LONG}(?:vermeld|genoemd|beschreven|gezegd|te vinden|"
         rf"informatie)\b{_FEW}{_NL}"
     ),
+    (
+        r"\b(?:ik heb|heb ik|we hebben|er is) (?:\w+ )?"
+        r"(?:onvoldoende|te weinig|geen|niet genoeg) informatie\b"
+    ),
+    r"\b(?:ik|we) (?:kan|kunnen) (?:deze|die|uw|je|de) vraag (?:\w+ ){0,3}niet\b",
 )
 _GERMAN = (
     (
@@ -74,6 +84,12 @@ _GERMAN = (
         rf"\b(?:in|im){_FEW}{_DE} (?:wird|werden|ist|sind)\b[^.;]{{0,80}}\b(?:nicht|keine?\w?)\b"
         rf"{_NEAR}\b(?:genannt|erwähnt|gesagt|angegeben|beschrieben)\b"
     ),
+    (
+        r"\b(?:ich habe|habe ich|wir haben|mir liegen|es gibt|liegen mir) (?:\w+ )?"
+        r"(?:nicht genügend|nicht genug|zu wenige?|keine(?: ausreichenden)?) "
+        r"(?:Informationen|Angaben)\b"
+    ),
+    r"\b(?:ich|wir) (?:kann|können) (?:diese|die|Ihre|deine) Frage (?:\w+ ){0,3}nicht\b",
 )
 _SAYS_FR = (
     r"(?:dis\w*|dit|précis\w*|mentionn\w*|conti\w*|indiqu\w*|répond\w*|donn\w*|fourni\w*|parl\w*|"
@@ -87,6 +103,11 @@ _FRENCH = (
         rf"{_FEW}{_FR}"
     ),
     rf"\bn['’]y a (?:pas|aucune?)\b{_LONG}{_FR}",
+    (
+        r"\b(?:je n['’]ai|nous n['’]avons) (?:pas|aucune) (?:\w+ )?(?:d['’])?"
+        r"(?:informations?|éléments)\b"
+    ),
+    r"\b(?:je ne peux|je ne suis pas en mesure de|nous ne pouvons) (?:pas )?répondre\b",
 )
 _ATTRIBUTION = re.compile(
     rf"\b(?:according to|laut|gemäß|volgens|selon|d['’]après)\b(?: \w+){{0,3}} "

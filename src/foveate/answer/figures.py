@@ -65,9 +65,13 @@ _FIRST_TENS = 20
 _AMBIGUOUS_WORDS = frozenset(
     ["zero", "nul", "null", "zéro", "one", "een", "ein", "eins", "un", "une", "neuf", "elf", "acht"]
 )
+_UNITS = "|".join(word for word, value in _NUMBER_BY_WORD.items() if 0 < value < 10)
+_TENS = "|".join(word for word, value in _NUMBER_BY_WORD.items() if value >= _FIRST_TENS)
 _NUMBER_WORD = re.compile(
-    rf"\b({'|'.join(_NUMBER_BY_WORD)})(?:[- ](one|two|three|four|five|six|seven|eight|nine))?\b"
+    rf"\b(?:({_UNITS})(?:en|ën|und)({_TENS})|"
+    rf"({_TENS})(?:[- ]| et |-et-)({_UNITS})|({'|'.join(_NUMBER_BY_WORD)}))\b"
 )
+"""vijfentwintig, fünfundzwanzig; twenty-five, vingt et un; one word."""
 
 
 def find_numbers(text: str) -> list[str]:
@@ -96,13 +100,27 @@ def number_spellings(text: str) -> set[str]:
     for hours, minutes, dotted in _CLOCK.findall(clean):
         found.update((normalise_number(hours), normalise_number(minutes or dotted)))
         found.add(normalise_number(f"{hours}.{minutes or dotted}"))
+    found.update(str(_word_value(word)) for word in _NUMBER_WORD.finditer(clean.casefold()))
     found.update(str(_NUMBER_BY_WORD[word]) for word in _ANY_NUMBER_WORD.findall(clean.casefold()))
     return found
 
 
 def normalise_numbers(text: str) -> str:
-    """The text with its numbers in one spelling, so that words can be compared."""
-    return _DIGITS.sub(lambda found: normalise_number(found[0]), _join_digit_groups(text))
+    """The text in lower case with its numbers in one spelling, so that words can be compared.
+
+    >>> normalise_numbers("Dertig of vijfendertig minuten, 1.000 keer.")
+    '30 of 35 minuten, 1000 keer.'
+    """
+    spelled = _NUMBER_WORD.sub(_word_as_digits, text.casefold())
+    return _DIGITS.sub(lambda found: normalise_number(found[0]), _join_digit_groups(spelled))
+
+
+def _word_as_digits(found: re.Match[str]) -> str:
+    return found[0] if found[0] in _AMBIGUOUS_WORDS else str(_word_value(found))
+
+
+def _word_value(found: re.Match[str]) -> int:
+    return sum(_NUMBER_BY_WORD[word] for word in found.groups() if word)
 
 
 def normalise_number(run: str) -> str:
@@ -141,11 +159,9 @@ def _iter_numbers(clean: str) -> Iterable[tuple[int, str]]:
             value = _scale_number(value, _SCALES[scale[1].casefold()])
         yield run.start(), f"-{value}" if _is_minus(clean, run.start()) else value
     for word in _NUMBER_WORD.finditer(clean.casefold()):
-        if word[1] in _AMBIGUOUS_WORDS and not word[2]:
+        if word[0] in _AMBIGUOUS_WORDS:
             continue
-        total = _NUMBER_BY_WORD[word[1]]
-        if word[2] and total >= _FIRST_TENS:
-            total += _NUMBER_BY_WORD[word[2]]
+        total = _word_value(word)
         scale = _SCALE.match(clean, word.end())
         yield (
             word.start(),

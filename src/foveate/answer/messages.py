@@ -16,8 +16,9 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, UnknownName
 from foveate.core.formats.shared.parts import parse_content_parts
 from foveate.core.types import Context
-from foveate.core.window import count_messages, join_message, join_parts
+from foveate.core.window import count_messages, join_by_template, join_message, join_parts
 from foveate.pipeline.inputs import Channel, check_context
+from foveate.pipeline.options import add_instructions
 from foveate.pipeline.prompts import marker_from_context, system_prompt
 from foveate.ports import Content, Message, text_from_content
 from foveate.providers.chat.request import calls_to_json
@@ -33,14 +34,18 @@ def messages(
     system: str | None = None,
     channel: Channel = "text",
     language: str = "en",
+    extra_instructions: str = "",
+    template: str = "",
     tokenizer: Tokenizer | None = None,
 ) -> list[Message]:
     """System and user message, for any OpenAI-compatible or Ollama client, or a `Model`.
 
     Content parts (formats `openai-parts`, `anthropic-search-result`, `anthropic-document`) are sent
     as parts, with the question as the last. `prompt`: `grounded`, `strict`, `soft`, `voice`, one of
-    a plugin, or a file; `system`: its text instead ("" for none). Assemble with the same prompt;
-    raises `BudgetTooSmall` if the request does not fit. `tokenizer`: the context's, if it has no
+    a plugin, or a file; `system`: its text instead ("" for none); `extra_instructions`: its last
+    paragraph. `template`: the layout of a user's message that is a text, with `{context}` and
+    `{question}` in it. Assemble with the same prompt, instructions and template; raises
+    `BudgetTooSmall` if the request does not fit. `tokenizer`: the context's, if it has no
     name here.
 
     >>> from foveate import assemble
@@ -53,9 +58,14 @@ def messages(
     if system is None:
         marker = marker_from_context(context)
         system = system_prompt(prompt, marker=marker, channel=channel, language=language)
+    system = add_instructions(system, extra_instructions)
     parts = parse_content_parts(context)
     asked: Content = format_user_message(context)
-    if parts is not None:
+    if template and parts is not None:
+        raise BadOption("template: the context is a list of content parts; take a text format")
+    if template:
+        asked = join_by_template(context.text, context.query, template)
+    elif parts is not None:
         asked = join_parts(parts, context.query)
     found: list[Message] = [{"role": "system", "content": system}] if system else []
     found.append({"role": "user", "content": asked})

@@ -23,10 +23,12 @@ def ask(
     max_tokens: options.MaxTokens = 1024,
     window: options.Window = None,
     timeout: options.Timeout = 120.0,
+    temperature: options.Temperature = 0.0,
+    limit: options.AskLimit = None,
+    taxonomy: options.TaxonomyFile = None,
     continued: options.ConversationFile = None,
     summariser: options.SummariserName = None,
     principal: options.Principals = None,
-    limit: options.SearchLimit = 20,
     as_json: options.Json = False,
     bundle: options.Bundle = None,
 ) -> None:
@@ -45,11 +47,14 @@ def ask(
             f"name a model: --model {options.MODEL_SYNTAX}; or set {options.MODEL_VARIABLE}"
         )
     talks = continued is not None or question is None
+    if talks and taxonomy is not None:
+        raise typer.BadParameter("--taxonomy is for a single question")
     _check_options(question, talks=talks, as_json=as_json, bundle=bundle, summariser=summariser)
     from foveate.answer.ask import AskOptions
     from foveate.cli.ask_run import resolve_ask, run_ask
     from foveate.cli.assemble_run import load_model
-    from foveate.pipeline.options import AssembleKeywords
+    from foveate.pipeline.options import AssembleOptions
+    from foveate.pipeline.taxonomy import load_taxonomy
 
     how = AskOptions(
         prompt=prompt,
@@ -58,6 +63,7 @@ def ask(
         max_tokens=max_tokens,
         timeout=timeout,
         window=window,
+        temperature=temperature,
     )
     who = tuple(principal or ())
     if question is None or talks:
@@ -71,17 +77,18 @@ def ask(
             recipe=recipe or "agent-session",
             budget=budget,
             principals=who,
-            limit=limit,
+            limit=limit or 20,
             summariser=summariser,
             file=continued,
             as_json=as_json,
         )
         return
-    settled = resolve_ask(
-        load_model(model), question, model, how, recipe=recipe or "default", budget=budget
+    side_knowledge = load_taxonomy(taxonomy) if taxonomy is not None else None
+    asked = AssembleOptions(
+        recipe=recipe or "default", budget=budget, limit=limit or 20, principals=who
     )
-    searched: AssembleKeywords = {"principals": who, "limit": limit}
-    run_ask(question, settled, searched, store=store, as_json=as_json, bundle=bundle)
+    settled = resolve_ask(load_model(model), question, model, how, asked, taxonomy=side_knowledge)
+    run_ask(question, settled, store=store, as_json=as_json, bundle=bundle)
 
 
 def _check_options(

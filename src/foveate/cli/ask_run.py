@@ -18,12 +18,8 @@ from foveate.cli.show import format_location, wrap_words
 from foveate.core.errors import ExternalError
 from foveate.core.types import Context
 from foveate.models import model as find_model
-from foveate.pipeline.options import (
-    AssembleKeywords,
-    AssembleOptions,
-    ResolvedOptions,
-    resolve_options,
-)
+from foveate.pipeline.options import AssembleOptions, ResolvedOptions, resolve_options
+from foveate.pipeline.taxonomy import Taxonomy
 from foveate.ports import Model
 from foveate.providers.chat import registry_name
 
@@ -38,15 +34,21 @@ class AskSettings:
     options: AskOptions
     context_options: AssembleOptions
     resolved: ResolvedOptions
+    taxonomy: Taxonomy | None = None
 
 
 def resolve_ask(
-    model: Model, question: str, name: str, how: AskOptions, *, recipe: str, budget: int | None
+    model: Model,
+    question: str,
+    name: str,
+    how: AskOptions,
+    asked: AssembleOptions,
+    *,
+    taxonomy: Taxonomy | None = None,
 ) -> AskSettings:
     """The system prompt follows the recipe's format, and is counted before documents are packed."""
-    options = AssembleOptions(
-        recipe=recipe,
-        budget=budget,
+    options = replace(
+        asked,
         model=find_answer_model(name, how.window) or find_model(registry_name(name)),
         channel=how.channel,
         prompt=how.prompt,
@@ -55,24 +57,23 @@ def resolve_ask(
     )
     resolved = resolve_options(options, question)
     how = replace(how, system=resolved.system)
-    return AskSettings(model=model, options=how, context_options=options, resolved=resolved)
+    return AskSettings(
+        model=model, options=how, context_options=options, resolved=resolved, taxonomy=taxonomy
+    )
 
 
 def run_ask(
     question: str,
     settled: AskSettings,
-    searched: AssembleKeywords,
     *,
     store: str,
     as_json: bool,
     bundle: str | None,
 ) -> None:
-    """Assemble, ask and print; the bundle is written before the model is asked.
-
-    `searched`: the options of the search, `principals` and `limit`.
-    """
-    options = settled.context_options.changed(searched)
-    prepared = assemble_store(store, question, options=options)
+    """Assemble, ask and print; the bundle is written before the model is asked."""
+    prepared = assemble_store(
+        store, question, options=settled.context_options, taxonomy=settled.taxonomy
+    )
     if bundle is not None:
         write_bundle(prepared, bundle)
     context = prepared.context

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from foveate.core.candidates import candidates_from_jsonl
 from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.replay import build_bundle
+from foveate.core.types import Context
 from foveate.models import Model as Facts
 from foveate.models import model as find_model
 from foveate.pipeline.assembler import Assembler
@@ -56,8 +58,6 @@ def assemble_file(name: str, query: str, **ports: Any) -> AssemblyResult:
     except InvalidRequest as error:
         message = str(error).removeprefix(f"{name}: ")
         raise BadInput(f"{name}: {message}") from error
-    if not candidates:
-        raise BadInput(f"{name}: holds no candidates; give one JSON object a line")
     return Assembler(**ports).run(query, candidates)
 
 
@@ -74,10 +74,13 @@ def write_result(
     if bundle is not None:
         write_bundle(result, bundle)
     if as_json:
-        output.write_json(context_to_json(result.context))
+        record = context_to_json(result.context)
+        record["manifest"]["when"] = _now()
+        output.write_json(record)
     else:
         output.write_text(result.context.text)
     output.flush()
+    note_empty_context(result.context)
     if explain:
         from foveate.cli.show import explain_lines
 
@@ -85,10 +88,25 @@ def write_result(
         output.print_lines(["", *lines], sys.stderr)
 
 
+def note_empty_context(context: Context) -> None:
+    """Say on stderr why a context is empty, if it is."""
+    if context.text:
+        return
+    why = context.trace[0].notes.get("no_candidates", "")
+    reasons = Counter(
+        d.reason for entry in context.trace for d in entry.decisions if d.action == "dropped"
+    )
+    listed = ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))
+    output.write_note(f"the context is empty: {why or 'all candidates were dropped: ' + listed}")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def write_bundle(result: AssemblyResult, name: str) -> None:
     """All that a replay needs, in one file."""
-    when = datetime.now(UTC).isoformat(timespec="seconds")
     assert result.inputs is not None  # the command line has no cache
-    made = build_bundle(result.inputs, result.context, plugins.component_registry(), when=when)
+    made = build_bundle(result.inputs, result.context, plugins.component_registry(), when=_now())
     with open_output(name) as file:
         file.write(f"{output.encode_json(made)}\n".encode())

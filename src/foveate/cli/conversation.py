@@ -70,7 +70,7 @@ class Conversation:
     def run_turn(self, question: str, *, as_json: bool = False) -> None:
         """Ask, print, and save the turn."""
         settled = resolve_ask(
-            self.model, question, self.name, self.options, recipe=self.recipe, budget=None
+            self.model, question, self.name, self.options, AssembleOptions(recipe=self.recipe)
         )
         asked = self._build_request(question, settled)
         request: Any = asked.openai()

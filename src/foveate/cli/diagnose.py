@@ -55,6 +55,10 @@ def diagnose(
             "--sessions", metavar="FILE", help="Sessions of agents, as JSON Lines: id, turns."
         ),
     ] = None,
+    reranker: Annotated[
+        str | None,
+        typer.Option("--reranker", metavar="NAME", help="Reranker between search and context."),
+    ] = None,
     principal: Principals = None,
     as_json: Json = False,
 ) -> None:
@@ -80,6 +84,7 @@ def diagnose(
         answers=answers,
         sessions=sessions,
         principals=principal or [],
+        reranker=reranker,
     )
     if as_json:
         output.write_json(diagnosis_to_json(found))

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from foveate import plugins
 from foveate.cli.eval_steps import limit_cases
 from foveate.cli.failures import name_file_in_errors
 from foveate.cli.output import progress_bar
@@ -36,9 +37,11 @@ def run_diagnosis(
     answers: Path | None,
     sessions: Path | None,
     principals: Sequence[str],
+    reranker: str | None = None,
 ) -> Diagnosis:
     """Run the diagnosis; all input is read and checked before the work."""
     options = AssembleOptions(recipe=recipe, budget=budget, limit=limit)
+    ranks = plugins.reranker(reranker) if reranker is not None else None
     resolve_options(options)  # what is refused is refused before any file is read
     known = _load_cases(names, pools=not store)
     ids = {case.id for case in known}
@@ -57,7 +60,7 @@ def run_diagnosis(
         beside = DiagnosisInputs(
             current=_current_texts(folders) if folders else None, answers=said, sessions=turns
         )
-        assembler = Assembler(store=opened, embedder=embedder, options=options)
+        assembler = Assembler(store=opened, embedder=embedder, options=options, reranker=ranks)
         with progress_bar() as on_progress:
             return diagnose(
                 cases, assembler, principals=principals, beside=beside, progress=on_progress
@@ -83,7 +86,6 @@ def _check_ids(beside: Collection[str], ids: Collection[str]) -> None:
 
 @contextmanager
 def _temporary_store(cases: Sequence[Case]) -> Iterator[tuple[Store, Embedder | None]]:
-    from foveate import plugins
     from foveate.stores import open_store
 
     embedder = plugins.embedder("wordllama")

@@ -209,6 +209,20 @@ Timeout = Annotated[
     float,
     typer.Option("--timeout", metavar="S", min=0.1, help="Time limit for the answer, in seconds."),
 ]
+Temperature = Annotated[
+    float,
+    typer.Option("--temperature", metavar="T", min=0.0, max=2.0, help="Temperature of the model."),
+]
+AskLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        metavar="N",
+        min=1,
+        max=100,
+        help="Candidates that a search returns (default: 20).",
+    ),
+]
 ConversationFile = Annotated[
     str | None,
     typer.Option(

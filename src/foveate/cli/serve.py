@@ -73,6 +73,7 @@ def serve(
     settings: Annotated[
         Path | None, typer.Option("--settings", metavar="FILE", help="A TOML file of settings.")
     ] = None,
+    *,
     host: Annotated[
         str | None, typer.Option("--host", metavar="H", help="The address to listen on.")
     ] = None,
@@ -85,13 +86,18 @@ def serve(
     workers: Annotated[
         int | None, typer.Option("--workers", metavar="N", help="Processes that share the port.")
     ] = None,
+    create: Annotated[
+        bool, typer.Option("--create", help="Create the store if it does not exist.")
+    ] = False,
 ) -> None:
     """Run the HTTP API and the playground.
 
+    Settings, models and the store are checked first; --create makes a store that is not there.
     Without keys the service listens only on this machine. On SIGTERM or Ctrl-C it finishes open
     requests and exits with 0. Options override the environment, which overrides the file.
     """
     given = {"host": host, "port": port, "store": store, "workers": workers}
+    given["create"] = create or None
     try:
         from foveate.service.run import serve as served
         from foveate.service.settings import load_settings

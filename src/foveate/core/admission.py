@@ -17,6 +17,9 @@ from foveate.core.request import Inputs
 from foveate.core.text.sanitise import is_invisible
 from foveate.core.types import Candidate, Chunk, Decision, Number, Step, rank
 
+NOTHING_FOUND = ("no_candidates", "the retriever found nothing that may be read")
+"""The note of a request without candidates; its context is empty."""
+
 
 def admit(inputs: Inputs) -> Inputs:
     """The inputs without what the caller may not read, checked and in rank order."""
@@ -30,11 +33,7 @@ def admit(inputs: Inputs) -> Inputs:
     candidates = inputs.candidates
     if any(c.chunk.principals for c in candidates):
         candidates = tuple(c for c in candidates if is_readable(c.chunk.principals, allowed))
-    if not candidates:
-        raise BadInput(
-            "there are no candidates to assemble; the retriever found nothing that may be read",
-            field="candidates",
-        )
+    notes = inputs.notes if candidates else (*inputs.notes, NOTHING_FOUND)
     check_consistency(candidates)
     _check_unprocessed(candidates)
     neighbours = [c for c in inputs.neighbours if is_readable(c.principals, allowed)]
@@ -46,6 +45,7 @@ def admit(inputs: Inputs) -> Inputs:
         supplements=tuple(sorted(supplements, key=lambda s: s.id)),
         principals=tuple(sorted(allowed)),
         offers=tuple(sorted(inputs.offers, key=repr)) if inputs.offers else (),
+        notes=notes,
     )
 
 

@@ -14,8 +14,8 @@ from typing import NoReturn
 from foveate.core.candidates import is_readable
 from foveate.core.errors import FoveateError, StageBroke
 from foveate.core.manifest import stage_name
-from foveate.core.request import Request, Stage
 from foveate.core.renditions import join_chunk_spans
+from foveate.core.request import Request, Stage
 from foveate.core.types import Candidate, Decision, StageTrace, Step
 
 _ACTIONS_WHEN_REMOVED = ("dropped", "merged")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from foveate.core.request import Offer
 from foveate.core.renditions import join_chunk_spans
+from foveate.core.request import Offer
 from foveate.core.text.facts import extract_values
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import split_words

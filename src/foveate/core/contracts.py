@@ -70,6 +70,9 @@ class Format(Protocol):
 
     Per block: `separator + [preamble] + header + body + footer`; see `foveate.core.render`.
     The law: `parse(render(blocks))` gives `shown(block)` for every block, whatever is in them.
+    A format with `joins_runs` writes the texts of one document's run as one text, each after a line
+    break; `parse` gives the run back as the block of its first text.
+    A format with `once_a_document` shows a document in one place, whatever the order of the best.
     A format may name in `reads` the fields of a block (beside marker, kind, document, metadata and
     summary) that its header, separator and footer depend on; headers are then not made anew for
     every candidate that has the same.

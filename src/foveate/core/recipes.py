@@ -94,7 +94,7 @@ _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
         "stages": [
             "dedup_exact",
             {"use": "dedup_near", "method": "semantic", "threshold": 0.92},
-            "floor",
+            {"use": "floor", "min_score": 0.0},
             {"use": "compress", "when": "oversized", "target": 2000, "max_chunk_tokens": 2000},
             {"use": "pack", "policy": "greedy", "cap": 2000},
             {"use": "order", "by": "bookend"},
@@ -105,6 +105,7 @@ _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
         "description": "For small local models: fit with truncation, the best at both ends, XML.",
         "stages": [
             {"use": "dedup_exact", "key": "verbatim"},
+            {"use": "floor", "min_tokens": 20},
             {"use": "pack", "policy": "greedy", "overflow": "truncate"},
             {"use": "order", "by": "edges"},
         ],
@@ -130,7 +131,6 @@ _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
         ],
         "format": {"name": "grouped", "markers": True},
         "cite": "document",
-        "summary_label": "Pagina context",
         "budget": {"documents": 8000},
     },
     "source-label": {
@@ -143,7 +143,7 @@ _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
         "description": "Dedup, group, pack with ten tokens a document, [DOC: path] headers.",
         "stages": [
             {"use": "dedup_exact", "key": "verbatim"},
-            {"use": "dedup_near", "method": "containment", "threshold": 0.8},
+            {"use": "dedup_near", "method": "containment", "threshold": 0.8, "strict": True},
             "group",
             {"use": "pack", "policy": "greedy", "per_document": 10},
             {"use": "order", "by": "document"},

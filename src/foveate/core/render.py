@@ -14,6 +14,7 @@ from typing import Any
 
 from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.errors import BadOption
+from foveate.core.formats.shared.header import is_same_document
 from foveate.core.request import Recipe
 from foveate.core.text import spotlight as datamark
 from foveate.core.text.escape import Guard, inline_rule
@@ -132,6 +133,24 @@ class Renderer:
     def shown(self, block: Block) -> ParsedBlock:
         """What `parse` gives back for this block (`start` apart)."""
         return self.format.shown(self._without_unlabelled_summary(block))
+
+    def shown_blocks(self, blocks: Sequence[Block]) -> tuple[ParsedBlock, ...]:
+        """What `parse` gives back for these blocks (`start` apart), supplements left out."""
+        return tuple(
+            replace(self.shown(run[0]), text="\n".join(block.text for block in run))
+            for run in self.runs(blocks)
+        )
+
+    def runs(self, blocks: Sequence[Block]) -> list[list[Block]]:
+        """The blocks that a reader can tell apart: each alone, or as many as share a header."""
+        runs: list[list[Block]] = []
+        joins = getattr(self.format, "joins_runs", False)
+        for block in (self._without_unlabelled_summary(b) for b in blocks if b.kind == "chunk"):
+            if joins and runs and is_same_document(block, runs[-1][-1]):
+                runs[-1].append(block)
+            else:
+                runs.append([block])
+        return runs
 
     def reference(self, block: Block) -> str:
         """How a reader refers to the block: `[1]`, `[SOURCE 1]`, a path."""

@@ -12,11 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BudgetTooSmall
+from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.request import Inputs
 from foveate.core.zones import Budget
 
 SLACK = 64  # tokens; joining the context to the query changes the count by a few at the most
+
+LONG_QUERY = "the query, which is never cut (ask a shorter one),"
 
 RoleAndContent = tuple[str, str]
 
@@ -40,10 +42,14 @@ def fixed_messages(inputs: Inputs) -> list[RoleAndContent]:
 
 
 def remaining_budget(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
-    """The budget with its document zone cut to what the window leaves; raises `BudgetTooSmall`."""
+    """The budget with its document zone cut to what the window leaves.
+
+    Raises `BudgetTooSmall` if nothing is left, or if the query or the history is over its zone.
+    """
     budget = inputs.budget
     if budget.window is None:
         return budget
+    _check_zones(inputs, tokenizer)
     fixed = count_messages(fixed_messages(inputs), budget, tokenizer)
     left = budget.window - budget.generation - budget.buffer - fixed
     if left < 1:
@@ -53,6 +59,19 @@ def remaining_budget(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
             what="the messages, the query and the reply leave no room for a context: the window",
         )
     return replace(budget, documents=min(left, budget.documents or left), window=None)
+
+
+def _check_zones(inputs: Inputs, tokenizer: Tokenizer) -> None:
+    """Refuse a query or a history over its zone; a zone of 0 has no limit."""
+    budget = inputs.budget
+    query = tokenizer.count(inputs.query)
+    if budget.query and query > budget.query:
+        raise BudgetTooSmall(budget.query, query, what=LONG_QUERY)
+    said = [one for one in inputs.messages if one[0] != "system"]
+    history = count_messages(said, replace(budget, per_reply=0), tokenizer)
+    if budget.conversation and history > budget.conversation:
+        what = "the history, which converse() shortens: the zone 'conversation'"
+        raise BudgetTooSmall(budget.conversation, history, what=what)
 
 
 def window_excess(inputs: Inputs, text: str, tokens: int, tokenizer: Tokenizer) -> int:
@@ -94,6 +113,27 @@ def join_message(text: str, query: str) -> str:
     if text:
         return f"{close_context(text)}\n\n{query}"
     return f"{END}\n\n{query}" if END in query else query
+
+
+def split_template(template: str) -> tuple[str, str, str]:
+    r"""What a template for the user's message has before, between and behind its two fields.
+
+    Raises `BadOption` unless it has `{context}` once, and `{question}` once after it.
+
+    >>> split_template("Context:\n{context}\n---\nQuestion: {question}")
+    ('Context:\n', '\n---\nQuestion: ', '')
+    """
+    before, *rest = template.split("{context}")
+    between, *last = rest[0].split("{question}") if len(rest) == 1 else [""]
+    if len(last) != 1 or "{question}" in before:
+        raise BadOption("template: write {context} once, and {question} once after it")
+    return before, between, last[0]
+
+
+def join_by_template(text: str, query: str, template: str) -> str:
+    """The message as a template says; the end of the context is written behind its text."""
+    before, between, last = split_template(template)
+    return f"{before}{close_context(text) if text else END}{between}{query}{last}"
 
 
 def join_parts(parts: Sequence[Mapping[str, Any]], query: str) -> list[dict[str, Any]]:

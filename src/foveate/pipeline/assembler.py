@@ -36,6 +36,7 @@ def assemble(
     candidates: Any,
     *,
     options: AssembleOptions | None = None,
+    embedder: Embedder | None = None,
     reranker: Reranker | None = None,
     taxonomy: Taxonomy | None = None,
     compressor: Compressor | None = None,
@@ -47,7 +48,8 @@ def assemble(
     `candidates`: `Candidate`s, mappings with at least `text`, what LangChain, LlamaIndex or
     Haystack retrieved (docs/frameworks.md), or a pandas, polars or Arrow table.
     `options`, or its fields as keywords: `budget`, `recipe`, `model`, `format`, `principals` and
-    the others that `AssembleOptions` lists. `compressor`: the model that is asked for shorter
+    the others that `AssembleOptions` lists. `embedder`: makes the vectors of candidates that have
+    none, if a stage compares vectors. `compressor`: the model that is asked for shorter
     versions if the recipe wants them. `observers`: see every step, for example
     `foveate.Tracing()`; they change nothing.
 
@@ -60,6 +62,7 @@ def assemble(
     """
     assembler = Assembler(
         options=options or AssembleOptions(),
+        embedder=embedder,
         reranker=reranker,
         taxonomy=taxonomy,
         compressor=compressor,
@@ -73,13 +76,13 @@ class Assembler:
     """Ports and options: from a question to its context.
 
     `store`: where candidates come from, unless a call brings them; `embedder`: for the question's
-    vector. `options`: what every call starts from; keywords of a call replace its fields.
-    `cache`: where contexts are kept; a cached context is the same to the last byte, and a write to
-    the store puts it out of reach at once. `reranker`: scores the candidates again and decides
-    their order; if it fails, the order of the search stays, and the trace says so. `taxonomy`:
-    side knowledge that may enter if retrieval was not enough. `compressor`: the model that is asked
-    for shorter versions of what the budget cost, if the recipe wants them. `observers`: see every
-    search and assembly; they change nothing.
+    vector, and for candidates without one if a stage compares vectors. `options`: what every call
+    starts from; keywords of a call replace its fields. `cache`: where contexts are kept; a cached
+    context is the same to the last byte, and a write to the store puts it out of reach at once.
+    `reranker`: scores the candidates again and decides their order; if it fails, the order of the
+    search stays, and the trace says so. `taxonomy`: side knowledge that may enter if retrieval was
+    not enough. `compressor`: the model that is asked for shorter versions of what the budget cost,
+    if the recipe wants them. `observers`: see every search and assembly; they change nothing.
 
     Raises `BadOption` or `UnknownName` at once for options that cannot be resolved.
     """

@@ -119,7 +119,10 @@ def check_compressor_used(recipe: Recipe) -> None:
 def find_texts_to_compress(
     inputs: Inputs, tokenizer: Tokenizer, known: TokenCountCache
 ) -> list[CompressionTask]:
-    """Texts that the budget excluded or shortened, and oversized ones; best first."""
+    """Texts that the budget excluded or shortened, and oversized ones; best first.
+
+    A stage with `when="always"` asks about every text.
+    """
     stages = list(enumerate(inputs.recipe.stages, 1))  # the trace's first entry is the input
     try:
         trace = assemble(inputs, tokenizer, known).trace
@@ -136,7 +139,7 @@ def find_texts_to_compress(
         candidates, request = _run_until_stage(inputs, tokenizer, place - 1, known)
         for candidate in sorted(filter(is_uncompressed, candidates), key=rank):
             size = request.token_counter.count_passage(candidate)
-            in_need = tight and (lost is None or candidate.id in lost)
+            in_need = stage.when == "always" or (tight and (lost is None or candidate.id in lost))
             if size > stage.min_tokens and (in_need or size > stage.max_chunk_tokens):
                 key = (stage.model_method, candidate.chunk.content_hash)
                 want = CompressionTask(

@@ -191,6 +191,7 @@ def inputs_for(
 
 def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[AssemblyResult]:
     inputs = yield from _side_knowledge(ports, inputs)
+    inputs = yield from _vectors(ports, inputs)
     tokenizer, store = resolved.tokenizer, ports.store
     known = counts_for(tokenizer.fingerprint)
     if store is None:
@@ -225,6 +226,26 @@ def _side_knowledge(ports: Ports, inputs: Inputs) -> Flow[Inputs]:
     return replace(
         inputs, intent=inputs.intent or intent, supplements=(*inputs.supplements, *entries)
     )
+
+
+def _vectors(ports: Ports, inputs: Inputs) -> Flow[Inputs]:
+    """Vectors for candidates without one, if a stage compares them."""
+    embedder, found = ports.embedder, inputs.candidates
+    bare = [n for n, candidate in enumerate(found) if candidate.chunk.embedding is None]
+    if embedder is None or not bare or not _compares_vectors(inputs.recipe):
+        return inputs
+    texts = [found[n].text for n in bare]
+    vectors = yield Call("embed", lambda: embedder.embed(texts))
+    filled = list(found)
+    for n, vector in zip(bare, vectors, strict=True):
+        filled[n] = replace(found[n], chunk=replace(found[n].chunk, embedding=vector))
+    return replace(inputs, candidates=tuple(filled))
+
+
+def _compares_vectors(recipe: Recipe) -> bool:
+    from foveate.core.stages.dedup.near import DedupNear
+
+    return any(isinstance(s, DedupNear) and s.method == "semantic" for s in recipe.stages)
 
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:

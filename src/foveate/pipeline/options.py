@@ -19,6 +19,7 @@ from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
 from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml
 from foveate.core.types import Chunk, Supplement, Vector
+from foveate.core.window import split_template
 from foveate.models import Model
 from foveate.pipeline.inputs import Channel, check_principals, parse_messages
 
@@ -40,6 +41,8 @@ class AssembleKeywords(TypedDict, total=False):
     channel: Channel
     prompt: str | None
     system: str | None
+    extra_instructions: str
+    template: str
     messages: Iterable[Mapping[str, Any] | tuple[str, str]]
     principals: Iterable[str]
     where: Mapping[str, Any] | None
@@ -53,6 +56,16 @@ class AssembleKeywords(TypedDict, total=False):
     instant: datetime | None
 
 
+SUMMARY_LABELS = {
+    "en": "Page context",
+    "de": "Seitenkontext",
+    "es": "Contexto de la página",
+    "fr": "Contexte de la page",
+    "it": "Contesto della pagina",
+    "nl": "Pagina context",
+    "pt": "Contexto da página",
+}
+"""What stands before a page's summary, unless the recipe has words of its own."""
 DEFAULT_TOKENS = 4_000
 """The budget for documents if neither the caller nor the recipe names one."""
 
@@ -72,7 +85,8 @@ class AssembleOptions:
     - `format`, `order`: in place of the recipe's. `order` is a name, or `attention:CURVE`.
     - `language`, `channel`: of the texts and the prompt; the `voice` channel shows no markers.
     - `prompt`: the name or file of the system prompt that is sent along, `system` its text. It
-      shares the window, as do `messages`: the conversation so far, with a role and a content each.
+      shares the window, as do `extra_instructions` behind it, the `template` of the user's message
+      and `messages`: the conversation so far, with a role and a content each.
     - `instant`: the time that `prefer_recent` measures from; None is the newest candidate's.
 
     What a search looks for: `principals` are the names the caller reads under, `where` filters
@@ -94,6 +108,8 @@ class AssembleOptions:
     channel: Channel = "text"
     prompt: str | None = None
     system: str | None = None
+    extra_instructions: str = ""
+    template: str = ""
     messages: Iterable[Mapping[str, Any] | tuple[str, str]] = ()
     principals: Iterable[str] = ()
     where: Mapping[str, Any] | None = None
@@ -134,8 +150,11 @@ class ResolvedOptions:
 
     @property
     def messages(self) -> tuple[tuple[str, str], ...]:
-        """What stands before the context in the request."""
-        return (*((("system", self.system),) if self.system else ()), *self.history)
+        """What shares the request with the context and the query."""
+        system = (("system", self.system),) if self.system else ()
+        if not self.options.template:
+            return (*system, *self.history)
+        return (*system, *self.history, ("system", "".join(split_template(self.options.template))))
 
 
 def resolve_options(
@@ -185,6 +204,15 @@ def resolve_options(
 
 
 def _system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
+    return add_instructions(_own_system_prompt(options, recipe), options.extra_instructions)
+
+
+def add_instructions(system: str, extra: str) -> str:
+    """The system prompt with more instructions as its last paragraph."""
+    return "\n\n".join(part for part in (system, extra.strip()) if part)
+
+
+def _own_system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
     if options.system is not None:
         return options.system
     if options.prompt is None:
@@ -236,7 +264,22 @@ def _recipe_for(options: AssembleOptions) -> Recipe:
         recipe = replace(recipe, format=make_format())
     elif form is not None:
         recipe = replace(recipe, format=form)
-    return recipe if options.order is None else _reorder(recipe, options.order)
+    recipe = recipe if options.order is None else _reorder(recipe, options.order)
+    if recipe.summary_label == SUMMARY_LABELS["en"] and options.language in SUMMARY_LABELS:
+        recipe = replace(recipe, summary_label=SUMMARY_LABELS[options.language])
+    return _gather(recipe) if getattr(recipe.format, "once_a_document", False) else recipe
+
+
+def _gather(recipe: Recipe) -> Recipe:
+    """The recipe with a last order that keeps the texts of a document together."""
+    from foveate.core.stages.order import Order
+
+    last = recipe.stages[-1] if recipe.stages else None
+    if not isinstance(last, Order):
+        return replace(recipe, stages=(*recipe.stages, Order(groups=True)))
+    if last.by == "document" or last.groups:
+        return recipe
+    return replace(recipe, stages=(*recipe.stages[:-1], replace(last, groups=True)))
 
 
 def _keep_best(recipe: Recipe, keep: int | None) -> Recipe:
@@ -244,7 +287,7 @@ def _keep_best(recipe: Recipe, keep: int | None) -> Recipe:
         return recipe
     from foveate.core.stages.floor import Floor
 
-    best = Floor(min_tokens=0, max_candidates=keep)
+    best = Floor(max_candidates=keep)
     return replace(recipe, stages=(best, *recipe.stages))
 
 
@@ -289,6 +332,11 @@ def _reorder(recipe: Recipe, order: str) -> Recipe:
         from foveate.pipeline.curves import load_curve
 
         new = replace(new, curve=load_curve(name))
+    if by == "as_packed":
+        from foveate.core.stages.pack import Pack
+
+        stages = (replace(s, as_taken=True) if isinstance(s, Pack) else s for s in recipe.stages)
+        recipe = replace(recipe, stages=tuple(stages))
     if not old:
         return replace(recipe, stages=(*recipe.stages, new))
     return replace(recipe, stages=tuple(new if s is old[-1] else s for s in recipe.stages))

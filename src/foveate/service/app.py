@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,6 +21,7 @@ from foveate.service.observe.requests import TelemetryMiddleware
 from foveate.service.playground.routes import router as playground
 from foveate.service.routes import ask, assemble, documents, names, replay
 from foveate.service.settings import Settings
+from foveate.service.start import warm_up
 
 ROUTERS = (
     assemble.router,
@@ -86,6 +88,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
             mcp.mcp_lifespan(app, state),
             app.state.telemetry.lifespan(state),
         ):
+            await asyncio.to_thread(warm_up, state)
             yield shared
     finally:
         await state.close()

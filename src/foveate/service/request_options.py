@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -37,9 +38,18 @@ _OPTIONS = (
     "recipe", "budget", "tokenizer", "model", "format", "order", "language", "channel", "prompt",
 )  # fmt: skip
 _POOLS = ("candidates", "neighbours", "supplements", "offers")
-_NEIGHBOUR_REACH = 3
+NEIGHBOUR_REACH = 3
 """How far `expand` looks to either side, so many neighbours a candidate may have."""
 _NAME_PATTERN = re.compile(r"[\w.-]+")
+
+
+def is_path(name: str) -> bool:
+    """Whether a model's or tokenizer's name holds the path of a file.
+
+    >>> is_path("gguf:small.gguf"), is_path("/srv/m.gguf"), is_path("org/model"), is_path("gpt-4o")
+    (True, True, False, False)
+    """
+    return name.startswith(("gguf:", "hf:", "/", "./", "../")) or "\\" in name
 
 
 class RequestOptions:
@@ -60,7 +70,7 @@ class RequestOptions:
         self.answer_models = tuple(settings.models)
         self._models = settings.models
         self._windows = settings.windows
-        self._max_bundle_items = 2 * _NEIGHBOUR_REACH * settings.candidates
+        self._max_bundle_items = 2 * NEIGHBOUR_REACH * settings.candidates
         self._loaded_models: dict[str, Model] = {}
 
     def options(self, **names: Any) -> AssembleOptions:
@@ -133,16 +143,26 @@ class RequestOptions:
         return self._recipe_parts
 
     def tokenizer(self, name: str) -> Tokenizer:
-        """A tokenizer of the list, or of one of the operator's models."""
-        if not any(self.model(one).tokenizer == name for one in self._models):
+        """A tokenizer of the list, or of one of the operator's models, by the model's name too."""
+        if name in self._models:
+            name = self.model(name).tokenizer
+        elif not any(self.model(one).tokenizer == name for one in self._models):
             _check_name("tokenizer", name, self.tokenizers)
         return plugins.tokenizer(name)
+
+    def hide_paths(self, record: dict[str, Any]) -> None:
+        """Put the model's name in requests in the place of its file, in a context or a bundle."""
+        manifest = record["manifest"]
+        if is_path(manifest["tokenizer"]):
+            for name in self._models:
+                if self.model(name).tokenizer == manifest["tokenizer"]:
+                    manifest["tokenizer"] = name
 
     def model(self, name: str) -> KnownModel:
         """The window and tokenizer of a model, which is not called."""
         if name in self._models:
             known = find_answer_model(self._models[name], self._windows.get(name))
-            return known or KnownModel(name=name, window=SAFE_WINDOW)
+            return replace(known or KnownModel(name=name, window=SAFE_WINDOW), name=name)
         found = registry().get(name)
         if found is None or found.tokenizer not in self.tokenizers:
             raise UnknownName("model", name, (*self._models, *registry()))

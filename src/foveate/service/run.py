@@ -29,6 +29,7 @@ from foveate.service.observe import logs
 from foveate.service.observe.processes import shared_metrics_folder
 from foveate.service.request_options import RequestOptions
 from foveate.service.settings import Settings
+from foveate.service.start import check_start
 from foveate.service.workers import ParentLine, WorkerProcesses
 
 BACKLOG = 2_048
@@ -134,14 +135,15 @@ def build_config(app: FastAPI, settings: Settings, *, shares: bool = False) -> C
 def serve(settings: Settings) -> int:
     """Serve until a stop signal; the exit code.
 
-    Raises `BadOption`, `UnknownName` or `BadInput` for wrong settings, `ExternalError` if the port
-    is taken.
+    Raises `BadOption`, `UnknownName` or `BadInput` for wrong settings, a model that cannot be asked
+    or a store that is not there, `ExternalError` if the port is taken.
     """
     logs.configure_logging(settings)
     for one in broken():
         log.warning("%s", one)
     if settings.audit is not None and hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what rotates logs sends it; workers inherit
+    check_start(settings)
     if settings.workers == 1:
         server = _build_server(settings)
         with open_listener(settings) as port:

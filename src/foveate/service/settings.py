@@ -37,7 +37,7 @@ class Settings(BaseSettings):
         "its own store.",
     )
     create: bool = Field(
-        True, description="Create stores that do not exist, and migrate older ones."
+        False, description="Create stores that do not exist, and migrate older ones."
     )
     embedder: str = Field("wordllama", description="Embedder of new stores, '' for none.")
     principals: tuple[str, ...] = Field(

@@ -17,6 +17,8 @@ from foveate.core.fuse import rrf
 
 _K1 = 1.2
 _B = 0.75
+SMALL_STORE = 200
+"""Readable rows below which every term counts: among few, a word in most of them says a lot."""
 MAX_COUNT = 0xFFFF
 """Occurrences are kept in 16 bits; beyond, BM25 is saturated long since."""
 
@@ -24,8 +26,8 @@ MAX_COUNT = 0xFFFF
 def bm25_scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, words: int) -> Any:
     """BM25 of every row, float64; `found`: per term, readable rows and how often each holds it.
 
-    `total`, `words`: the readable rows and the sum of their `lengths`. A term in more than half
-    of the rows is left out if a rarer one is there.
+    `total`, `words`: the readable rows and the sum of their `lengths`. From `SMALL_STORE` rows
+    on, a term in more than half of them is left out if a rarer one is there.
     """
     scored = np.zeros(len(lengths), dtype=np.float64)
     if not words:
@@ -40,7 +42,7 @@ def bm25_scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, w
 
 def idfs(frequencies: Sequence[int], total: int) -> list[float]:
     """The weight of each term by its number of `total` rows; 0 for one that is left out."""
-    rare = any(0 < 2 * frequency <= total for frequency in frequencies)
+    rare = total >= SMALL_STORE and any(0 < 2 * f <= total for f in frequencies)
     return [
         0.0
         if not frequency or (rare and 2 * frequency > total)

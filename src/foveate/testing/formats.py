@@ -77,10 +77,9 @@ def check_format(format: Format, *, examples: int = 50) -> None:
 
 def nothing_is_forged(renderer: Renderer, blocks: Sequence[Block]) -> None:
     """Parsing gives back exactly what was put in."""
-    chunks = [block for block in blocks if block.kind == "chunk"]
     text = renderer.render(blocks).text
     found = [_comparable(parsed) for parsed in renderer.parse(text)]
-    expected = [_comparable(renderer.shown(block)) for block in chunks]
+    expected = [_comparable(shown) for shown in renderer.shown_blocks(blocks)]
     assert found == expected, f"{renderer!r}: {text!r} reads as {found!r}, not {expected!r}"
     assert text == renderer.render(list(blocks)).text, "the same blocks gave other bytes"
 
@@ -94,7 +93,7 @@ def message_is_read_back(renderer: Renderer, blocks: Sequence[Block], question: 
     found = parse_message(
         content, format=renderer.format, label=renderer.label, spotlight=renderer.spotlight
     )
-    expected = [_comparable(renderer.shown(block)) for block in blocks if block.kind == "chunk"]
+    expected = [_comparable(shown) for shown in renderer.shown_blocks(blocks)]
     assert found.question == question, f"{renderer!r}: {content!r} asks {found.question!r}"
     assert [_comparable(one) for one in found.blocks] == expected, f"{renderer!r}: {content!r}"
 
@@ -108,7 +107,9 @@ def spans_are_true(renderer: Renderer, blocks: Sequence[Block]) -> None:
         )
     starts = [parsed.start for parsed in renderer.parse(rendered.text)]
     pairs = zip(blocks, rendered.spans, strict=True)
-    assert starts == [span[0] for block, span in pairs if block.kind == "chunk"], f"{renderer!r}"
+    spans = iter([span[0] for block, span in pairs if block.kind == "chunk"])
+    firsts = [min(next(spans) for _ in run) for run in renderer.runs(blocks)]
+    assert starts == firsts, f"{renderer!r}"
 
 
 def pieces_add_up(renderer: Renderer, blocks: Sequence[Block]) -> None:

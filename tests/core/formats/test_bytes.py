@@ -33,7 +33,7 @@ EXPECTED = {
         '<chunk index="2" source="b.md" score="0.851">\nOpening hours.\n</chunk>'
     ),
     "grouped": (
-        "## guide/a.md, author: Ann\nBring your card.\n \nSee [\\2].\n\n---\n\n"
+        "## guide/a.md, author: Ann\nBring your card.\n\nSee [\\2].\n\n---\n\n"
         "## b.md\nOpening hours."
     ),
     "source": (
@@ -41,7 +41,7 @@ EXPECTED = {
         "[SOURCE 2] b.md\nOpening hours."
     ),
     "doc": (
-        "[DOC: guide/a.md, author: Ann]\nBring your card.\n \n See [\\2].\n\n"
+        "[DOC: guide/a.md, author: Ann]\nBring your card.\n\nSee [\\2].\n\n"
         "[DOC: b.md]\nOpening hours.\n"
     ),
     "markdown": (
@@ -106,6 +106,33 @@ def test_doc_groups_as_published():
     assert Renderer(format=Doc()).render(blocks).text == expected
 
 
+def test_doc_writes_every_line_as_it_stands():
+    """R1: code stays code, and a text of several lines needs no indentation."""
+    code = "import os\nimport sys\n\n\ndef run():\n    return os.getcwd(), sys.path\n"
+    blocks = [
+        Block(marker=1, text=code, source="run.py", document_id="run"),
+        Block(marker=1, text="# The end.", source="run.py", document_id="run"),
+    ]
+    text = Renderer(format=Doc()).render(blocks).text
+
+    assert text == f"[DOC: run.py]\n{code}\n# The end.\n"
+    compile(text.partition("\n")[2], "run.py", "exec")
+
+
+def test_grouped_leaves_headings_and_empty_lines_alone():
+    """R1, R3: a heading is neutralised only where it names a source, an empty line never alone."""
+    page = "# Mill\n\n## Hours\n\nNine to five.\n\n## other.md\n\n\n## https://a.example/x"
+    blocks = [Block(marker=1, text=page, source="mill.md", document_id="mill")]
+    renderer = Renderer(format=Grouped())
+    text = renderer.render(blocks).text
+
+    assert text == (
+        "## mill.md\n# Mill\n\n## Hours\n\nNine to five.\n\n\\## other.md\n \n \n"
+        "\\## https://a.example/x"
+    )
+    assert [parsed.text for parsed in renderer.parse(text)] == [page]
+
+
 def test_four_stage_numbers_without_a_page():
     """P1 R1: `Numbered(page=False)` leaves the page out."""
     text = Renderer(format=Numbered(page=False)).render([FIRST]).text
@@ -120,7 +147,7 @@ def test_grouped_with_markers():
     text = Renderer(format=Grouped(markers=True)).render([FIRST, more, SECOND]).text
 
     assert text == (
-        "## [1] guide/a.md, author: Ann\nBring your card.\n \nSee [\\2].\n\nMore.\n\n---\n\n"
+        "## [1] guide/a.md, author: Ann\nBring your card.\n\nSee [\\2].\n\n\nMore.\n\n---\n\n"
         "## [2] b.md\nOpening hours."
     )
 
@@ -131,7 +158,7 @@ def test_grouped_repeats_the_header_after_another_document():
     b = Block(marker=2, text="y", source="b", document_id="b")
 
     assert Renderer(format=Grouped()).render([a, a, b, a]).text == (
-        "## a\nx\n\nx\n\n---\n\n## b\ny\n\n---\n\n## a\nx"
+        "## a\nx\n\n\nx\n\n---\n\n## b\ny\n\n---\n\n## a\nx"
     )
 
 

@@ -200,6 +200,57 @@ def test_a_paraphrase_with_its_vector_becomes_one():
     assert step.decisions[1].numbers == {"similarity": 0.9497, "threshold": 0.92}
 
 
+def vectored(text, id, score):
+    """A candidate of a document of its own, with the vector of all others."""
+    return candidate(text, score, id=id, document_id=id, embedding=(1.0, 1.0))
+
+
+PARAPHRASES = [
+    (
+        "Refunds take ten days. Call 555 0100 for help.",
+        "Call 555 0100 for help. Refunds take ten days.",
+    ),
+    (
+        "On Mondays the museum is not open; tickets cost 12 euros.",
+        "Tickets cost 12 euros; the museum is not open on Mondays.",
+    ),
+    (
+        "The valve opens at 3 bar and must be closed by hand.",
+        "The valve must be closed by hand and opens at 3 bar.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "other"), PARAPHRASES)
+def test_the_same_words_in_another_order_are_a_semantic_duplicate(text, other):
+    """S4: figures, negations and words of weight agree, whatever their order."""
+    pair = [vectored(text, "one", 0.9), vectored(other, "two", 0.8)]
+
+    assert kept(DedupNear(method="semantic"), *pair) == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("The limit rose from 50 to 60 euros.", "The limit rose from 60 to 50 euros."),
+        ("The pump is not on, the valve is open.", "The pump is on, the valve is not open."),
+        ("Wait 5 minutes, then add 10 grams.", "Wait 10 minutes, then add 5 grams."),
+    ],
+)
+def test_swapped_figures_and_negations_are_no_duplicates(text, other):
+    """S4: another order of the same words that says something else keeps both."""
+    pair = [vectored(text, "one", 0.9), vectored(other, "two", 0.8)]
+
+    assert kept(DedupNear(method="semantic"), *pair) == ["one", "two"]
+
+
+def test_texts_without_vectors_are_counted_on_the_trace():
+    """S4, D7: what cannot be compared is said."""
+    step = run(DedupNear(method="semantic"), candidate("one", id="a"), candidate("two", id="b"))
+
+    assert step.notes == {"compared": 0, "no_vectors": 2}
+
+
 @pytest.mark.parametrize("vector", [None, (0.0, 0.0), (-0.6, -0.8), (0.8, -0.6)])
 def test_without_a_like_vector_there_is_no_semantic_duplicate(vector):
     """S4: no vector, a zero vector, the opposite and a right angle match nothing."""

@@ -21,7 +21,7 @@ from foveate.core.stages.dedup.near import THRESHOLDS, DedupNear
 from foveate.core.stages.dedup.resolve_duplicates import Threshold
 from foveate.core.stages.dedup.semantic import quantise
 from foveate.core.stages.dedup.signature import compute_signatures
-from foveate.core.stages.dedup.word_weight import weights
+from foveate.core.stages.dedup.word_weight import bound_facts, weights
 from foveate.core.text.facts import extract_facts
 from foveate.core.text.words import shingles, split_words, word_runs
 from foveate.core.types import rank
@@ -99,6 +99,13 @@ class Oracle:
                 leaves, stays
             )
         heavy = (Counter(weights(self.words[c.id])) for c in (leaves, stays))
+        if self.options.method == "semantic":
+            same_words = self.words[leaves.id] == self.words[stays.id]
+            mine, theirs = sorted(mine), sorted(theirs)
+            if not same_words and bound_facts(self.words[leaves.id]) != bound_facts(
+                self.words[stays.id]
+            ):
+                return False
         return mine == theirs and not next(heavy) - next(heavy)
 
     def _in_place(self, leaves, stays):

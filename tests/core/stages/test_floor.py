@@ -22,7 +22,7 @@ def kept(stage, *candidates):
 def test_a_score_at_the_floor_stays():
     """S1: below `min_score` drops, at it stays; the numbers say score and floor."""
     high, low = candidate(LONG, 0.5, id="high"), candidate(LONG, 0.49, id="low")
-    step = Floor(min_score=0.5, min_tokens=0)((high, low), request())
+    step = Floor(min_score=0.5)((high, low), request())
 
     assert step.candidates == (high,)
     assert step.decisions == (
@@ -48,11 +48,12 @@ def test_a_short_chunk_is_degenerate():
     )
 
 
-def test_the_default_is_twenty_tokens():
-    """S1: nineteen words go, twenty stay."""
-    few, many = candidate("w " * 19, id="few"), candidate("w " * 20, id="many")
+def test_no_length_is_too_short_unless_a_minimum_is_named():
+    """S1: a quota alone drops no short chunk, and neither does a floor without options."""
+    pool = [candidate("word", id=name) for name in "abcd"]
 
-    assert kept(Floor(), few, many) == ["many"]
+    assert kept(Floor(), *pool) == ["a", "b", "c", "d"]
+    assert kept(Floor(max_per_document=3), *pool) == ["a", "b", "c", "d"]
 
 
 def test_blank_text_has_no_tokens():
@@ -60,7 +61,7 @@ def test_blank_text_has_no_tokens():
     assert kept(Floor(min_tokens=1), candidate(" \n\t", id="blank"), candidate("a", id="a")) == [
         "a"
     ]
-    assert kept(Floor(min_tokens=0), candidate(" \n\t", id="blank")) == ["blank"]
+    assert kept(Floor(), candidate(" \n\t", id="blank")) == ["blank"]
 
 
 def test_the_quota_keeps_the_best_of_each_document():
@@ -69,7 +70,7 @@ def test_the_quota_keeps_the_best_of_each_document():
     best = candidate(LONG, 0.9, id="best", document_id="d")
     good = candidate(LONG, 0.5, id="good", document_id="d")
     other = candidate(LONG, 0.0, id="other", document_id="e")
-    step = Floor(min_tokens=0, max_per_document=2)((worst, good, best, other), request())
+    step = Floor(max_per_document=2)((worst, good, best, other), request())
 
     assert [c.id for c in step.candidates] == ["good", "best", "other"]
     assert [(d.chunk_id, d.reason, d.numbers) for d in step.decisions] == [

@@ -12,6 +12,7 @@ from foveate.core.text.escape import (
     closing_rule,
     empty_blank_lines,
     fill_blank_lines,
+    fill_runs_of_blank_lines,
     inline_rule,
     line_start_rule,
     text_start_rule,
@@ -141,6 +142,17 @@ def test_blank_lines_are_filled_and_emptied(text):
     assert empty_blank_lines(filled) == text
 
 
+@given(text=st.text(alphabet="ab \t\n\r\x0b\u2003", max_size=40))
+def test_runs_of_blank_lines_are_filled_and_emptied(text):
+    """No empty line stands beside another or at an end, and it is undone exactly."""
+    filled = fill_runs_of_blank_lines(text)
+    lines = filled.split("\n")
+
+    assert "\n\n\n" not in filled
+    assert "" not in (lines[0], lines[-1])
+    assert empty_blank_lines(filled) == text
+
+
 @pytest.mark.parametrize(
     "unit",
     [
@@ -185,6 +197,7 @@ def test_a_megabyte_of_anything_is_no_trap(unit):
 
     assert BODY.undo(BODY(text)) == text
     assert empty_blank_lines(fill_blank_lines(text)) == text
+    assert empty_blank_lines(fill_runs_of_blank_lines(text)) == text
 
 
 SOUGHT = [

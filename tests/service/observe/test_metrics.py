@@ -33,7 +33,7 @@ def test_requests_are_counted_by_route_and_status(service):
     before = scraped(service)
 
     assembled(service)
-    service.post("/v1/assemble", json={"query": "Why?", "candidates": []})
+    service.post("/v1/assemble", json={"query": "Why?", "candidates": ["text"]})
     service.get("/v1/assemble")
     service.get("/nowhere/at/all")
     service.request("BREW", "/v1/assemble")

@@ -14,7 +14,7 @@ from foveate.core.checks import check_zone
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.core.request import Inputs
-from foveate.core.window import count_messages
+from foveate.core.window import LONG_QUERY, count_messages
 from foveate.core.zones import Budget
 
 HEADER_TOKENS = 96  # tokens; more than stands around a chunk in most formats
@@ -87,8 +87,7 @@ def check_lengths(run: RequestState) -> None:
     if zones is not None and zones.query.ceiling is not None:
         limit = zones.query.ceiling
     if limit is not None and query > limit:
-        what = "the query, which is never cut (ask a shorter one),"
-        raise BudgetTooSmall(limit, query, what=what)
+        raise BudgetTooSmall(limit, query, what=LONG_QUERY)
     limit = budget.system or None if zones is None else zones.system.ceiling
     if limit is not None and system > limit:
         raise BudgetTooSmall(limit, system, what="the system prompt")

@@ -1,12 +1,14 @@
-"""`[DOC: path]` once for a run of one document, then one text after another, a line each.
+"""`[DOC: path]` once for a run of one document, then one text after another, each on its own lines.
 
-A line that is not indented starts a new text: further lines of a text are indented by one space,
-and a first line that is empty or begins with a space gets a backslash in front. A header is written
-where the document or its metadata changes, and under a page summary.
+Texts stand as they are, further lines included, so nothing tells the texts of one run apart, and
+`parse` gives a run back as one block. A header is written where the document or its metadata
+changes, and under a page summary.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,13 +21,14 @@ from foveate.core.formats.shared.header import (
     is_same_document,
     one_line,
     parse_details,
+    with_summary,
 )
-from foveate.core.text.escape import text_start_rule
 from foveate.core.types import Block
 
 _DOC = "[DOC: "
 _MARK = r"(?i:[ \t]*+doc[ \t]*+:)"
-_BODY = body_guard(square=(_MARK,), markers=True).with_rules(text_start_rule("", r"[ ]|\n|\Z"))
+_HEAD = re.compile(r"^\[DOC: ([^\n]*)\]\n", re.MULTILINE)
+_BODY = body_guard(square=(_MARK,), markers=True)
 _LINE = line_guard(_MARK, markers=True)
 _FIELD = field_guard(_MARK, markers=True)
 
@@ -35,6 +38,7 @@ class Doc:
     """Texts under their document's path."""
 
     name = "doc"
+    joins_runs: ClassVar[bool] = True
     reads: ClassVar[tuple[str, ...]] = ("source",)
 
     def separator(self, previous: Block | None, block: Block) -> str:
@@ -54,8 +58,8 @@ class Doc:
         return f"{_DOC}{aside.BETWEEN(path)}]\n"
 
     def body(self, text: str) -> str:
-        """Neutralised, document labels too; lines after the first indented by one space."""
-        return _BODY(text).replace("\n", "\n ")
+        """Neutralised, document labels too."""
+        return _BODY(text)
 
     def footer(self, block: Block, following: Block | None) -> str:
         """The end of the text's line."""
@@ -66,15 +70,17 @@ class Doc:
         return aside.supplement_line(block, _LINE) + "\n", ""
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
-        """The blocks back; each has its document's source and metadata."""
-        found: list[ParsedBlock] = []
-        at = aside.supplements_end(text)
-        while at < len(text):
-            end = text.find("\n\n", at)
-            end = len(text) - 1 if end < 0 else end
-            found += _parse_run(text, at, end)
-            at = end + 2
-        return tuple(found)
+        """The runs back, a block each; each has its document's source and metadata."""
+        return tuple(self._parse_runs(text))
+
+    def _parse_runs(self, text: str) -> Iterator[ParsedBlock]:
+        passages = aside.parse_passages(text.removesuffix("\n"), _HEAD, "\n\n", _LINE)
+        for match, summary, start, end in passages:
+            source, known = parse_details(aside.BETWEEN.undo(match[1]), _FIELD)
+            known["source"] = _FIELD.undo(source)
+            yield ParsedBlock(
+                text=_BODY.undo(text[start:end]), fields=with_summary(known, summary), start=start
+            )
 
     def shown(self, block: Block) -> ParsedBlock:
         """The text, its document's source and metadata."""
@@ -83,30 +89,3 @@ class Doc:
     def label(self, block: Block) -> str:
         """The path."""
         return one_line(block.source)
-
-
-def _parse_run(text: str, at: int, end: int) -> list[ParsedBlock]:
-    """The texts of one run, `text[at:end]`, without the last line's newline."""
-    head = at if text.startswith(_DOC, at) else text.index("\n", at) + 1
-    start = text.index("\n", head) + 1
-    inner = aside.BETWEEN.undo(text[head + len(_DOC) : start - 2])
-    source, known = parse_details(inner, _FIELD)
-    known["source"] = _FIELD.undo(source)
-    extra = {"summary": aside.parse_summary(text[at : head - 1], _LINE)} if head > at else {}
-    found = []
-    for indented in _split_texts(text[start:end]):
-        body = _BODY.undo(indented.replace("\n ", "\n"))
-        found.append(ParsedBlock(text=body, fields={**known, **extra}, start=start))
-        start += len(indented) + 1
-        extra = {}
-    return found
-
-
-def _split_texts(lines: str) -> list[str]:
-    texts: list[list[str]] = []
-    for line in lines.split("\n"):
-        if texts and line.startswith(" "):
-            texts[-1].append(line)
-        else:
-            texts.append([line])
-    return ["\n".join(parts) for parts in texts]

@@ -1,8 +1,10 @@
 """`## source` once for a run of one document, its texts under it, a ruler between documents.
 
-Empty lines separate texts, so a blank line of a text gets one more leading space. A header is
-written where the document, its metadata or (with `markers`) the marker changes, and under a page
-summary.
+Two empty lines separate the texts of a document, so blank lines that follow one another in a text
+get one more leading space each. A heading in a text stands as it is, unless it is a file's name or
+an address, as a reader might take it for a source; what `parse` takes for one follows a ruler.
+A header is written where the document, its metadata or (with `markers`) the marker changes, and
+under a page summary.
 """
 
 from __future__ import annotations
@@ -20,11 +22,18 @@ from foveate.core.formats.shared.header import (
     one_line,
     parse_details,
 )
-from foveate.core.text.escape import empty_blank_lines, fill_blank_lines, line_start_rule
+from foveate.core.text.escape import (
+    empty_blank_lines,
+    fill_runs_of_blank_lines,
+    line_start_rule,
+)
+from foveate.core.text.markers import FILES
 from foveate.core.types import Block
 
 _GAP = "\n\n---\n\n"
-_HEADING = line_start_rule(r"##[ \t]")
+_BETWEEN_TEXTS = "\n\n\n"
+_NAME = rf"(?:[^\n\\]*\.(?i:{'|'.join(FILES)})(?=[ \t]*+(?:,|\n|\Z))|https?://)"
+_HEADING = line_start_rule(rf"##[ \t]++{_NAME}")
 _BODY = body_guard(line=RULER, markers=True).with_rules(_HEADING)
 _LINE = line_guard(markers=True)
 _FIELD = field_guard(markers=True)
@@ -37,11 +46,12 @@ class Grouped:
 
     name = "grouped"
     reads: ClassVar[tuple[str, ...]] = ("source",)
+    once_a_document: ClassVar[bool] = True
     markers: bool = False
 
     def separator(self, previous: Block | None, block: Block) -> str:
-        """An empty line within a document, a ruler between documents."""
-        gap = _GAP if self._is_new_section(block, previous) else "\n\n"
+        """Two empty lines within a document, a ruler between documents."""
+        gap = _GAP if self._is_new_section(block, previous) else _BETWEEN_TEXTS
         return aside.block_separator(previous, block, gap)
 
     def preamble(self, label: str, summary: str) -> str:
@@ -57,8 +67,8 @@ class Grouped:
         return f"## {marker}{source}{format_details(block, _FIELD, page=False)}\n"
 
     def body(self, text: str) -> str:
-        """Neutralised, headings and lines of dashes too, and without an empty line."""
-        return fill_blank_lines(_BODY(text))
+        """Neutralised, headings that name a source and lines of dashes too."""
+        return fill_runs_of_blank_lines(_BODY(text))
 
     def footer(self, block: Block, following: Block | None) -> str:
         """Nothing."""
@@ -99,10 +109,10 @@ class Grouped:
         known = self._parse_header(text[head : start - 1])
         extra = {"summary": aside.parse_summary(text[at : head - 1], _LINE)} if head > at else {}
         found = []
-        for filled in text[start:end].split("\n\n"):
+        for filled in text[start:end].split(_BETWEEN_TEXTS):
             body = _BODY.undo(empty_blank_lines(filled))
             found.append(ParsedBlock(text=body, fields={**known, **extra}, start=start))
-            start += len(filled) + 2
+            start += len(filled) + len(_BETWEEN_TEXTS)
             extra = {}
         return found
 

@@ -1,10 +1,11 @@
 """`[i] Source: S, page P`, the text, and a ruler between blocks; or a short form of the same.
 
 The short form is `[i] NAME`, with the last part of the source's path, and an empty line between
-blocks: some 7 tokens a block instead of 14. The citation has the full source and the page.
+blocks: some 7 tokens a block instead of 14. The citation has the full source and the page. The bare
+form is `[i] text`, without a source.
 
 `[i]` occurs in the context as a marker only: digits in brackets are neutralised in the text. Lines
-of dashes are neutralised too, so `parse` tells the forms apart.
+of dashes are neutralised too, so `parse` tells the long and the short form apart.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ from foveate.core.formats.shared.header import (
 from foveate.core.text.markers import WRITTEN
 from foveate.core.types import Block
 
-Header = Literal["long", "short", "auto"]
+Header = Literal["long", "short", "bare", "auto"]
 SHORT_BELOW = 4_000
 """Document tokens under which `auto` headers are short."""
 
 _GAP, _SHORT_GAP = "\n\n---\n\n", "\n\n"
 _LEAD = "Source: "
 _HEAD = re.compile(rf"^\[({WRITTEN})\] (?:{_LEAD})?([^\n]*)\n", re.MULTILINE)
+_BARE = re.compile(rf"^\[({WRITTEN})\] ", re.MULTILINE)
 _BODY = body_guard(line=RULER, markers=True)
 _LINE = line_guard(markers=True)
 _FIELD = field_guard(markers=True)
@@ -44,8 +46,8 @@ _FIELD = field_guard(markers=True)
 class Numbered:
     """Numbered sources; `page` shows page numbers in long headers.
 
-    `header_form`: `long`, `short`, or `auto`: short if the budget for documents is under
-    `SHORT_BELOW` tokens. `auto` becomes one of the others when the options are resolved.
+    `header_form`: `long`, `short`, `bare` (the marker alone), or `auto`: short if the budget for
+    documents is under `SHORT_BELOW` tokens, else long; it is settled when the options are resolved.
     """
 
     name = "numbered"
@@ -62,8 +64,8 @@ class Numbered:
 
     @property
     def is_short(self) -> bool:
-        """Whether headers are short."""
-        return self.header_form == "short"
+        """Whether headers are short, or bare."""
+        return self.header_form in ("short", "bare")
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """A ruler between empty lines; one empty line in the short form."""
@@ -74,7 +76,9 @@ class Numbered:
         return aside.summary_line(label, summary, _LINE) + "\n"
 
     def header(self, block: Block, previous: Block | None) -> str:
-        """`[i] Source: S, page P, key: value`, or `[i] NAME, key: value`."""
+        """`[i] Source: S, page P, key: value`, or `[i] NAME, key: value`, or `[i] `."""
+        if self.header_form == "bare":
+            return f"[{block.marker}] "
         if not self.is_short:
             return format_numbered_line(block, _FIELD, page=self.page) + "\n"
         name = _FIELD(short_name(block.source))
@@ -94,7 +98,18 @@ class Numbered:
         return aside.supplement_line(block, _LINE) + "\n", ""
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
-        """The blocks back, with marker, source, page and metadata."""
+        """The blocks back, with marker, source, page and metadata as far as they are shown."""
+        if self.header_form == "bare":
+            return tuple(
+                ParsedBlock(
+                    text=_BODY.undo(text[start:end]),
+                    fields=with_summary({"marker": head[1]}, summary),
+                    start=start,
+                )
+                for head, summary, start, end in aside.parse_passages(
+                    text, _BARE, _SHORT_GAP, _LINE
+                )
+            )
         return tuple(
             ParsedBlock(
                 text=_BODY.undo(text[start:end]),
@@ -107,7 +122,12 @@ class Numbered:
         )
 
     def shown(self, block: Block) -> ParsedBlock:
-        """The text, marker, source, page and metadata."""
+        """The text, marker, source, page and metadata, as far as they are shown."""
+        if self.header_form == "bare":
+            summary = one_line(block.summary) if block.summary else None
+            return ParsedBlock(
+                text=block.text, fields=with_summary({"marker": str(block.marker)}, summary)
+            )
         if self.is_short:
             block = replace(block, source=short_name(block.source))
         shows_page = self.page and not self.is_short

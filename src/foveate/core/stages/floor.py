@@ -20,13 +20,13 @@ from foveate.core.types import Candidate, Decision, Step, rank
 class Floor:
     """Drop candidates under a score, under a length, or over a quota.
 
-    `min_score`: kept from this score up. `min_tokens`: shorter chunks are degenerate (0 keeps
-    all; blank text has no tokens). `max_per_document`: the best-ranked that many stay;
-    `max_candidates`: of all of them.
+    `min_score`: kept from this score up. `min_tokens`: shorter chunks are degenerate (0, the
+    default, keeps all; blank text has no tokens). `max_per_document`: the best-ranked that many
+    stay; `max_candidates`: of all of them.
     """
 
     min_score: float | None = None
-    min_tokens: int = 20
+    min_tokens: int = 0
     max_per_document: int | None = None
     max_candidates: int | None = None
 

@@ -20,7 +20,14 @@ from foveate.core.request import Request
 from foveate.core.types import Candidate, Step, rank
 
 OrderBy: TypeAlias = Literal[
-    "relevance", "chronological", "bookend", "edges", "document", "attention"
+    "relevance",
+    "chronological",
+    "bookend",
+    "edges",
+    "lost_in_middle",
+    "document",
+    "attention",
+    "as_packed",
 ]
 _BlockGroup: TypeAlias = tuple[Candidate, ...]
 _Key: TypeAlias = Callable[[Candidate], tuple[object, ...]]
@@ -43,10 +50,11 @@ class Order:
     """Put the blocks where the model reads them best.
 
     `relevance`: best first. `chronological`: by source, page, sequence. `bookend`: best first,
-    second-best last, the rest between them. `edges`: 1st, 3rd, 5th … 6th, 4th, 2nd. `document`:
-    as `Group` does. `attention`: the best block on the best-read place of `curve`, a measure of
-    reading (any unit) at evenly spaced places from first to last; a place is where the middle of
-    its text stands.
+    second-best last, the rest between them. `edges`, or `lost_in_middle`: 1st, 3rd, 5th … 6th, 4th,
+    2nd. `document`: as `Group` does. `as_packed`: as they came, which with `Pack(as_taken=True)` is
+    the order in which they were taken. `attention`: the best block on the best-read place of
+    `curve`, a measure of reading (any unit) at evenly spaced places from first to last; a place is
+    where the middle of its text stands.
     """
 
     by: OrderBy = "relevance"
@@ -64,8 +72,8 @@ class Order:
 
     @property
     def keeps_order(self) -> bool:
-        """Whether the order that comes in shows in the one that goes out: inside groups only."""
-        return self.groups and self.by != "document"
+        """Whether the order that comes in shows in the one that goes out."""
+        return self.by == "as_packed" or (self.groups and self.by != "document")
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Reorder the candidates; no decisions."""
@@ -73,8 +81,10 @@ class Order:
         if self.by == "document":
             blocks: Sequence[_BlockGroup] = group_by_document(rest)
         else:
-            key = reading_order if self.by == "chronological" else _sort_key(rest)
-            blocks = _sort_blocks(_group_blocks(rest, groups=self.groups), key)
+            blocks = _group_blocks(rest, groups=self.groups)
+            if self.by != "as_packed":
+                key = reading_order if self.by == "chronological" else _sort_key(rest)
+                blocks = _sort_blocks(blocks, key)
             sizes = [_text_size(block) for block in blocks] if self.by == "attention" else blocks
             blocks = [blocks[n] for n in arrange(self.by, sizes, self.curve)]
         return Step(candidates=(*aside, *(c for block in blocks for c in block)))
@@ -93,7 +103,7 @@ def arrange(
     n = len(sizes)
     if by == "bookend" and n > _MAX_PLAIN_BOOKEND:
         return [0, *range(2, n), 1]
-    if by == "edges":
+    if by in ("edges", "lost_in_middle"):
         return [*range(0, n, 2), *reversed(range(1, n, 2))]
     if by == "attention":
         return arrange_by_attention([size for size in sizes if isinstance(size, int)], curve)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _BLANK = re.compile(r"\n(?=[^\S\n]*+(?:\n|\Z))")
+_BLANK_RUN = re.compile(r"(?!(?<=\S)\n(?=\n[^\S\n]*+\S))\n(?=[^\S\n]*+(?:\n|\Z))")
 _FILLED = re.compile(r"\n[ ](?=[^\S\n]*+(?:\n|\Z))")
 
 
@@ -95,8 +96,17 @@ def fill_blank_lines(text: str) -> str:
     return _substitute(_BLANK, "\n ", text, at_lines=True)
 
 
+def fill_runs_of_blank_lines(text: str) -> str:
+    r"""The same for all but an empty line alone between two others: no two stand together.
+
+    >>> fill_runs_of_blank_lines("a\n\nb\n\n\nc")
+    'a\n\nb\n \n \nc'
+    """
+    return _substitute(_BLANK_RUN, "\n ", text, at_lines=True)
+
+
 def empty_blank_lines(text: str) -> str:
-    """The opposite of `fill_blank_lines`, exactly."""
+    """The opposite of both, exactly."""
     return _substitute(_FILLED, "\n", text, at_lines=True)
 
 

@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeAlias
 
 from foveate.answer.check import check_answer
 from foveate.core.errors import (
-    BadInput,
     BudgetTooSmall,
     ExternalError,
     FoveateError,
@@ -21,12 +20,11 @@ from foveate.core.errors import (
 )
 from foveate.core.types import Context
 from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.options import AssembleOptions, resolve_options
+from foveate.pipeline.options import AssembleOptions
 from foveate.service.mcp.results import (
     ToolResult,
     assemble_result,
     check_result,
-    empty_result,
     search_result,
 )
 from foveate.service.mcp.schemas import (
@@ -121,12 +119,7 @@ class ToolContext:
 
 def assemble(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
     """The context for a question, from the store or from the caller's candidates."""
-    try:
-        made = _build_context(context, arguments, arguments.get("candidates"))
-    except BadInput as error:
-        if error.field != "candidates" or "candidates" in arguments:
-            raise
-        return empty_result(resolve_options(_options(context, arguments)))
+    made = _build_context(context, arguments, arguments.get("candidates"))
     handle = {name: arguments[name] for name in CONTEXT_ARGUMENTS if name in arguments}
     handle["budget"] = made.budget.documents
     handle["hash"] = made.manifest.output_hash

@@ -20,7 +20,6 @@ from foveate.core.context_json import manifest_to_json
 from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer
 from foveate.core.types import Block, Candidate, Citation, Context
-from foveate.pipeline.options import ResolvedOptions
 from foveate.ports import SearchResult
 
 NOTHING_FOUND = (
@@ -70,26 +69,13 @@ def assemble_result(context: Context, handle: Mapping[str, Any]) -> ToolResult:
         "citations": [_citation_to_json(entry) for entry in context.citations],
         "left_out": dict(left),
         "found": context.trace[0].before if context.trace else 0,
-        "context": dict(handle),
     }
+    if not data["found"]:
+        return ToolResult(parts=(NOTHING_FOUND,), data=data)
+    data["context"] = dict(handle)
     about = "\n".join(_about_lines(context, left, handle))
     parts = (context.text, about) if context.text else (about,)
     return ToolResult(parts=parts, data=data, manifest=manifest_to_json(context.manifest))
-
-
-def empty_result(settled: ResolvedOptions) -> ToolResult:
-    """The result if nothing was found, which is no error."""
-    data = {
-        "text": "",
-        "token_count": 0,
-        "budget": settled.budget.documents or 0,
-        "tokenizer": settled.tokenizer.name,
-        "recipe": settled.recipe.name,
-        "citations": [],
-        "left_out": {},
-        "found": 0,
-    }
-    return ToolResult(parts=(NOTHING_FOUND,), data=data)
 
 
 def _about_lines(context: Context, left: Mapping[str, int], handle: Mapping[str, Any]) -> list[str]:

@@ -74,7 +74,12 @@ def add_log_fields(**counts: float | str) -> None:
         state.counts.update(counts)
 
 
-_STATUS_PATTERN = re.compile(r"answered \d{3}")
+_OWN_WORDS = re.compile(
+    r"answered \d{3}"
+    r"|cannot be reached, or broke off(?: \((?:All connection attempts failed|\[Errno[^)]*)\))?"
+    r"|did not (?:finish|begin to answer) within [\d.]+ s"
+)
+"""What our own messages say of a failure: a status, a connection, a time limit."""
 
 
 @never_raise
@@ -137,5 +142,5 @@ def _record_answer(state: RequestState, name: str, answer: Answer, seconds: floa
 
 def error_summary(error: FoveateError) -> str:
     """A model's failure without the provider's words, which may repeat the question."""
-    found = _STATUS_PATTERN.search(str(error))
+    found = _OWN_WORDS.search(str(error))
     return found[0] if found else "no answer that can be read"

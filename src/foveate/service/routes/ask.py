@@ -28,6 +28,7 @@ from foveate.service.app_state import AppState
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.observe.request_state import error_summary, observe_answer
 from foveate.service.problems import ProblemError, problem_responses, problem_to_json
+from foveate.service.request_options import is_path
 from foveate.service.routes import state_of
 from foveate.service.routes.assemble import assemble_evidence, result_to_json
 from foveate.service.wire.answers import EVENT_SCHEMA, AskAnswer
@@ -126,11 +127,11 @@ def resolve_ask(state: AppState, body: AskRequest) -> AskSettings:
 
 async def fetch_answer(context: Context, how: AskSettings) -> dict[str, Any]:
     """The whole answer; raises a 502 problem if the model gives none."""
-    with _convert_model_errors():
+    with _convert_model_errors(how.name):
         async with aclosing(_answer_events(context, how)) as events:
             async for event in events:
                 if isinstance(event, Answer):
-                    return answer_to_json(event, context)
+                    return _answer_to_json(event, context, how)
     raise ProblemError(502, "model", _NO_ANSWER)
 
 
@@ -171,10 +172,10 @@ async def _fill_queue(
     request: Request, context: Context, how: AskSettings, queue: asyncio.Queue[bytes | None]
 ) -> None:
     try:
-        with _convert_model_errors():
+        with _convert_model_errors(how.name):
             async with aclosing(_answer_events(context, how)) as events:
                 async for event in events:
-                    await queue.put(_encode_event(event, context))
+                    await queue.put(_encode_event(event, context, how))
     except Exception as error:  # noqa: BLE001  # the response has begun: the error is an event
         await queue.put(encode_sse("error", encode_json(problem_to_json(request, error))))
     await queue.put(None)
@@ -186,9 +187,17 @@ def _answer_events(context: Context, how: AskSettings) -> AsyncGenerator[AskEven
     return observe_answer(how.name, events)
 
 
-def _encode_event(event: AskEvent, context: Context) -> bytes:
+def _answer_to_json(answer: Answer, context: Context, how: AskSettings) -> dict[str, Any]:
+    """The record of an answer, in which a file's path is the model's name in requests."""
+    record = answer_to_json(answer, context)
+    if is_path(record["model"]):
+        record["model"] = how.name
+    return record
+
+
+def _encode_event(event: AskEvent, context: Context, how: AskSettings) -> bytes:
     if isinstance(event, Answer):
-        return encode_sse("answer", encode_json(answer_to_json(event, context)))
+        return encode_sse("answer", encode_json(_answer_to_json(event, context, how)))
     name = "citation" if isinstance(event, CitationEvent) else "text"
     return encode_sse(name, encode_json(event_to_json(event)))
 
@@ -199,10 +208,10 @@ def encode_sse(name: str, data: bytes) -> bytes:
 
 
 @contextmanager
-def _convert_model_errors() -> Iterator[None]:
+def _convert_model_errors(name: str) -> Iterator[None]:
     """A model's error may name addresses: it goes to the log, and not to the caller."""
     try:
         yield
     except ExternalError as error:
-        log.warning("a model failed: %s", error_summary(error), exc_info=error)
+        log.warning("the model %r failed: %s", name, error_summary(error), exc_info=error)
         raise ProblemError(502, "model", _NO_ANSWER) from error

@@ -9,17 +9,19 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 
 from foveate import plugins
-from foveate.core.candidates import candidate_to_json
+from foveate.core.candidates import candidate_to_json, candidates_from_items
 from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput
 from foveate.core.manifest import digest
 from foveate.core.replay import build_bundle
+from foveate.core.types import Chunk, Supplement
 from foveate.pipeline.flow import AssemblyResult
 from foveate.pipeline.options import AssembleOptions
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.problems import ProblemError, problem_responses
+from foveate.service.request_options import NEIGHBOUR_REACH
 from foveate.service.routes import run_in_pool, state_of
 from foveate.service.wire.answers import AssembleAnswer, SearchAnswer
 from foveate.service.wire.body import StrictRoute
@@ -71,18 +73,35 @@ def assemble_evidence(
     cached: bool = True,
 ) -> AssemblyResult:
     """The context for the candidates of a request, or for what the caller's store finds."""
+    most = state.settings.candidates
     options = replace(
         options,
         principals=caller.narrow_principals(body.principals),
         where=body.where,
         limit=body.limit,
         depth=body.depth,
+        intent=body.intent,
+        query_embedding=body.query_embedding,
+        neighbours=_read_neighbours(body.neighbours, 2 * NEIGHBOUR_REACH * most),
+        supplements=tuple(
+            Supplement(**{**one.model_dump(), "principals": tuple(one.principals)})
+            for one in body.supplements
+        ),
     )
-    candidates, most = body.candidates, state.settings.candidates
+    candidates = body.candidates
     if candidates is not None and len(candidates) > most:
         raise BadInput(f"{len(candidates)} candidates; send {most} at the most", field="candidates")
     with state.assembler(caller.tenant, options, store=candidates is None) as assembler:
         return assembler.run(query, candidates, cached=cached)
+
+
+def _read_neighbours(rows: list[Any], most: int) -> tuple[Chunk, ...]:
+    if len(rows) > most:
+        raise BadInput(f"{len(rows)} neighbours; send {most} at the most", field="neighbours")
+    try:
+        return tuple(one.chunk for one in candidates_from_items(rows))
+    except BadInput as error:
+        raise BadInput(f"neighbours: {error}", field=error.field) from error
 
 
 def result_to_json(
@@ -94,17 +113,21 @@ def result_to_json(
     bundle: bool = False,
 ) -> dict[str, Any]:
     """The JSON of the command line, and how the candidates were found; noted for the audit."""
+    when = datetime.now(UTC).isoformat(timespec="seconds")
     record = context_to_json(result.context)
+    record["manifest"]["when"] = when
+    names = state_of(request).request_options
+    names.hide_paths(record)
     add_audit_fields(
         request.scope, record["manifest"], principals=caller.narrow_principals(body.principals)
     )
     if result.found is not None:
         record["found"] = dict(result.found)
     if bundle and result.inputs is not None:
-        when = datetime.now(UTC).isoformat(timespec="seconds")
         record["bundle"] = build_bundle(
             result.inputs, result.context, plugins.component_registry(), when=when
         )
+        names.hide_paths(record["bundle"])
     return record
 
 

@@ -62,6 +62,7 @@ def run_replay(state: AppState, body: ReplayRequest) -> dict[str, Any]:
             check_bundle(body.bundle)
             inputs, context = _assemble_again(state, body.bundle)
             again = build_bundle(inputs, context, state.request_options.recipe_parts)
+            state.request_options.hide_paths(again)
             found = compare_bundles(body.bundle, again)
         else:
             check_bundle(body.a)

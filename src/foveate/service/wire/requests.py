@@ -191,10 +191,42 @@ Candidates = Annotated[
 ]
 
 
+class SupplementIn(RequestModel):
+    """Side knowledge that may stand before the context."""
+
+    id: Name
+    text: Annotated[str, Field(min_length=1, max_length=100_000)]
+    title: Annotated[str, Field(max_length=1_000)] = ""
+    similarity: Annotated[float, Field(ge=-1, le=1, description="To the question.")] = 0.0
+    principals: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=1_000)]],
+        max_items(1_000),
+        Field(max_length=1_000, description="Who may read it; empty: everybody."),
+    ] = Field(default_factory=list)
+
+
 class ContextRequest(RequestModel):
     """What a context is to be made of, and how large it may be."""
 
     candidates: Candidates = None
+    neighbours: Annotated[
+        list[Any],
+        WithJsonSchema({"type": "array", "items": {"x-schema": "Candidate"}}),
+        Field(description="Chunks beside the candidates, for recipes that expand; no scores."),
+    ] = Field(default_factory=list)
+    supplements: Annotated[
+        list[SupplementIn],
+        max_items(1_000),
+        Field(max_length=1_000, description="Side knowledge, for recipes with a gate for it."),
+    ] = Field(default_factory=list)
+    intent: Annotated[
+        str, Field(max_length=1_000, description="What the question is after, for that gate.")
+    ] = ""
+    query_embedding: Annotated[
+        list[float] | None,
+        max_items(16_384),
+        Field(description="The question's vector, instead of one that the service makes."),
+    ] = None
     where: Filter = None
     limit: Annotated[
         int, Field(ge=1, le=1_000, description="How many candidates a search brings.")

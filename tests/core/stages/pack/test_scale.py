@@ -45,7 +45,9 @@ def test_what_is_affordable_is_what_fits() -> None:
 def test_a_piece_of_a_passage_is_put_together_once(monkeypatch) -> None:
     """The pieces of the same passage, under other scores, are joined once for each choice."""
     joined, asked = module.join_chunk_spans, []
-    monkeypatch.setattr(module, "join_chunk_spans", lambda *given: asked.append(given) or joined(*given))
+    monkeypatch.setattr(
+        module, "join_chunk_spans", lambda *given: asked.append(given) or joined(*given)
+    )
     made = passage("garden")
     higher = replace(made, parts=tuple(replace(p, score=p.score + 1) for p in made.parts))
     first, again = pieces(made), pieces(higher)

@@ -142,8 +142,11 @@ class Compress:
             "shorter": request.token_counter.count_text(made.text),
             "model": offer.by,
         }
-        shown = replace_unchecked(Candidate, candidate, renditions=(made, *extracts))
-        return shown, _build_decision(candidate, "offered_by_model", numbers)
+        if self.when == "always":  # asked for even where all fits: the text is not an option
+            out = replace_unchecked(Candidate, candidate, shown=made)
+        else:
+            out = replace_unchecked(Candidate, candidate, renditions=(made, *extracts))
+        return out, _build_decision(candidate, "offered_by_model", numbers)
 
     def _build_extracts(
         self, candidate: Candidate, size: int, rare: Mapping[str, float], request: Request
@@ -253,7 +256,7 @@ def _offer_extracts(
 def _model_notes(given: Mapping[str, Offer], decisions: Sequence[Decision]) -> dict[str, Number]:
     """What came of the model, in figures; why not, where nothing did."""
     if not given:
-        return {"model": "none was asked; where one should be, give a Compressor"}
+        return {"model": "none was asked: no compressor was given, or no text needed one"}
     reasons = [decision.reason for decision in decisions]
     made, gone = reasons.count("offered_by_model"), reasons.count("irrelevant")
     notes: dict[str, Number] = {"asked": len(given), "offered_by_model": made, "irrelevant": gone}

@@ -1,8 +1,9 @@
 """The guard of jaccard and semantic: which texts may be dropped for which.
 
 Both texts have the same facts in the same order (`text/facts.py`), and the kept text has every
-weight of the other, as often (`word_weight.py`). A guard first narrows many texts over arrays, then
-judges a pair exactly.
+weight of the other, as often (`word_weight.py`). For texts whose vectors agree the facts may stand
+in any order, if each number follows the same word in both, and each negation precedes the same. A
+guard first narrows many texts over arrays, then judges a pair exactly.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from foveate.core.stages.dedup.resolve_duplicates import Match
-from foveate.core.stages.dedup.word_weight import weights
+from foveate.core.stages.dedup.word_weight import bound_facts, weights
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,10 +54,14 @@ class Open:
 
 
 class Says:
-    """The same facts, and all that weighs; `versions`: newer versions need not say either."""
+    """The same facts, and all that weighs; `versions`: newer versions need not say either.
 
-    def __init__(self, texts: Texts, *, versions: bool) -> None:
+    `any_order`: facts may stand in another order, bound to the same words.
+    """
+
+    def __init__(self, texts: Texts, *, versions: bool, any_order: bool = False) -> None:
         self._texts = texts
+        self._any_order = any_order
         self._versions = versions and texts.dated
         self._alike: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
         self._holders: defaultdict[str, set[int]] = defaultdict(set)
@@ -75,7 +80,7 @@ class Says:
         fine = self._holders[self._rarest[i]].union(
             *(self._marked[word] for word in self._words(i) if word in self._marked)
         )
-        fine &= self._alike[self._texts.facts(i)]
+        fine &= self._alike[self._facts(i)]
         if self._versions:
             fine = fine.union(*(self._origins[origin] for origin in self._origin(i)))
         wanted = np.array(sorted(fine), dtype=np.int64)
@@ -87,10 +92,14 @@ class Says:
         texts = self._texts
         if self._versions and texts.versions(i, other):
             return True
-        if texts.facts(i) != texts.facts(other):
+        if self._facts(i) != self._facts(other):
             return False
         mine, theirs = texts.words(i), texts.words(other)
-        return mine == theirs or Counter(weights(mine)) <= Counter(weights(theirs))
+        if mine == theirs:
+            return True
+        if self._any_order and bound_facts(mine) != bound_facts(theirs):
+            return False
+        return Counter(weights(mine)) <= Counter(weights(theirs))
 
     def keep(self, i: int) -> None:
         """Remember to post its words when they are needed."""
@@ -102,13 +111,17 @@ class Says:
             for i in range(len(self._texts)):
                 self._rarest.append(min(self._words(i), key=lambda word: (spread[word], word)))
         for i in self._unposted:
-            self._alike[self._texts.facts(i)].add(i)
+            self._alike[self._facts(i)].add(i)
             self._marked[self._rarest[i]].add(i)
             for word in self._words(i):
                 self._holders[word].add(i)
             for origin in self._origin(i) if self._versions else ():
                 self._origins[origin].add(i)
         self._unposted.clear()
+
+    def _facts(self, i: int) -> tuple[str, ...]:
+        facts = self._texts.facts(i)
+        return tuple(sorted(facts)) if self._any_order else facts
 
     def _words(self, i: int) -> frozenset[str]:
         """Text i's weights, and the weight of nothing, which every text has."""

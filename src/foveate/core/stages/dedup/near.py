@@ -7,9 +7,9 @@
 
 The guard: a text only leaves for one that says all of weight that it says. Light words may be lost;
 other words, numbers and names may not, and nothing that turns a statement (not, only, must, if) may
-be added. Containment checks this in place: the staying text may say more. Jaccard and semantic ask
-for the same facts in the same order, and for weights as often. Sets of words know no order, so
-"A reports to B" and "B reports to A" match by jaccard.
+be added. Containment checks this in place: the staying text may say more. Jaccard asks for the same
+facts in the same order, semantic in any, and both for weights as often. Sets of words know no
+order, so "A reports to B" and "B reports to A" match by jaccard.
 
 The order of preference of `resolve_duplicates.py` is the rank for jaccard and semantic, and for
 containment the most distinct triples, most words, then the rank. With `prefer="newest"` the time of
@@ -88,7 +88,9 @@ class DedupNear:
         if len(pool) < 2:
             return Step(candidates=candidates)
         copies, compared = near_copies(pool, self)
-        notes = {"compared": compared}
+        notes: dict[str, Number] = {"compared": compared}
+        if self.method == "semantic" and (bare := sum(c.chunk.embedding is None for c in pool)):
+            notes["no_vectors"] = bare
         return merge_sources(candidates, copies, reason=REASONS[self.method], notes=notes)
 
 
@@ -124,7 +126,7 @@ def _similar(pool: Sequence[Candidate], threshold: Threshold, options: DedupNear
     texts = Texts(preferred, dated=newest)
     bags = word_bags([texts.words(i) for i in range(len(texts))])
     exact = options.method == "semantic"
-    guard = Says(texts, versions=not exact) if options.guard else Open()
+    guard = Says(texts, versions=not exact, any_order=exact) if options.guard else Open()
     worded = Jaccard(bags, Threshold(WORDS_AGREE) if exact else threshold, guard)
     search: Similar = worded
     if exact:

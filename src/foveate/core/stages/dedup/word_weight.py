@@ -12,6 +12,7 @@ without spaces are weighed by character. A word wrongly taken for weighty keeps 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
@@ -104,6 +105,24 @@ def numeral(word: str) -> bool:
 def turning(words: Iterable[str]) -> list[str]:
     """The turning words, in order."""
     return [turned for word in _atoms(words) if (turned := polarity_mark(word))]
+
+
+def bound_facts(words: Sequence[str]) -> Counter[tuple[str, str]]:
+    """Numbers with the word before them, words that turn a statement with the one after them.
+
+    Light words do not count.
+
+    >>> bound_facts("from 50 to 60".split()) == bound_facts("from 60 to 50".split())
+    False
+    """
+    said = [known for word in _atoms(words) if (known := polarity_mark(word) or weight(word))]
+    found: Counter[tuple[str, str]] = Counter()
+    for before, word, after in zip(("", *said), said, (*said[1:], ""), strict=False):
+        if numeral(word):
+            found[before, word] += 1
+        elif polarity_mark(word):
+            found[word, after] += 1
+    return found
 
 
 def _behind(words: Iterable[str]) -> Iterator[tuple[str, str]]:

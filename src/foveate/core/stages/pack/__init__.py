@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
+from foveate.core.grouping import group_by_document
 from foveate.core.request import Request
 from foveate.core.stages.pack.budget_tracker import (
     BudgetTracker,
@@ -30,7 +31,9 @@ from foveate.core.stages.pack.value import pack_value
 from foveate.core.types import Candidate, Decision, Number, Rendition, Step
 from foveate.core.unchecked import replace_unchecked
 
-Policy = Literal["greedy", "documents", "interleaved", "score_weighted", "value", "coverage"]
+Policy = Literal[
+    "greedy", "documents", "groups", "interleaved", "score_weighted", "value", "coverage"
+]
 Overflow = Literal["skip", "stop", "truncate"]
 STOPPING_POLICIES = ("score_weighted", "documents")
 
@@ -39,15 +42,16 @@ STOPPING_POLICIES = ("score_weighted", "documents")
 class Pack:
     """Choose what the reader sees, within the budget.
 
-    `policy`: `greedy` by score; `documents` whole documents, best first; `interleaved` round robin
-    over documents; `score_weighted` by score until one does not fit; `value` worth per token,
-    chunk and rendition together; `coverage` the same with diminishing returns. `overflow`: what
-    happens to one that does not fit (default: the policy's own, skip or stop); `truncate` cuts it
-    at the end of a `sentence` or `token`, if more than `3 * min_tokens` are left.
-    `per_document` counts that many tokens a document instead of its real header. `cap`: a chunk
-    over that many tokens is shown in a shorter rendition where one is offered. `fill`: `budget`
-    uses the budget up; `relevance` stops before sentences that are noise beside the best (policy
-    `value` over sentences).
+    `policy`: `greedy` by score; `documents` whole documents, best first; `groups` the same chunk by
+    chunk, each as it reads; `interleaved` round robin over documents; `score_weighted` by score
+    until one does not fit; `value` worth per token, chunk and rendition together; `coverage` the
+    same with diminishing returns. `overflow`: what happens to one that does not fit (default: the
+    policy's own, skip or stop); `truncate` cuts it at the end of a `sentence` or `token`, if more
+    than `3 * min_tokens` are left. `per_document` counts that many tokens a document instead of its
+    real header. `cap`: a chunk over that many tokens is shown in a shorter rendition where one is
+    offered. `fill`: `budget` uses the budget up; `relevance` stops before sentences that are noise
+    beside the best (policy `value` over sentences). `as_taken`: what is chosen goes on in the order
+    in which it was taken, for `Order(by="as_packed")`, instead of the order in which it came.
     """
 
     policy: Policy = "value"
@@ -57,6 +61,7 @@ class Pack:
     per_document: int | None = None
     cap: int | None = None
     fill: Fill = "budget"
+    as_taken: bool = False
 
     keeps_order: ClassVar[bool] = True
 
@@ -84,7 +89,12 @@ class Pack:
         choices = self._choose(rest, scale, request)
         choices.chosen = first.chosen + choices.chosen
         choices.left_out |= first.left_out
-        return _build_step(candidates, choices, scale)
+        step = _build_step(candidates, choices, scale)
+        if not self.as_taken:
+            return step
+        place = {choice.candidate.chunk.id: n for n, choice in enumerate(choices.chosen)}
+        taken = sorted(step.candidates, key=lambda c: place[c.chunk.id])
+        return replace(step, candidates=tuple(taken))
 
     def _choose(self, pool: list[Candidate], scale: BudgetTracker, request: Request) -> Choices:
         ways, cut, stop = (
@@ -100,7 +110,10 @@ class Pack:
             return pack_coverage(pool, scale, ways, request.query)
         if self.policy == "documents":
             return take_groups(documents(pool), scale, ways, cut, stop=stop)
-        order = round_robin(pool) if self.policy == "interleaved" else by_score(pool)
+        if self.policy == "groups":
+            order = [candidate for group in group_by_document(pool) for candidate in group]
+        else:
+            order = round_robin(pool) if self.policy == "interleaved" else by_score(pool)
         return take_in_turn(order, scale, ways, cut, stop=stop)
 
     def _rendition_options(self, request: Request) -> RenditionOptions:

@@ -79,7 +79,7 @@ def _each_shape(text: str) -> Iterator[Shape]:
 def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
     """What the line may open, by its first characters, and where; `body`: without its indent."""
     first, start = body[0], end - len(body)
-    if first in "{[\"" and (not at or start == at):
+    if first in '{["' and (not at or start == at):
         yield "json", read_json, at
     elif first == "|":
         yield "pipes", read_pipe_table, at

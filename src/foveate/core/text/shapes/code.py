@@ -109,7 +109,11 @@ def _blocks(text: str, lines: list[Span]) -> list[_Block]:
             )
             siblings.append(block)
             stack.append(block)
-        leading = stack[-1] if _LEADS.match(line) and stack[-1].end - stack[-1].start < LONGEST_BLOCK else None
+        leading = (
+            stack[-1]
+            if _LEADS.match(line) and stack[-1].end - stack[-1].start < LONGEST_BLOCK
+            else None
+        )
         for outer in stack[1:-1]:
             outer.end = max(outer.end, b)
     return root.body

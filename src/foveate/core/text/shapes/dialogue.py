@@ -66,11 +66,12 @@ def read_dialogue(text: str, start: int) -> Reading:
         return Reading(None, max(at if len(turns) >= FEWEST_TURNS else start + 1, start + 1))
     draft = Draft()
     spans = _spans(turns, end)
+    before = -1
     for n, (a, b) in enumerate(spans):
         own = draft.add(a)
         if n and _needs(text[spans[n - 1][0] : a], text[turns[n][1] : b]):
-            draft.leans[own] = firsts
-        firsts = own
+            draft.leans[own] = before
+        before = own
         if b - a > LONGEST_TURN:
             for first, _ in unit_spans(text, (a, b), "paragraph")[1:]:
                 draft.add(first, own)

@@ -1,0 +1,62 @@
+"""What is checked before the port is opened, and what is loaded before the process is ready."""
+
+from __future__ import annotations
+
+import logging
+
+from foveate import plugins
+from foveate.core.context_json import context_to_json
+from foveate.core.errors import BadInput, BadOption, FoveateError
+from foveate.pipeline.assembler import Assembler
+from foveate.service.app_state import AppState
+from foveate.service.settings import Settings
+from foveate.service.wire.json import encode_json
+from foveate.stores import open_store
+from foveate.stores.caches import MemoryCache
+
+_WARM_UP = ({"text": "The pump starts at one bar. Its filter is cleaned every spring."},)
+
+log = logging.getLogger("foveate.service")
+
+
+def check_start(settings: Settings) -> None:
+    """Raise `BadOption` for a model that cannot be asked, `BadInput` for a store that is not there.
+
+    A server that cannot be reached now may be there later: that is logged, and no error.
+    """
+    for name, spelled in settings.models.items():
+        try:
+            check = getattr(plugins.model(spelled), "check", None)
+            if check is not None:
+                check()
+        except FoveateError as error:
+            raise BadOption(f"models: {name!r}: {error}") from error
+    if not settings.store or settings.has_tenant_stores or settings.create:
+        return
+    try:
+        open_store(settings.store, create=False).close()
+    except BadInput as error:
+        more = "index a folder into it, or start with --create to make an empty one"
+        raise BadInput(f"store: {error}; {more}") from error
+    except FoveateError as error:
+        log.warning("the store cannot be opened now: %s", error)
+
+
+def warm_up(state: AppState) -> None:
+    """Load what the first request would wait for: store, embedder, tokenizer, stages."""
+    options = state.request_options.options()
+    shared = bool(state.settings.store) and not state.settings.has_tenant_stores
+    try:
+        Assembler(options=options).assemble("When does the pump start?", _WARM_UP)
+        if shared:
+            with state.stores.borrow("default") as opened:
+                assembler = Assembler(
+                    opened.store,
+                    embedder=opened.embedder,
+                    options=options,
+                    cache=MemoryCache(megabytes=1),
+                )
+                found = assembler.assemble("When does the pump start?")
+                encode_json(context_to_json(found))
+    except Exception as error:  # a request says it to its caller, and to the log
+        log.warning("not warm at the start: %s", type(error).__name__, exc_info=error)
