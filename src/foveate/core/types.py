@@ -148,7 +148,8 @@ class Sentences:
     `runs`: of each, its runs of words as numbers, by which a repeat is known; empty: not known.
     `noise`: a sentence with less worth is not worth showing, even if the budget has room. `asked`:
     the places of those that hold an identifier which the query names. `earned[i]`: whether i may
-    be shown without one that has; empty: all have.
+    be shown without one that has; empty: all have. `set_apart`: whether the retriever's score set
+    the text apart from the rest.
     """
 
     spans: tuple[Span, ...]
@@ -158,6 +159,7 @@ class Sentences:
     noise: float = 0.0
     asked: tuple[int, ...] = ()
     earned: tuple[bool, ...] = ()
+    set_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

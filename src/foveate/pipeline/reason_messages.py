@@ -60,6 +60,7 @@ STITCHED_SENTENCES = {
 }
 SINGULAR_PATTERN = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b")
 COUNTERFACTUALS: Mapping[str, str] = {
+    "carried_by": "carried by {carried_by}",
     "short_by": "fits with +{short_by} tokens",
     "likelier": "some {likelier} tokens that are likelier come before it",
     "lost_by": "lost to {by} by {lost_by}",

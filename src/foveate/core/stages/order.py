@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, get_args
 from foveate.core.errors import BadOption
 from foveate.core.grouping import group_by_document, reading_order, split_supplements
 from foveate.core.request import Request
-from foveate.core.types import Candidate, Step, rank
+from foveate.core.types import Candidate, Number, Step, rank
 
 OrderBy: TypeAlias = Literal[
     "relevance",
@@ -32,6 +32,7 @@ OrderBy: TypeAlias = Literal[
 _BlockGroup: TypeAlias = tuple[Candidate, ...]
 _Key: TypeAlias = Callable[[Candidate], tuple[object, ...]]
 
+_BY_RANK = ("relevance", "bookend", "edges", "lost_in_middle", "attention")
 _MAX_PLAIN_BOOKEND = 3
 _MIN_CURVE_POINTS = 2
 _ROUNDS = 3
@@ -76,8 +77,13 @@ class Order:
         return self.by == "as_packed" or (self.groups and self.by != "document")
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
-        """Reorder the candidates; no decisions."""
+        """Reorder the candidates; no decisions.
+
+        The notes say by what, and `ranks`: for each place, which of the blocks stands there, 1 the
+        best.
+        """
         aside, rest = split_supplements(candidates)
+        notes: dict[str, Number] = {"by": self.by}
         if self.by == "document":
             blocks: Sequence[_BlockGroup] = group_by_document(rest)
         else:
@@ -86,8 +92,11 @@ class Order:
                 key = reading_order if self.by == "chronological" else _sort_key(rest)
                 blocks = _sort_blocks(blocks, key)
             sizes = [_text_size(block) for block in blocks] if self.by == "attention" else blocks
-            blocks = [blocks[n] for n in arrange(self.by, sizes, self.curve)]
-        return Step(candidates=(*aside, *(c for block in blocks for c in block)))
+            places = arrange(self.by, sizes, self.curve)
+            blocks = [blocks[n] for n in places]
+            if self.by in _BY_RANK and len(places) > 1:
+                notes["ranks"] = " ".join(str(n + 1) for n in places)
+        return Step(candidates=(*aside, *(c for block in blocks for c in block)), notes=notes)
 
 
 def arrange(

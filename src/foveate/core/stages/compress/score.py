@@ -99,6 +99,7 @@ def score_sentences(
             runs=tuple(runs[p.first : p.first + len(p.units.spans)]),
             noise=noise,
             earned=tuple(earned[p.first : p.first + len(p.units.spans)].tolist()),
+            set_apart=bool((separation.gain[p.first : p.first + len(p.units.spans)] > 0).any()),
             asked=tuple(np.flatnonzero(named[p.first : p.first + len(p.units.spans)]).tolist()),
         )
         for p in pool.passages

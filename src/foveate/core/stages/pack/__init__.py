@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, get_args
 from foveate.core.errors import BadOption
 from foveate.core.grouping import group_by_document
 from foveate.core.request import Request
+from foveate.core.stages.compress.unit_index import keys
 from foveate.core.stages.pack.budget_tracker import (
     BudgetTracker,
     rendition_options,
@@ -28,6 +29,7 @@ from foveate.core.stages.pack.ordered import (
     take_in_turn,
 )
 from foveate.core.stages.pack.value import pack_value
+from foveate.core.text.terms import document_terms, query_terms
 from foveate.core.types import Candidate, Decision, Number, Rendition, Step
 from foveate.core.unchecked import replace_unchecked
 
@@ -35,6 +37,7 @@ Policy = Literal[
     "greedy", "documents", "groups", "interleaved", "score_weighted", "value", "coverage"
 ]
 Overflow = Literal["skip", "stop", "truncate"]
+NAMED_TERMS = 6  # of a question, in what a decision says
 STOPPING_POLICIES = ("score_weighted", "documents")
 
 
@@ -89,7 +92,7 @@ class Pack:
         choices = self._choose(rest, scale, request)
         choices.chosen = first.chosen + choices.chosen
         choices.left_out |= first.left_out
-        step = _build_step(candidates, choices, scale)
+        step = _build_step(candidates, choices, scale, request.query)
         if not self.as_taken:
             return step
         place = {choice.candidate.chunk.id: n for n, choice in enumerate(choices.chosen)}
@@ -160,12 +163,17 @@ class Pack:
         return cut
 
 
-def _build_step(candidates: tuple[Candidate, ...], choices: Choices, scale: BudgetTracker) -> Step:
+def _build_step(
+    candidates: tuple[Candidate, ...], choices: Choices, scale: BudgetTracker, query: str
+) -> Step:
     """Candidates in the order they came, each knowing how it is shown."""
     chosen = {choice.candidate.chunk.id: finalise_choice(choice) for choice in choices.chosen}
     shown = [(c, chosen[c.chunk.id]) for c in candidates if c.chunk.id in chosen]
+    terms = query_terms(query)
     kept = tuple([replace_unchecked(Candidate, c, shown=choice.rendition) for c, choice in shown])
-    decisions = [_choice_decision(choice) for c, choice in shown if c.shown != choice.rendition]
+    decisions = [
+        _choice_decision(choice, terms) for c, choice in shown if c.shown != choice.rendition
+    ]
     left_out = why_left_out(candidates, choices, scale)
     spent = sum(choice.cost.tokens for choice in choices.chosen)
     excluded = sum(int(d.numbers["tokens"]) for d in left_out)
@@ -184,7 +192,7 @@ def finalise_choice(choice: Choice) -> Choice:
     return replace(choice, rendition=replace(choice.rendition, kind="verbatim"))
 
 
-def _choice_decision(choice: Choice) -> Decision:
+def _choice_decision(choice: Choice, terms: Sequence[str]) -> Decision:
     numbers: dict[str, Number] = {
         "tokens": choice.cost.tokens,
         "score": choice.candidate.score,
@@ -193,9 +201,31 @@ def _choice_decision(choice: Choice) -> Decision:
     size = sum([b - a for a, b in most.spans]) if most else len(choice.candidate.chunk.text)
     if (left := sum([b - a for a, b in choice.rendition.spans])) < size:
         numbers["characters_left_out"] = size - left
+    if choice.candidate.sentences is not None:
+        numbers["carried_by"] = _carried_by(choice, terms)
     return Decision(
         chunk_id=choice.candidate.chunk.id,
         action="kept",
         reason=choice.rendition.kind,
         numbers=numbers,
     )
+
+
+def _carried_by(choice: Choice, terms: Sequence[str]) -> str:
+    """What speaks for the sentences that are shown, in words."""
+    candidate = choice.candidate
+    carried = []
+    if candidate.sentences is not None and candidate.sentences.set_apart:
+        carried.append("its score")
+    if found := _held(choice.rendition.text, terms):
+        carried.append(f"the words {', '.join(found)}")
+    elif found := _held(candidate.chunk.title, terms):
+        carried.append(f"its title, with {', '.join(found)}")
+    return " and ".join(carried) or "its score and place"
+
+
+def _held(text: str, terms: Sequence[str]) -> list[str]:
+    """The first of the terms that the text holds, as sentences are compared with a query."""
+    held = set(keys(document_terms(text)))
+    pairs = zip(terms, keys(list(terms)), strict=True)
+    return [term for term, key in pairs if key in held][:NAMED_TERMS]
