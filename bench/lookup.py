@@ -128,6 +128,7 @@ def check(made: RecordText, context: Context) -> frozenset[str]:
 def _verbatim_spans(text: str, shown: str) -> Iterator[tuple[int, int] | None]:
     """Where in the text each piece between marks stands; None where it does not."""
     at = 0
+    shown = shown.removeprefix("… ").removesuffix(" …")
     for piece in MARK.split(shown):
         if not piece:
             continue
