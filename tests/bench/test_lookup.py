@@ -99,7 +99,9 @@ def test_records_that_differ_in_one_figure_stay_apart() -> None:
 
 def test_identifier_is_matched_whole() -> None:
     """U2: `ORD-204` names neither `ORD-2041` nor `XORD-204`."""
-    ids = ["ORD-2041", "XORD-204", "ORD-204-B", "ORD-204", "ORD-20"] + [f"ORD-9{n}" for n in range(90)]
+    ids = ["ORD-2041", "XORD-204", "ORD-204-B", "ORD-204", "ORD-20"] + [
+        f"ORD-9{n}" for n in range(90)
+    ]
     text = "\n".join(["id,state,total", *(f"{own},open,{n}.50" for n, own in enumerate(ids))])
     inputs = Inputs(
         query="What is the total of ord-204?",

@@ -85,9 +85,7 @@ def named_chunks(candidates: Sequence[Candidate], query: str) -> set[str]:
             continue
         places = {(c.document_id, c.sequence + by) for c in holders for by in (-1, 0, 1)}
         named |= {c.id for c in holders}
-        named |= {
-            c.chunk.id for c in candidates if (c.document_id, c.chunk.sequence) in places
-        }
+        named |= {c.chunk.id for c in candidates if (c.document_id, c.chunk.sequence) in places}
     return named
 
 

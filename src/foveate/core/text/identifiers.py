@@ -1,9 +1,9 @@
-"""Identifiers that a query names: words that are made to name one thing, as `ORD-2041` or `10.0.4.7`.
+"""Identifiers that a query names: words made to name one thing, as `ORD-2041` or `10.0.4.7`.
 
-One has two digits or more, and letters or marks between its parts; or it is a number of five digits,
-or of four that is no year. Years and their spans, dates, ordinals, quantities with a unit and
-decimal numbers are none. An identifier is found as it stands, capitals apart: half of one does not
-count, so that `ORD-204` is not found in `ORD-2041`.
+One has digits, and letters or marks between its parts; or it is a number of five digits, or of
+four that is no year. Years and their spans, dates, ordinals, quantities with a unit
+and decimal numbers are none. An identifier is found as it stands, capitals apart: half of one does
+not count, so that `ORD-204` is not found in `ORD-2041`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _NONE = re.compile(
     re.VERBOSE,
 )
 _FEWEST_DIGITS = 2
+_LONG = 6  # characters of an identifier with one digit
 
 
 def query_identifiers(query: str) -> tuple[str, ...]:
@@ -38,7 +39,9 @@ def query_identifiers(query: str) -> tuple[str, ...]:
 
 def _is_identifier(word: str) -> bool:
     digits = sum(map(str.isdigit, word))
-    return digits >= _FEWEST_DIGITS and len(word) >= SHORTEST and not _NONE.match(word)
+    if not digits or len(word) < (SHORTEST if digits >= _FEWEST_DIGITS else _LONG):
+        return False
+    return not _NONE.match(word)
 
 
 def identifier_pattern(identifiers: Sequence[str]) -> re.Pattern[str]:

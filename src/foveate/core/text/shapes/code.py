@@ -22,10 +22,13 @@ LOOKED_AT = 40
 DEEPEST = 40
 
 OPENS = re.compile(
-    r"[ \t]*+(?:(?:async[ ])?def[ ]\w+\(|class[ ]\w+[(:\s{]|from[ ][\w.]+[ ]import[ ]|import[ ][\w.{*]+"
-    r"|(?:export[ ]|public[ ]|private[ ]|protected[ ]|static[ ]|final[ ]|pub[ ])+\w+[ ]|func[ ][\w(]"
-    r"|function[ ]?\w*\(|fn[ ]\w+|(?:const|let|var)[ ]\w+[ ]*=|\#include[ ]|package[ ][\w.]+|use[ ][\w:]+"
-    r"|impl[ <]|struct[ ]\w+|interface[ ]\w+|@\w+|\#!/|namespace[ ]\w+)"
+    r"""[ \t]*+(?:(?:async[ ])?def[ ]\w+\(|class[ ]\w+[(:\s{]|from[ ][\w.]+[ ]import[ ]
+    |import[ ][\w.{*]+
+    |(?:export[ ]|public[ ]|private[ ]|protected[ ]|static[ ]|final[ ]|pub[ ])+\w+[ ]
+    |func[ ][\w(]|function[ ]?\w*\(|fn[ ]\w+|(?:const|let|var)[ ]\w+[ ]*=|\#include[ ]
+    |package[ ][\w.]+|use[ ][\w:]+|impl[ <]|struct[ ]\w+|interface[ ]\w+|@\w+|\#!/
+    |namespace[ ]\w+)""",
+    re.VERBOSE,
 )
 _MARK = re.compile(
     r"[;{}]\s*\Z|:\s*\Z|\)\s*\Z|^\s*(?:return|if|for|while|else|elif|try|except|raise|with|yield|break"
@@ -109,7 +112,11 @@ def _blocks(text: str, lines: list[Span]) -> list[_Block]:
             )
             siblings.append(block)
             stack.append(block)
-        leading = stack[-1] if _LEADS.match(line) and stack[-1].end - stack[-1].start < LONGEST_BLOCK else None
+        leading = (
+            stack[-1]
+            if _LEADS.match(line) and stack[-1].end - stack[-1].start < LONGEST_BLOCK
+            else None
+        )
         for outer in stack[1:-1]:
             outer.end = max(outer.end, b)
     return root.body

@@ -140,7 +140,7 @@ def _is_table(rows: Sequence[Row], delimiter: str) -> bool:
 def _is_named_pair(rows: Sequence[Row]) -> bool:
     """Whether two columns are more than numbers with a decimal comma, or lines of an argument."""
     names = rows[0].cells
-    return all(name.strip("\" ").isidentifier() for name in names) and has_names(rows)
+    return all(name.strip('" ').isidentifier() for name in names) and has_names(rows)
 
 
 def has_names(rows: Sequence[Row]) -> bool:

@@ -33,7 +33,7 @@ def gap_mark(
         number = count_within(spans, start, end)
         if number:
             found.append(f" {number} of {len(spans)} {noun}")
-    if not found and 0 < start and end < len(text):
+    if not found and start > 0 and end < len(text):
         return ELISION
     if not found:
         is_blank = is_apart or not text[start:end].strip()

@@ -28,7 +28,9 @@ MAX_VALUE = 120
 """Characters of a line on average; longer ones are sentences."""
 DEEPEST = 40
 
-KEY = re.compile(r"[ \t]*+(?:-[ \t]++)*+(?:[\w./@$-]++|\"[^\"\n]{1,60}+\"|'[^'\n]{1,60}+')[ \t]*+:(?=\s|\Z)")
+KEY = re.compile(
+    r"[ \t]*+(?:-[ \t]++)*+(?:[\w./@$-]++|\"[^\"\n]{1,60}+\"|'[^'\n]{1,60}+')[ \t]*+:(?=\s|\Z)"
+)
 _PLAIN_KEY = re.compile(r"([\w./@$-]++)[ \t]*+:")
 _ITEM = re.compile(r"[ \t]*+-(?=[ \t]|\Z)")
 _PASSED = re.compile(r"[ \t]*+(?:#|---[ \t]*+\r?\Z|\.\.\.[ \t]*+\r?\Z)")
@@ -47,7 +49,8 @@ class _Node:
         holders = [one for one in self.inner if one.inner]
         items = sum(one.item for one in holders)
         return len(holders) >= FEWEST_RECORDS and (
-            2 * items > len(self.inner) or (len(holders) > FEWEST_RECORDS and 5 * len(holders) >= 4 * len(self.inner))
+            2 * items > len(self.inner)
+            or (len(holders) > FEWEST_RECORDS and 5 * len(holders) >= 4 * len(self.inner))
         )
 
 
@@ -56,7 +59,9 @@ def read_indented(text: str, start: int) -> Reading:
     lines, stop = _lines(text, start)
     keys = [line for line in lines if KEY.match(text, *line)]
     items = sum(bool(_ITEM.match(text, *line)) for line in lines)
-    nested = sum(bool(KEY.match(text, a, b)) for a, b in lines if text[a:b].lstrip().startswith("- "))
+    nested = sum(
+        bool(KEY.match(text, a, b)) for a, b in lines if text[a:b].lstrip().startswith("- ")
+    )
     size = sum(b - a for a, b in lines)
     foreign = sum(text[b - 1] in ",;{[" for _, b in lines)
     if (
@@ -88,7 +93,11 @@ def _lines(text: str, start: int) -> tuple[list[Span], int]:
                 break
         elif _PASSED.match(line):
             blank = 0
-        elif KEY.match(line) or _ITEM.match(line) or (lines and not blank and indent_of(line) > least):
+        elif (
+            KEY.match(line)
+            or _ITEM.match(line)
+            or (lines and not blank and indent_of(line) > least)
+        ):
             lines.append((at, end))
             blank = 0
         else:
