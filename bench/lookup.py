@@ -1,4 +1,4 @@
-"""Look-up by identifier: is the record that a question names in the context, whole, with its header?
+"""Look-up by identifier: is the record that a question names shown, whole, with its header?
 
     python -m bench.lookup                     all forms, 150, 300 and 600 tokens, 60 to 500 records
     python -m bench.lookup --form CSV --budget 300
@@ -20,7 +20,7 @@ import argparse
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product, repeat
+from itertools import pairwise, product
 
 from bench.lookup_texts import FORMS, PROSE, RecordText, make_text
 from foveate.core.assemble import assemble
@@ -76,7 +76,7 @@ def candidates_of(made: RecordText, layout: str) -> list[Candidate]:
             start=a,
             end=b,
         )
-        for n, (a, b) in enumerate(zip(bounds, bounds[1:], strict=False))
+        for n, (a, b) in enumerate(pairwise(bounds))
     ]
     if layout == "apart":
         holder = made.target // APART
@@ -120,7 +120,9 @@ def check(made: RecordText, context: Context) -> frozenset[str]:
     if None not in [span for found in spans for span in found]:
         passed.add("bytes")
         counted = _counted_spans(made)
-        if all(map(_gaps_are_counted, repeat(counted), [b.text for b in blocks], spans)):
+        found = [[span for span in pieces if span is not None] for pieces in spans]
+        pairs = zip(blocks, found, strict=True)
+        if all(_gaps_are_counted(counted, block.text, pieces) for block, pieces in pairs):
             passed.add("gaps")
     return frozenset(passed)
 
@@ -128,6 +130,7 @@ def check(made: RecordText, context: Context) -> frozenset[str]:
 def _verbatim_spans(text: str, shown: str) -> Iterator[tuple[int, int] | None]:
     """Where in the text each piece between marks stands; None where it does not."""
     at = 0
+    shown = shown.removeprefix("… ").removesuffix(" …")
     for piece in MARK.split(shown):
         if not piece:
             continue

@@ -27,13 +27,15 @@ NOTES = (
 )
 KINDS = ("order", "payment", "host")
 COLUMNS = ("id", "state", "total", "town", "part", "day", "note")
-PROSE = (
-    "Orders are packed in the morning and collected at noon. The state of an order is changed by "
-    "the person who packs it, and by nobody else.",
-    "A payment is final when the bank has confirmed it. Until then its state is open, whatever the "
-    "customer has been told on the telephone.",
-    "Every host in the hall has an address and a rack. Hosts are restarted on Sundays, one rack "
-    "after another, and the log is kept for a month.",
+PROSE = tuple(
+    """
+Orders are packed in the morning and collected at noon. The state of an order is changed by the \
+person who packs it, and by nobody else.
+A payment is final when the bank has confirmed it. Until then its state is open, whatever the \
+customer has been told on the telephone.
+Every host in the hall has an address and a rack. Hosts are restarted on Sundays, one rack after \
+another, and the log is kept for a month.
+""".strip().splitlines()
 )
 
 
@@ -57,14 +59,9 @@ def make_records(count: int, random: Random) -> list[Record]:
     """So many records with distinct identifiers of one kind."""
     kind = random.choice(KINDS)
     numbers = random.sample(range(1_000, 9_999), count)
-    name = {
-        "order": lambda n: f"ORD-{n}",
-        "payment": lambda n: f"tx_{n:x}f{n % 10}a",
-        "host": lambda n: f"10.{n // 1_000}.{n // 100 % 10}.{n % 100}",
-    }[kind]
     return [
         {
-            "id": name(number),
+            "id": _identifier(kind, number),
             "state": random.choice(STATES),
             "total": random.randint(100, 99_999) / 100,
             "town": random.choice(TOWNS),
@@ -76,9 +73,17 @@ def make_records(count: int, random: Random) -> list[Record]:
     ]
 
 
+def _identifier(kind: str, n: int) -> str:
+    if kind == "order":
+        return f"ORD-{n}"
+    if kind == "payment":
+        return f"tx_{n:x}f{n % 10}a"
+    return f"10.{n // 1_000}.{n // 100 % 10}.{n % 100}"
+
+
 def make_text(form: str, count: int, seed: int) -> RecordText:
     """A text of so many records in this form, and a question about one of them."""
-    random = Random(f"{form} {count} {seed}")
+    random = Random(f"{form} {count} {seed}")  # noqa: S311
     records = make_records(count, random)
     header, written, text = FORMS[form](records)
     target = random.randrange(count)

@@ -1,7 +1,9 @@
-"""Identifiers that a query names: words with a digit in them, or with an underscore.
+"""Identifiers that a query names: words made to name one thing, as `ORD-2041` or `10.0.4.7`.
 
-An identifier is found as it stands, capitals apart: half of one does not count, so that `ORD-204`
-is not found in `ORD-2041`.
+One has digits, and letters or marks between its parts; or it is a number of five digits, or of
+four that is no year. Years and their spans, dates, ordinals, quantities with a unit
+and decimal numbers are none. An identifier is found as it stands, capitals apart: half of one does
+not count, so that `ORD-204` is not found in `ORD-2041`.
 """
 
 from __future__ import annotations
@@ -9,11 +11,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-SHORTEST = 3
+SHORTEST = 4
 """Characters of an identifier."""
 
 _WORD = re.compile(r"\w(?:[\w.:/@#+~-]*\w)?")
-_DIGIT = re.compile(r"\d")
+_NONE = re.compile(
+    r"""(?:
+        (?:1[5-9]|20|21)\d\d(?:[-/\u2013.](?:\d\d){1,2}){0,2}s?   # years, spans of years, dates
+      | \d{1,2}[-/.:]\d{1,2}(?:[-/.:](?:\d\d){1,2})?              # dates, times, decimal numbers
+      | \d+\.\d+ | \d{1,3}
+      | \d+[.]?\d*(?:[^\W\d_]{1,3})                               # ordinals, quantities with a unit
+    )\Z""",
+    re.VERBOSE,
+)
+_FEWEST_DIGITS = 2
+_LONG = 6  # characters of an identifier with one digit
 
 
 def query_identifiers(query: str) -> tuple[str, ...]:
@@ -26,9 +38,10 @@ def query_identifiers(query: str) -> tuple[str, ...]:
 
 
 def _is_identifier(word: str) -> bool:
-    if not _DIGIT.search(word):
-        return "_" in word.strip("_")
-    return len(word) >= SHORTEST
+    digits = sum(map(str.isdigit, word))
+    if not digits or len(word) < (SHORTEST if digits >= _FEWEST_DIGITS else _LONG):
+        return False
+    return not _NONE.match(word)
 
 
 def identifier_pattern(identifiers: Sequence[str]) -> re.Pattern[str]:

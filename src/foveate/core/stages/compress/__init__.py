@@ -19,7 +19,7 @@ from foveate.core.text.salience import (
 )
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import split_words
-from foveate.core.types import Action, Candidate, Chunk, Decision, Number, Rendition, Span, Step
+from foveate.core.types import Action, Candidate, Decision, Number, Rendition, Span, Step
 from foveate.core.unchecked import replace_unchecked
 
 CompressWhen = Literal["over_budget", "oversized", "always"]

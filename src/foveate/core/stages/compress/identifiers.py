@@ -18,7 +18,7 @@ COMMON = 0.2
 FEW = 8
 LONG_NUMBER = 5
 """Digits of a number that is an identifier wherever it stands; a shorter one may be a quantity."""
-FEWEST_PLACES = 2
+FEWEST_PLACES = 1
 """A shorter number is an identifier if no more units than that hold it."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeAlias
 
 from foveate.core.text.shapes.code import OPENS as CODE
@@ -78,33 +79,37 @@ def _each_shape(text: str) -> Iterator[Shape]:
 
 def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
     """What the line may open, by its first characters, and where; `body`: without its indent."""
-    first, start = body[0], end - len(body)
+    first, start, near = body[0], end - len(body), min(end, at + _LOOKED_AT)
     if first in '{["' and (not at or start == at):
         yield "json", read_json, at
     elif first == "|":
         yield "pipes", read_pipe_table, at
-    elif first in "TCE" and TRACE.match(body):
-        yield "trace", read_trace, at
-    if "<" in body and (tag := FIRST.search(text, start, min(end, at + _LOOKED_AT))):
+    if "<" in body and (tag := FIRST.search(text, start, near)):
         yield "html", read_html_table, tag.start()
-    if (first in _ENTRY_OPENS or first.isdigit()) and ENTRY.match(text, at, end):
-        yield "log", read_log, at
-    colon = body.find(":", 0, _LOOKED_AT)
-    if colon > 0:
-        if TURN.match(body):
-            yield "dialogue", read_dialogue, at
-        if colon <= _LONGEST_KEY and KEY.match(body):
-            yield "indented", read_indented, at
-    if "{" in body and (inline := _INLINE.search(text, start + 1, min(end, at + _LOOKED_AT))):
+    if first in _ENTRY_OPENS or first.isdigit():
+        yield from _entries(text, at, end, body)
+    if (colon := body.find(":", 0, _LOOKED_AT)) > 0:
+        yield from _labels(at, body, colon)
+    if "{" in body and (inline := _INLINE.search(text, start + 1, near)):
         yield "inline", _read_inline, inline.start()
     if first in _CODE_OPENS and CODE.match(body):
         yield "code", read_code, at
     if end < len(text) and (delimiter := opens_table(text, at, end)):
-        yield (
-            f"rows by {delimiter}",
-            lambda text, start: read_delimited(text, start, delimiter),
-            at,
-        )
+        yield f"rows by {delimiter}", partial(read_delimited, delimiter=delimiter), at
+
+
+def _entries(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
+    if TRACE.match(body):
+        yield "trace", read_trace, at
+    if ENTRY.match(text, at, end):
+        yield "log", read_log, at
+
+
+def _labels(at: int, body: str, colon: int) -> Iterator[tuple[str, Reader, int]]:
+    if TURN.match(body):
+        yield "dialogue", read_dialogue, at
+    if colon <= _LONGEST_KEY and KEY.match(body):
+        yield "indented", read_indented, at
 
 
 def _read_inline(text: str, start: int) -> Reading:

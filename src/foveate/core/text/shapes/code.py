@@ -22,10 +22,13 @@ LOOKED_AT = 40
 DEEPEST = 40
 
 OPENS = re.compile(
-    r"[ \t]*+(?:(?:async[ ])?def[ ]\w+\(|class[ ]\w+[(:\s{]|from[ ][\w.]+[ ]import[ ]|import[ ][\w.{*]+"
-    r"|(?:export[ ]|public[ ]|private[ ]|protected[ ]|static[ ]|final[ ]|pub[ ])+\w+[ ]|func[ ][\w(]"
-    r"|function[ ]?\w*\(|fn[ ]\w+|(?:const|let|var)[ ]\w+[ ]*=|\#include[ ]|package[ ][\w.]+|use[ ][\w:]+"
-    r"|impl[ <]|struct[ ]\w+|interface[ ]\w+|@\w+|\#!/|namespace[ ]\w+)"
+    r"""[ \t]*+(?:(?:async[ ])?def[ ]\w+\(|class[ ]\w+[(:\s{]|from[ ][\w.]+[ ]import[ ]
+    |import[ ][\w.{*]+
+    |(?:export[ ]|public[ ]|private[ ]|protected[ ]|static[ ]|final[ ]|pub[ ])+\w+[ ]
+    |func[ ][\w(]|function[ ]?\w*\(|fn[ ]\w+|(?:const|let|var)[ ]\w+[ ]*=|\#include[ ]
+    |package[ ][\w.]+|use[ ][\w:]+|impl[ <]|struct[ ]\w+|interface[ ]\w+|@\w+|\#!/
+    |namespace[ ]\w+)""",
+    re.VERBOSE,
 )
 _MARK = re.compile(
     r"[;{}]\s*\Z|:\s*\Z|\)\s*\Z|^\s*(?:return|if|for|while|else|elif|try|except|raise|with|yield|break"

@@ -25,7 +25,9 @@ FARTHEST = 40
 
 TURN = re.compile(
     r"""[ \t]*+(?:[\[(]?\d{1,2}:\d{2}(?::\d{2})?(?:[ ]?[ap]m)?[\])]?[ \t]*+[-\u2013]?[ \t]*+)?+
-    (?:\*\*|<|\#\#\#[ ])?(?P<who>[A-Z\u00c0-\u00de\u0400-\u042f][\w.'\u2019-]*+(?:[ ][\w.'\u2019()-]++){0,3}|user|assistant|system|human|agent|tool)
+    (?:\*\*|<|\#\#\#[ ])?
+    (?P<who>[A-Z\u00c0-\u00de\u0400-\u042f][\w.'\u2019-]*+(?:[ ][\w.'\u2019()-]++){0,3}
+      |user|assistant|system|human|agent|tool)
     (?:\*\*|>)?[ \t]*+(?:[\[(]\d{1,2}:\d{2}(?::\d{2})?[\])])?:(?:\*\*)?(?=\s)""",
     re.VERBOSE,
 )
@@ -65,8 +67,7 @@ def read_dialogue(text: str, start: int) -> Reading:
     ):
         return Reading(None, max(at if len(turns) >= FEWEST_TURNS else start + 1, start + 1))
     draft = Draft()
-    spans = _spans(turns, end)
-    before = -1
+    spans, before = _spans(turns, end), -1
     for n, (a, b) in enumerate(spans):
         own = draft.add(a)
         if n and _needs(text[spans[n - 1][0] : a], text[turns[n][1] : b]):

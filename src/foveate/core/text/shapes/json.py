@@ -142,41 +142,46 @@ class _Scan:
 
     def _take(self, kind: str, a: int, b: int) -> bool:
         """Whether the token can stand there."""
-        inside = len(self.stack) > 1
         if kind == "open":
-            if self._scalar is not None:
-                return False
-            node = _Node(self._key if self._key >= 0 else a, -1, self.text[a], self._key >= 0)
-            self._key = -1
-            self.stack[-1].inner.append(node)
-            self.stack.append(node)
-        elif kind == "close":
+            return self._open(a)
+        if kind == "close":
+            return self._close(a, b)
+        if kind == "comma":
             self._settle()
-            if not inside:
-                self.root.end = b
-                return bool(self.root.inner)
-            if _PAIR[self.stack[-1].bracket] != self.text[a]:
-                return False
-            self.stack.pop().end = b
-        elif kind == "comma":
-            self._settle()
-            if not inside:
-                if not self.root.inner:
-                    return False
-                self.commas = True
-                self.root.end = b
-        elif kind == "colon":
+            if len(self.stack) == 1:
+                self.commas, self.root.end = True, b
+            return bool(self.root.inner)
+        inside = len(self.stack) > 1
+        if kind == "colon":
             if self._scalar is None or self._key >= 0:
                 return False
             quoted = self.text[self._scalar[0]] in "\"'"
             self.keys += quoted
-            if not quoted and not inside:
-                return False
             self._key, self._scalar = self._scalar[0], None
-        else:
-            if self._scalar is not None or (not inside and kind == "bare" and self._key < 0):
-                return False
-            self._scalar = (a, b)
+            return quoted or inside
+        if self._scalar is not None or (not inside and kind == "bare" and self._key < 0):
+            return False
+        self._scalar = (a, b)
+        return True
+
+    def _open(self, at: int) -> bool:
+        if self._scalar is not None:
+            return False
+        keyed = self._key >= 0
+        node = _Node(self._key if keyed else at, -1, self.text[at], keyed)
+        self._key = -1
+        self.stack[-1].inner.append(node)
+        self.stack.append(node)
+        return True
+
+    def _close(self, at: int, end: int) -> bool:
+        self._settle()
+        if len(self.stack) == 1:
+            self.root.end = end
+            return bool(self.root.inner)
+        if _PAIR[self.stack[-1].bracket] != self.text[at]:
+            return False
+        self.stack.pop().end = end
         return True
 
     def _settle(self) -> None:

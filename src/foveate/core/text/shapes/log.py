@@ -1,6 +1,6 @@
 """Logs: an entry begins with a time, a level or an address, and holds the lines that follow it.
 
-A traceback in an entry is read as one; its lines lean on the entry's first. Colours are passed over.
+A traceback in an entry is read as one; its lines lean on the entry's first. Colours are no matter.
 """
 
 from __future__ import annotations

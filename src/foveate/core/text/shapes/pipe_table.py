@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from foveate.core.text.shapes.delimited import LOOKED_AT, Row, has_names
 from foveate.core.text.shapes.shape import Draft, Reading, line_end
 
 _RULE = re.compile(r"[ \t]*+\|(?:[ \t]*+:?+-++:?+[ \t]*+\|?+)++[ \t]*+\r?\Z")
+_YEAR = re.compile(r"\D{0,9}(?:19|20)\d\d\D{0,9}\Z")
 FEWEST_ROWS = 2
 
 
@@ -24,14 +26,26 @@ def read_pipe_table(text: str, start: int) -> Reading:
     if len(lines) < FEWEST_ROWS or (not rules and text.count("|", *lines[0]) < FEWEST_ROWS):
         return Reading(None, max(at, start + 1))
     draft = Draft()
-    named = rules == [1]
+    ruled = rules == [1]
+    named = ruled or (not rules and _is_named([_cells(text, *one) for one in lines[:LOOKED_AT]]))
     head = draft.add(lines[0][0]) if named else -1
-    if named:
+    if ruled:
         draft.add(lines[1][0], head)
-    rows = lines[2:] if named else lines
+    rows = lines[named + ruled :]
     for a, _ in rows:
         draft.add(a, head)
     draft.counted.append(("rows", rows))
     columns = max(text.count("|", *lines[0]) - 1, 1)
     shape = draft.shape(text, "markdown table", lines[-1][1], head=head, columns=columns)
     return Reading(shape, max(at, start + 1))
+
+
+def _cells(text: str, start: int, end: int) -> Row:
+    body = text[start:end].strip().strip("|")
+    return Row(start, end, end, [cell.strip() for cell in body.split("|")])
+
+
+def _is_named(rows: list[Row]) -> bool:
+    """Whether a table without a rule begins with names: a corner is free, or years head columns."""
+    first = rows[0].cells
+    return not first[0] or any(map(_YEAR.match, first[1:])) or has_names(rows)

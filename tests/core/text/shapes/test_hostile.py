@@ -1,0 +1,107 @@
+"""Broken, huge and mixed texts: every law holds, nothing is lost, and the time is linear."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+from bench.lookup_texts import FORMS, make_text
+
+from foveate.core.text.shapes import find_shapes
+from foveate.testing.shapes import check_linear, check_shapes
+
+ROWS = [{"id": f"A-{n}", "state": "open", "total": n} for n in range(40)]
+HOSTILE = {
+    "cut in the middle": json.dumps(ROWS)[:-37],
+    "cut inside of a string": json.dumps(ROWS, indent=1)[:-24],
+    "keys twice": "[" + ", ".join('{"id": 1, "id": 2, "id": "A"}' for _ in range(20)) + "]",
+    "a hundred levels": '{"a": [' * 100 + '{"id": "deep", "b": 1}' + "]}" * 100,
+    "levels without end": '[{"a": ' * 3_000,
+    "brackets alone": "[" * 5_000,
+    "closing brackets alone": "]}" * 5_000,
+    "long numbers": json.dumps([{"id": n, "n": 10**1_000 + n} for n in range(5)]),
+    "no numbers": '[{"id": 1, "n": NaN}, {"id": 2, "n": -Infinity}, {"id": 3, "n": None}]' * 5,
+    "brackets that do not match": '[{"id": 1, "b": [1, 2}, {"id": 2]}, {"id": 3}]' * 9,
+    "quotes without end": '{"id": "1, "b": "2}\n' * 50,
+    "rows with quotes without end": "id,note,n\n" + 'A,"open,1\nB,shut,2\n' * 30,
+    "rows with line breaks": "id,note,n\n" + 'A-1,"one\n\ntwo",3\n' * 30,
+    "one column": "id\n" + "A-1\n" * 30,
+    "columns": "\n".join(",".join(f"c{n}" for n in range(16_384)) for _ in range(4)),
+    "rows of other lengths": "id,note,n\n" + "A,b,1\nA,b\nA,b,2,3\n" * 20,
+    "tables inside tables": "<table><tr><td>" * 200,
+    "rows outside of tables": "<tr><td>a<td>b" * 200,
+    "tags without end": "<table><tr><td " * 50,
+    "fences without end": "```json\n" + json.dumps(ROWS, indent=1),
+    "fences inside": "````\n```json\n{}\n```\n" * 20,
+    "dashes": "- - - -\n" * 60,
+    "keys without values": "a:\n b:\n  c:\n   d:\n    e:\n" * 20,
+    "deep keys": "\n".join(" " * n + f"k{n}: " for n in range(300)),
+    "entries": "2024-01-01 10:00:00\n" * 30 + "and so on\n" * 100,
+    "speakers": "Ada: a?\nBen: b.\n" * 40 + "No one said more.\n" * 100,
+    "minified": "var a=function(){return{b:[1,2,3],c:'d'}};" * 100,
+    "blank": " \n\t\n" * 100,
+    "other line ends": "id,note,n\r\n" + "A,b,1\r\n" * 20,
+    "no characters": "\x00\x01{\x02[\n" * 50,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_laws_hold_on_hostile_texts(name: str) -> None:
+    """U1, X2: detected, never trusted; what does not parse is prose."""
+    check_shapes(HOSTILE[name])
+    check_shapes(f"Some words before.\n{HOSTILE[name]}\nSome words behind.")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_laws_hold_on_mixed_and_torn_texts(seed: int) -> None:
+    """U1: pieces of two or three forms, cut anywhere, a few characters changed."""
+    dice = Random(seed)
+    parts = []
+    for _ in range(dice.randint(1, 3)):
+        text = make_text(dice.choice(list(FORMS)), dice.randint(2, 15), seed).text
+        first = dice.randrange(len(text) // 2)
+        at = dice.randrange(first, len(text))
+        torn = dice.choice(["", "{", '"', "\n\n", "<table>", "```\n", "]"])
+        parts += [text[first:at], torn, text[at + dice.randint(0, 5) :], dice.choice("\n ")]
+
+    check_shapes("".join(parts))
+
+
+LONG = {
+    "records": lambda n: json.dumps(ROWS[:1] * n),
+    "cut records": lambda n: json.dumps(ROWS[:1] * n)[:-9],
+    "broken records": lambda n: '{"id": 1, "b": [1}\n' * n,
+    "open strings": lambda n: '{"id": "\n' * n,
+    "open brackets": lambda n: "[" * n,
+    "brackets on lines": lambda n: "[\n" * n,
+    "rows": lambda n: "id,b,c\n" + "A-1,b,2\n" * n,
+    "open quotes": lambda n: "id,b,c\n" + 'A-1,"b,2\n' * n,
+    "pairs of rows": lambda n: "a,b,1\na,b,2\n\n" * n,
+    "tables": lambda n: "<table><tr><td>" * n,
+    "lone rows": lambda n: "<tr>\n\n" * n,
+    "entries": lambda n: "2024-01-01 10:00:00 INFO a\n" * n,
+    "rare entries": lambda n: ("2024-01-01 10:00:00 INFO a\n" + "b\n" * 30) * (n // 10),
+    "keys": lambda n: "a: 1\nb: 2\n" * n,
+    "deeper keys": lambda n: "".join(" " * (k % 60) + "a:\n" for k in range(n)),
+    "turns": lambda n: "Ada: so it is?\nBen: it is.\n" * n,
+    "lone turns": lambda n: "Ada: so it is.\n\nA line of prose.\n\n" * n,
+    "fences": lambda n: "```\n" * n,
+    "open fences": lambda n: "".join(f"{'`' * (3 + k % 50)}\na\n" for k in range(n)),
+    "code": lambda n: "def f():\n    return 1\n" * n,
+    "inline": lambda n: 'said {"a": 1\n' * n,
+    "frames": lambda n: "Traceback (most recent call last):\n" * n,
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_time_is_linear(name: str) -> None:
+    """U1: four times the text takes four times as long, a log of 10,000 lines included."""
+    check_linear(LONG[name], 2_500)
+
+
+def test_what_is_found_does_not_depend_on_what_is_behind() -> None:
+    """U1: a table before prose is the table that it is alone."""
+    made = make_text("CSV", 20, 1)
+
+    assert find_shapes(made.text)[0] == find_shapes(f"{made.text}\n\nAnd that is all.")[0]

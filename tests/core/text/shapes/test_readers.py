@@ -1,0 +1,197 @@
+"""Readers of shapes: what is one unit, what it leans on, and what is not a shape at all."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from bench.lookup_texts import FORMS, make_text
+
+from foveate.core.text.shapes import Shape, find_shapes
+from foveate.testing.shapes import check_shapes
+
+
+def only(text: str) -> Shape:
+    """The one shape of the text."""
+    (shape,) = check_shapes(text)
+    return shape
+
+
+def shown(text: str, shape: Shape) -> list[str]:
+    """The units of the shape."""
+    return [text[a:b] for a, b in shape.spans]
+
+
+def chain(text: str, holds: str) -> list[str]:
+    """The first unit that holds this, and all that it leans on, outermost first."""
+    shape = only(text)
+    units = shown(text, shape)
+    at = next(n for n, unit in enumerate(units) if holds in unit)
+    found = [units[at]]
+    while shape.leans[at] != at:
+        at = shape.leans[at]
+        found.append(units[at])
+    return found[::-1]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_record_is_one_unit_and_leans_on_its_header(form: str) -> None:
+    """U1, J3: in ten forms, and what is counted are the records; of code the lines."""
+    made = make_text(form, 30, 3)
+    shape = only(made.text)
+    units = shown(made.text, shape)
+
+    for record in made.records:
+        unit = next(u for u in units if record.strip() in u)
+        assert len(unit) <= len(record) + 40
+    head = chain(made.text, made.records[-1].strip())[:-1]
+    assert made.header in "\n".join(head)
+    if form != "code":
+        assert [len(c.spans) for c in shape.counted] == [30]
+
+
+def test_path_of_a_record_is_what_it_leans_on() -> None:
+    """U1: the keys that lead to it, one inside another, and no others."""
+    rows = [{"id": f"r{n}", "text": "x" * 40} for n in range(30)]
+    text = json.dumps({"page": {"at": 1}, "data": {"more": False, "rows": rows}})
+
+    assert chain(text, '"r17"')[:-1] == ['"data": {', '"rows": [']
+
+
+def test_long_record_is_opened_and_a_long_string_read_by_sentences() -> None:
+    """U3: no unit of a search result with a page in it is the page."""
+    page = "The weir was built in 1871. " * 200
+    text = json.dumps([{"title": f"Weir {n}", "page": page} for n in range(3)])
+
+    assert max(len(unit) for unit in shown(text, only(text))) < 100
+    assert chain(text, '"Weir 1"') == ['{"title": "Weir 1",']
+
+
+def test_rows_with_line_breaks_and_quotes_are_whole() -> None:
+    """U1: a quoted line break, delimiter or quotation mark ends no row."""
+    rows = ["id;note;town", *(f'A-{n};"one; ""two""\n{n}";Bern' for n in range(9))]
+    text = "\n".join(rows)
+
+    assert shown(text, only(text)) == rows
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
+def test_other_delimiters_are_read_from_the_rows(delimiter: str) -> None:
+    """U1: commas, tabs, semicolons, pipes."""
+    rows = [delimiter.join(("name", "part", "price"))]
+    rows += [delimiter.join((f"n{n}", "valve", f"{n}.50")) for n in range(8)]
+    shape = only("\n".join(rows))
+
+    assert (shape.head, shape.columns, len(shape.spans)) == (0, 3, 9)
+
+
+def test_rows_without_names_have_no_header() -> None:
+    """U2: the first row of a later chunk is no header."""
+    text = "\n".join(f"A-{n},Bern,{n}.50,2024-01-0{n}" for n in range(1, 9))
+
+    assert only(text).head == -1
+
+
+def test_html_rows_without_end_tags_and_a_table_in_a_cell() -> None:
+    """U1: the inner table belongs to the row that it stands in."""
+    text = (
+        "<TABLE><TR><TH>id<TH>state\n<TR><TD>A-1<TD>open\n"
+        "<TR><TD>A-2<TD><table><tr><td>x<td>y</tr><tr><td>z</table>\n<TR><TD>A-3<TD>shut</TABLE>"
+    )
+    units = shown(text, only(text))
+
+    assert [unit.count("<TR>") for unit in units] == [1] * 4
+    assert units[2].count("<tr>") == 2
+
+
+def test_two_tables_in_one_text_have_their_own_headers() -> None:
+    """U2: whatever is between them."""
+    one = "| id | state |\n|---|---|\n" + "\n".join(f"| A-{n} | open |" for n in range(5))
+    two = "| host | rack |\n|---|---|\n" + "\n".join(f"| h{n} | {n} |" for n in range(5))
+    text = f"{one}\n\nHosts are listed below.\n\n{two}\n"
+    found = check_shapes(text)
+
+    assert [text[slice(*s.spans[s.head])] for s in found] == ["| id | state |", "| host | rack |"]
+
+
+def test_error_of_a_traceback_is_shown_with_the_users_last_frame() -> None:
+    """U1: not with the library's, and with the entry of the log that it stands in."""
+    frames = [("app/main.py", 3), ("app/pay.py", 41), ("lib/python3.11/site-packages/net.py", 9)]
+    trace = ["Traceback (most recent call last):"]
+    for path, line in frames:
+        trace += [f'  File "{path}", line {line}, in run', "    call()"]
+    trace.append("ValueError: no such account: tx_9f3a")
+    entries = [f"2024-05-01 10:00:0{n} INFO step {n}" for n in range(4)]
+    text = "\n".join([*entries, "2024-05-01 10:00:09 ERROR failed", *trace, *entries])
+    found = chain(text, "no such account")
+
+    assert found[0].endswith("ERROR failed")
+    assert "pay.py" in found[1]
+    assert len(found) == 3
+    assert chain("\n".join(trace), "no such account")[0].strip().startswith('File "app/pay.py"')
+
+
+def test_coloured_log_is_a_log() -> None:
+    """U1: escape sequences around times and levels."""
+    lines = [f"\x1b[32m2024-05-01T10:00:0{n}Z\x1b[0m \x1b[1mINFO\x1b[0m job-{n}" for n in range(8)]
+
+    assert only("\n".join(lines)).name == "log"
+
+
+def test_turn_is_shown_with_its_speaker_and_the_question_before() -> None:
+    """U1: an answer leans on the question, that on what it is about; else a turn is alone."""
+    text = (
+        "Ada: The pump in the cellar was taken out on Monday, for it leaked at the shaft.\n"
+        "Ben: Where did they bring it after that?\n"
+        "Ada: They brought it to the workshop in Graz, which has the gasket in stock.\n"
+        "Ben: The invoice of the workshop came to 312 euros and has been paid since.\n"
+    )
+
+    assert len(chain(text, "to the workshop")) == 3  # the question is short, and says "they"
+    assert len(chain(text, "invoice")) == 1
+
+
+def test_statement_over_several_lines_is_not_cut_and_has_its_signature() -> None:
+    """J3: a call's arguments are one unit with it; a method leans on its class."""
+    call = "        total = weigh(\n" + "".join(f"            part_{n}={n},\n" for n in range(20))
+    body = "".join(f"        step_{n}(self)\n" for n in range(20))
+    text = (
+        "import scales\n\nclass Weir:\n"
+        "    def open(\n        self,\n        gate: int,\n    ) -> None:\n"
+        f"{call}        )\n{body}"
+    )
+    found = chain(text, "part_7")
+
+    assert found[0].strip() == "class Weir:"
+    assert found[1].strip().endswith(") -> None:")
+    assert found[2].strip().startswith("total = weigh(")
+    assert found[2].strip().endswith(")")
+
+
+def test_a_part_of_a_list_of_records_is_read_from_its_first_whole_one() -> None:
+    """U2: a chunk may begin and end inside of a record."""
+    made = make_text("JSON, one line", 20, 1)
+    text = made.text[700:-500]
+    units = shown(text, only(text))
+    whole = [record for record in made.records if record in text]
+
+    assert whole
+    assert all(sum(record in unit for unit in units) == 1 for record in whole)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See [1], [2] and [3], or {a, b}. The set {x: x > 0} is open, and [0, 1] is closed.",
+        "First, it rained, and then, as ever, it stopped.\nSo, the weir, which is old, held.\n" * 3,
+        "Note: the gate is shut.\n\nWarning: never open it alone. It has no brake.",
+        "- **Valve:** opens at 3 bar.\n- **Pump:** runs on Sundays.\n- **Tap:** is shut.\n" * 2,
+        "49,7\n(18,3)\n35,1\n(9,1)\n35,3\n",
+        "In 2024 the weir was closed.\nIn 2025 it was opened again.\nIn 2026 nobody came.",
+        "He said: yes. She said: no.\nWe left at 10:30. They left at 11:45.\n",
+        "function(a){return a?b:c};var x=1;" * 20,
+    ],
+)
+def test_prose_is_no_shape(text: str) -> None:
+    """U1: brackets, commas, colons and numbers of prose open nothing, nor does minified code."""
+    assert find_shapes(text) == ()

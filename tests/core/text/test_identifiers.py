@@ -1,0 +1,44 @@
+"""Identifiers of a query: which words are some, and where one is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate.core.text.identifiers import identifier_pattern, query_identifiers
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["ORD-2041", "tx_9f3a", "tx_ecbf7a", "10.0.4.7", "48213", "1042", "INV-2024-0007", "a1b2c3d4"],
+)
+def test_word_that_names_one_thing_is_an_identifier(word: str) -> None:
+    """U2: letters with digits, marks between digits, long numbers; wherever it stands."""
+    assert query_identifiers(f"What is the state of {word}?") == (word,)
+    assert query_identifiers(f'"{word}", and when?') == (word,)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["2019", "1980s", "2012-13", "2017-2019", "2024-05-01", "10:30", "3.5", "0.25", "400", "13th",
+     "500mg", "10kg", "F19", "Q3", "max_tokens", "well-known"],
+)  # fmt: skip
+def test_years_dates_and_quantities_are_none(word: str) -> None:
+    """U2: they stand in many rows, and tables are asked for them all the time."""
+    assert query_identifiers(f"What changed in {word}, and why?") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"id": "ord-204"}', True),
+        ("ORD-204, open", True),
+        ("at ORD-204: done.", True),
+        ("ORD-2041", False),
+        ("XORD-204", False),
+        ("ORD-204-B", False),
+        ("MY-ORD-204", False),
+    ],
+)
+def test_identifier_is_found_whole(text: str, *, found: bool) -> None:
+    """U2: half of one does not count; capitals do not matter."""
+    assert bool(identifier_pattern(["ORD-204"]).search(text)) is found
