@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from foveate.document_store import DocumentStore, open_store
     from foveate.pipeline.assembler import Assembler, assemble
     from foveate.pipeline.budget import Budget
+    from foveate.pipeline.compact import Compacted, CompactOptions, compact
     from foveate.pipeline.compressor import Compressor
     from foveate.pipeline.conversation import Conversation, converse
     from foveate.pipeline.options import AssembleOptions
@@ -60,6 +61,8 @@ __all__ = [
     "Candidate",
     "Chunk",
     "Citation",
+    "CompactOptions",
+    "Compacted",
     "Compressor",
     "Context",
     "Conversation",
@@ -85,6 +88,7 @@ __all__ = [
     "ask",
     "assemble",
     "check_answer",
+    "compact",
     "converse",
     "messages",
     "open_store",
@@ -111,6 +115,7 @@ _HOME = {
     "document_store": ("DocumentStore", "open_store"),
     "pipeline.assembler": ("Assembler", "assemble"),
     "pipeline.budget": ("Budget",),
+    "pipeline.compact": ("CompactOptions", "Compacted", "compact"),
     "pipeline.compressor": ("Compressor",),
     "pipeline.conversation": ("Conversation", "converse"),
     "pipeline.options": ("AssembleOptions",),
