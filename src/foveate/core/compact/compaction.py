@@ -32,7 +32,7 @@ class CompactOptions:
     `query`: what results are shortened for; empty: the question before each. `pinned`: places of
     messages that stay verbatim, from the end where negative. `form`: the provider's spelling, None
     to recognise it. `slack`: freed when something must leave, so that what is sent keeps its bytes
-    for a while; None: nothing in rooms up to 4,096 tokens, a quarter of larger ones. `frame`:
+    for a while; None: nothing in rooms up to 4,096 tokens, a third of larger ones. `frame`:
     taken by the provider's own around each message.
     """
 
@@ -183,20 +183,25 @@ class _Result:
         slack = default_slack(room) if self.options.slack is None else self.options.slack
         slack = max(0, min(slack, room * 9 // 10))
         self.points = repack_points(self.measured.sizes, room, slack)
+        self._pack(room, slack)
+        if self.token_count() > room:  # what came behind the last repacking was reckoned too small
+            self.points = sorted({*self.points, len(self.measured.groups) - 1})
+            self._pack(room, slack)
+        if self.token_count() > room:
+            raise StageBroke(f"compact: {self.token_count()} tokens are over {room}")
+
+    def _pack(self, room: int, slack: int) -> None:
         view = ResultsView(
             measured=self.measured, room=room, points=self.points, query=self.options.query
         )
-        packing = Packing(
+        self.packing = Packing(
             measured=self.measured,
             view=view,
             room=room,
             target=room - slack,
             point=self.points[-1],
         )
-        packing.pack()
-        self.packing = packing
-        if self.token_count() > room:
-            raise StageBroke(f"compact: {self.token_count()} tokens are over {room}")
+        self.packing.pack()
 
     @property
     def ledger(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from foveate.core.compact.entries import Entry, Result
 from foveate.core.compact.ledger import Ledger, Origin, rank_values, write_ledger
 from foveate.core.compact.measured import MeasuredList
+from foveate.core.compact.plan import least_ledger
 from foveate.core.compact.results import ResultsView
 from foveate.core.compact.shorten import question_sentences, result_handle, split_result
 from foveate.core.compact.values import extract_values
@@ -90,8 +91,11 @@ class Packing:
                 yield n
 
     def _ledger_room(self) -> int:
+        """What the messages leave; as `repack_points` reckons, so that what follows fits."""
+        fixed = sum(self.view.group_tokens(n) for n in self.fixed if n <= self.point)
         used = sum(self.view.group_tokens(n) for n in self.stays if n <= self.point)
-        return max(self.target - used, min(self.room - used, self.room // 10)) - self.measured.frame
+        most = max(self.target, min(self.room, fixed + least_ledger(self.room)))
+        return most - used - self.measured.frame
 
     def _write(self) -> Ledger:
         origins = list(self._origins())

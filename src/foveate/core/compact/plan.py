@@ -34,8 +34,13 @@ class GroupSize:
 
 
 def default_slack(room: int) -> int:
-    """Tokens that a repacking frees: none in a small room, a quarter of a large one."""
-    return max(0, min(room - SMALL_ROOM, room // 4))
+    """Tokens that a repacking frees: none in a small room, a third of a large one."""
+    return max(0, min(room - SMALL_ROOM, room // 3))
+
+
+def least_ledger(room: int) -> int:
+    """Tokens that the ledger may take even where messages fill the target."""
+    return room // 10
 
 
 def repack_points(groups: Sequence[GroupSize], room: int, slack: int) -> list[int]:
@@ -45,7 +50,7 @@ def repack_points(groups: Sequence[GroupSize], room: int, slack: int) -> list[in
         size += group.tokens
         if size > room:
             found.append(n)
-            size = min(room, max(room - slack, must + group.tokens))
+            size = min(room, max(room - slack, must + group.tokens + least_ledger(room)))
         must += group.tokens if group.must else 0
     if found and size >= room:  # nothing fits behind the last one, not even what has no tokens
         found.append(len(groups) - 1)
