@@ -41,7 +41,13 @@ if TYPE_CHECKING:
     from foveate.document_store import DocumentStore, open_store
     from foveate.pipeline.assembler import Assembler, assemble
     from foveate.pipeline.budget import Budget
-    from foveate.pipeline.compact import Compacted, CompactOptions, compact
+    from foveate.pipeline.compact import (
+        Compacted,
+        CompactOptions,
+        OriginalStore,
+        compact,
+        expand,
+    )
     from foveate.pipeline.compressor import Compressor
     from foveate.pipeline.conversation import Conversation, converse
     from foveate.pipeline.options import AssembleOptions
@@ -72,6 +78,7 @@ __all__ = [
     "FoveateError",
     "InvalidRequest",
     "MissingExtra",
+    "OriginalStore",
     "Recipe",
     "Rendition",
     "Request",
@@ -90,6 +97,7 @@ __all__ = [
     "check_answer",
     "compact",
     "converse",
+    "expand",
     "messages",
     "open_store",
     "proceed",
@@ -115,7 +123,7 @@ _HOME = {
     "document_store": ("DocumentStore", "open_store"),
     "pipeline.assembler": ("Assembler", "assemble"),
     "pipeline.budget": ("Budget",),
-    "pipeline.compact": ("CompactOptions", "Compacted", "compact"),
+    "pipeline.compact": ("CompactOptions", "Compacted", "OriginalStore", "compact", "expand"),
     "pipeline.compressor": ("Compressor",),
     "pipeline.conversation": ("Conversation", "converse"),
     "pipeline.options": ("AssembleOptions",),

@@ -7,16 +7,20 @@ from typing import Any
 
 from foveate import plugins
 from foveate.core.compact.compaction import Compacted, CompactOptions, compact_messages
+from foveate.core.compact.shorten import shorten_result
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadOption
+from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.types import content_hash
 from foveate.models import Model
 from foveate.models import model as model_named
 from foveate.providers.tokenizers.counts import counts_for
+from foveate.stores.originals import OriginalStore, unknown_handle
 
-__all__ = ["CompactOptions", "Compacted", "compact"]
+__all__ = ["CompactOptions", "Compacted", "OriginalStore", "compact", "expand"]
 
 DEFAULT_TOKENIZER = "cl100k_base"
+EXPAND_TOKENS = 2_000
+"""Tokens of an original that are shown where no budget is given."""
 MAX_OUTPUT = 4_096
 """Tokens of a model's window that are kept for its answer where only the model is named."""
 SHORT = 24
@@ -81,6 +85,39 @@ def compact(
         fingerprint=tokenizer.fingerprint,
         tools=tuple(tools),
     )
+
+
+def expand(
+    handle: str,
+    originals: Mapping[str, str] | OriginalStore,
+    *,
+    query: str = "",
+    budget: int = EXPAND_TOKENS,
+    tokenizer: str | Tokenizer | None = None,
+    tenant: str = "",
+    principals: Iterable[str] = (),
+) -> str:
+    """More of an original: all of it, or what fits the query in at most `budget` tokens.
+
+    `originals`: `Compacted.originals`, or a store of them, which is read as `tenant` and
+    `principals`. Raises `BadInput` for a handle that is not there, `BadOption`, `BudgetTooSmall`.
+    """
+    if type(budget) is not int or budget < 1:
+        raise BadOption(f"expand: budget is {budget!r}; it must be 1 or more")
+    if isinstance(originals, Mapping):
+        text = originals.get(handle)
+        if text is None:
+            raise unknown_handle(handle)
+    else:
+        text = originals.get(handle, tenant=tenant, principals=principals)
+    known = tokenizer or DEFAULT_TOKENIZER
+    count = token_counter(plugins.tokenizer(known) if isinstance(known, str) else known)
+    if count(text) <= budget:
+        return text
+    shown, _, _ = shorten_result(text, query, budget, count)
+    if (needed := count(shown)) > budget:
+        raise BudgetTooSmall(budget, needed, what="the note of a shortened original")
+    return shown
 
 
 def _window(model: Model) -> int:
