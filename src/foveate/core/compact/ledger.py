@@ -32,7 +32,7 @@ USED_WEIGHT = 1.5
 RECENT_WEIGHT = 1.0
 HANDLE_TOKENS = 12
 """More than a handle with its words takes."""
-QUESTION_SHARE = 6
+QUESTION_SHARE = 3
 """Questions may take this part of the room before the values."""
 MOST_REFUSED = 24
 """Values in a row without room for them, after which no other is tried."""
@@ -120,9 +120,10 @@ class LedgerDraft:
 
     def add(self, n: int, text: str, value: Value | None = None) -> bool:
         """Name a value of origin n, or quote a text of it, if there is room."""
-        cost = self.count(spell_value(value) if value else one_line(text)) + 2
+        said = f", {spell_value(value)}" if value else f" \u201c{one_line(text)}\u201d"
+        cost = self.count(said)
         if n not in self.lines:
-            cost += self.count(self.origins[n].label) + 4
+            cost += self.count(f"\n- {self.origins[n].label}:")
         if self.used + cost > self.room:
             return False
         line = self.lines.setdefault(n, Line(self.origins[n]))
@@ -215,8 +216,9 @@ def write_ledger(
 ) -> Ledger:
     """The ledger in at most `room` tokens: questions, then values, then excerpts while they fit."""
     draft = LedgerDraft(origins=origins, left=left, room=room, count=count)
+    most = draft.used + (room - draft.used) // QUESTION_SHARE
     for n, text in questions:
-        if draft.used + count(text) > room // QUESTION_SHARE:
+        if draft.used + count(text) > most:
             break
         draft.add(n, text)
     refused = 0
