@@ -38,7 +38,7 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help demo test check checked lint types contracts spelling sizes changes quick unit oldest fuzz mutants smoke bare install-size \
 	wheels dist contents sbom licences audit release-check bench-store \
-	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-answers \
+	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs site golden lock clean
 
 help: ## list these targets
@@ -130,6 +130,10 @@ promtool: ## the alerts, by Prometheus' own tool (apt-get install prometheus)
 bench-watching: $(VENV)/dev.stamp ## what metrics and traces cost an assembly, beside nobody who watches
 	$(call say,bench: an assembly that somebody watches)
 	@$(PY) -m bench.bench_watching
+
+bench-compact: $(VENV)/dev.stamp ## message lists of agents cut to a budget, beside simpler ways: CONVERSATIONS=FILE
+	$(call say,bench: message lists of agents)
+	@$(PY) -m bench.bench_compact $(CONVERSATIONS)
 
 bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables and plots of the docs
 	$(call say,bench: worst cases and counts of work)

@@ -41,6 +41,13 @@ if TYPE_CHECKING:
     from foveate.document_store import DocumentStore, open_store
     from foveate.pipeline.assembler import Assembler, assemble
     from foveate.pipeline.budget import Budget
+    from foveate.pipeline.compact import (
+        Compacted,
+        CompactOptions,
+        OriginalStore,
+        compact,
+        expand,
+    )
     from foveate.pipeline.compressor import Compressor
     from foveate.pipeline.conversation import Conversation, converse
     from foveate.pipeline.options import AssembleOptions
@@ -60,6 +67,8 @@ __all__ = [
     "Candidate",
     "Chunk",
     "Citation",
+    "CompactOptions",
+    "Compacted",
     "Compressor",
     "Context",
     "Conversation",
@@ -69,6 +78,7 @@ __all__ = [
     "FoveateError",
     "InvalidRequest",
     "MissingExtra",
+    "OriginalStore",
     "Recipe",
     "Rendition",
     "Request",
@@ -85,7 +95,9 @@ __all__ = [
     "ask",
     "assemble",
     "check_answer",
+    "compact",
     "converse",
+    "expand",
     "messages",
     "open_store",
     "proceed",
@@ -111,6 +123,7 @@ _HOME = {
     "document_store": ("DocumentStore", "open_store"),
     "pipeline.assembler": ("Assembler", "assemble"),
     "pipeline.budget": ("Budget",),
+    "pipeline.compact": ("CompactOptions", "Compacted", "OriginalStore", "compact", "expand"),
     "pipeline.compressor": ("Compressor",),
     "pipeline.conversation": ("Conversation", "converse"),
     "pipeline.options": ("AssembleOptions",),

@@ -28,6 +28,18 @@ def _adapter(provider: str) -> TypeAdapter[Any]:
         from anthropic.types import ToolResultBlockParam
 
         return TypeAdapter(ToolResultBlockParam)
+    if provider == "chat list":
+        from openai.types.chat import ChatCompletionMessageParam
+
+        return TypeAdapter(list[ChatCompletionMessageParam])
+    if provider == "responses list":
+        from openai.types.responses import ResponseInputItemParam
+
+        return TypeAdapter(list[ResponseInputItemParam])
+    if provider == "anthropic list":
+        from anthropic.types.beta import BetaMessageParam
+
+        return TypeAdapter(list[BetaMessageParam])
     if provider == "responses":
         from openai.types.responses import EasyInputMessageParam
 
@@ -38,7 +50,7 @@ def _adapter(provider: str) -> TypeAdapter[Any]:
 
 
 def check_request(provider: str, request: Any) -> None:
-    """The request is one of this provider's: `anthropic`, `tool result`, `openai`, `responses`."""
+    """The request is one of this provider's: a message's or a whole list's."""
     read = _whole(_adapter(provider).validate_python(request))
     assert read == request
 

@@ -17,6 +17,7 @@ from foveate.cli import (
     ask,
     assemble,
     calibrate,
+    compact,
     completion,
     diagnose,
     index,
@@ -50,6 +51,7 @@ app.command()(assemble.search)
 app.command()(assemble.assemble)
 app.command("assemble-batch")(assemble.assemble_batch)
 app.command()(ask.ask)
+app.command(short_help="Fit message lists of agents into a token budget.")(compact.compact)
 app.command()(replay.replay)
 app.add_typer(eval_.app, name="eval", short_help="Evaluate and compare recipes on golden cases.")
 app.command(short_help="Find the layer that lost each failing question.")(diagnose.diagnose)

@@ -19,12 +19,13 @@ from foveate.service.middleware import Head, RequestIds
 from foveate.service.observe.observers import Telemetry
 from foveate.service.observe.requests import TelemetryMiddleware
 from foveate.service.playground.routes import router as playground
-from foveate.service.routes import ask, assemble, documents, names, replay
+from foveate.service.routes import ask, assemble, compact, documents, names, replay
 from foveate.service.settings import Settings
 from foveate.service.start import warm_up
 
 ROUTERS = (
     assemble.router,
+    compact.router,
     ask.router,
     replay.router,
     documents.router,

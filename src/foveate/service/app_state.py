@@ -25,6 +25,7 @@ from foveate.service.settings import Settings
 from foveate.service.tenant_stores import TenantStores
 from foveate.service.worker_pool import WorkerPool
 from foveate.stores.caches import open_cache
+from foveate.stores.originals import OriginalStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,9 @@ class AppState:
         self.compressor = _load_compressor(settings)
         self.cache = open_cache(settings.cache) if settings.cache else None
         self.stores = TenantStores(settings)
+        self.originals = OriginalStore(
+            settings.originals, limit=settings.originals_bytes, days=settings.originals_days
+        )
         waiting, seconds = settings.waiting, settings.seconds
         self.pool = WorkerPool(threads=settings.threads, waiting=waiting, seconds=seconds)
         self.answer_slots = AnswerSlots(most=settings.asking, seconds=settings.answer_seconds)
@@ -138,6 +142,7 @@ class AppState:
         """Finish what runs, then close everything."""
         await self.pool.close()
         await self.write_pool.close()
+        self.originals.close()
         await asyncio.to_thread(self.stores.close)
         if self.cache is not None:
             self.cache.close()

@@ -46,6 +46,15 @@ class Settings(BaseSettings):
     cache: str = Field(
         "memory:", description="Cache of contexts: memory: or a Redis URL; '' for none."
     )
+    originals: str = Field(
+        "memory:",
+        description="File of the originals that expand reads; memory: keeps them in each process, "
+        "so name a file for several workers.",
+    )
+    originals_bytes: int = Field(
+        256 * MEGABYTE, ge=1_000, description="Size of all originals together, in bytes."
+    )
+    originals_days: float = Field(30.0, gt=0, description="Days that an original is kept.")
     open_stores: int = Field(64, ge=1, description="Number of stores kept open, one per tenant.")
     recipe: str = Field("default", description="Recipe for requests that name none.")
     models: dict[str, str] = Field(

@@ -19,10 +19,10 @@ QUERY = "Which pressure is right?"
 
 
 def test_an_agent_lists_the_tools(agent):
-    """F4: three tools that only read, each with what it is for, bounds and the shape it gives."""
+    """F4: five tools that only read, each with what it is for, bounds and the shape it gives."""
     tools = agent.tools()
 
-    assert [tool.name for tool in tools] == ["assemble", "search", "check_answer"]
+    assert [tool.name for tool in tools] == ["assemble", "search", "check_answer", "compact", "expand"]
     for tool in tools:
         assert tool.annotations.read_only_hint
         assert not tool.annotations.open_world_hint

@@ -93,6 +93,8 @@ def _authentication(state: AppState) -> Authentication:
             options=names.options,
             principals=caller.principals,
             limits=limits,
+            originals=state.originals,
+            tenant=caller.tenant,
         )
         allowed = tuple(tool for tool in tools if tool.scope in caller.scopes)
         return ToolCall(context=context, tools=allowed, record=record)

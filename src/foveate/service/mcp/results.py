@@ -16,10 +16,12 @@ from typing import Any
 
 from foveate.answer.check import AnswerCheck
 from foveate.answer.wire import check_to_json
+from foveate.core.compact.compaction import Compacted
 from foveate.core.context_json import manifest_to_json
 from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer
 from foveate.core.types import Block, Candidate, Citation, Context
+from foveate.pipeline.compact_json import compacted_to_json
 from foveate.ports import SearchResult
 
 NOTHING_FOUND = (
@@ -204,3 +206,32 @@ def check_result(found: AnswerCheck, context: Context) -> ToolResult:
         lines.append("Cite what says so, take it out, or say that the sources do not tell.")
     manifest = manifest_to_json(context.manifest)
     return ToolResult(parts=("\n".join(lines),), data=data, manifest=manifest)
+
+
+def compact_result(made: Compacted) -> ToolResult:
+    """A message list as JSON, and in words what became of it."""
+    record = compacted_to_json(made)
+    decisions = [
+        {name: decision[name] for name in ("message", "action", "why")}
+        for decision in record["decisions"]
+        if decision["action"] != "kept"
+    ]
+    data = {
+        "messages": record["messages"],
+        "token_count": record["token_count"],
+        "decisions": decisions,
+        "handles": record["handles"],
+    }
+    dropped = sum(decision["action"] == "dropped" for decision in decisions)
+    about = (
+        f"{made.token_count} tokens of {made.notes['before']}; {len(made.messages)} messages, "
+        f"{dropped} left and {len(decisions) - dropped} shortened."
+    )
+    listed = json.dumps(record["messages"], ensure_ascii=False)
+    return ToolResult(parts=(listed, about), data=data)
+
+
+def expand_result(handle: str, text: str) -> ToolResult:
+    """An original, with hidden characters and template tokens made harmless."""
+    shown = clean(text)
+    return ToolResult(parts=(shown,), data={"handle": handle, "text": shown})

@@ -1,0 +1,277 @@
+"""What is left of a conversation that is cut to a budget: `compact` beside simpler ways.
+
+    python -m bench.bench_compact CONVERSATIONS.jsonl.gz
+
+A line is `{"id", "messages": [OpenAI Chat messages]}`. At each call of a tool whose history is over
+the budget, the history is cut. Of the call's argument values (four characters or more, with a digit
+or an underscore) that stand in the history, the table has the share that still stands in what is
+sent. Instructions in front are sent whole and are not counted. Nothing here calls a model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeAlias
+
+from foveate import BudgetTooSmall, compact
+from foveate.core.compact.measured import MeasuredList
+from foveate.core.compact.openai_chat import OPENAI_CHAT
+from foveate.providers.tokenizers import load_tokenizer
+
+Message: TypeAlias = dict[str, Any]
+Cut: TypeAlias = Callable[[list[Message], int], list[Message]]
+
+BUDGETS = (750, 1_500, 3_000)
+REUSE_BUDGET = 8_000
+CLEARED = "[result cleared]"
+RECENT_RESULTS = 3
+"""Results that clearing leaves, as the providers' own clearing does by default."""
+
+count = lru_cache(maxsize=None)(load_tokenizer("cl100k_base").count)
+
+
+def message_tokens(message: Message) -> int:
+    """Tokens of a message's content and arguments."""
+    calls = message.get("tool_calls") or ()
+    return count(message.get("content") or "") + sum(
+        count(call["function"]["arguments"]) for call in calls
+    )
+
+
+def total(messages: Sequence[Message]) -> int:
+    """Tokens of all of them."""
+    return sum(map(message_tokens, messages))
+
+
+def drop_oldest(messages: list[Message], budget: int) -> list[Message]:
+    """Messages from the front leave until the rest fits and begins with no result."""
+    kept = list(messages)
+    while kept and (total(kept) > budget or kept[0]["role"] == "tool"):
+        kept.pop(0)
+    return kept
+
+
+def clear_results(messages: list[Message], budget: int) -> list[Message]:
+    """All results but the last three are cleared, oldest first; then the oldest leave."""
+    kept = list(messages)
+    places = [n for n, m in enumerate(kept) if m["role"] == "tool"][:-RECENT_RESULTS]
+    for n in places:
+        if total(kept) <= budget:
+            break
+        kept[n] = {**kept[n], "content": CLEARED}
+    return drop_oldest(kept, budget)
+
+
+def langchain_trim(messages: list[Message], budget: int) -> list[Message]:
+    """LangChain's `trim_messages`, beginning with a message of the user."""
+    from langchain_core.messages import convert_to_messages, convert_to_openai_messages
+    from langchain_core.messages.utils import trim_messages
+
+    known = convert_to_messages(messages)
+    kept = trim_messages(
+        known,
+        max_tokens=budget,
+        token_counter=lambda some: total(convert_to_openai_messages(some)),
+        strategy="last",
+        start_on="human",
+        allow_partial=False,
+    )
+    return convert_to_openai_messages(kept)
+
+
+def compacted(messages: list[Message], budget: int) -> list[Message]:
+    """`foveate.compact`."""
+    return [dict(message) for message in compact(messages, budget=budget).messages]
+
+
+WAYS: dict[str, Cut] = {
+    "dropping the oldest": drop_oldest,
+    "clearing tool results": clear_results,
+    "LangChain trim_messages": langchain_trim,
+    "foveate.compact": compacted,
+}
+
+
+def values_of(call: Message) -> list[str]:
+    """The argument values of a call that a history must still have."""
+    try:
+        arguments = json.loads(call["function"]["arguments"])
+    except ValueError:
+        return []
+    return [v for v in _leaves(arguments) if len(v) > 3 and any(c.isdigit() or c == "_" for c in v)]
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def text_of(messages: Sequence[Message]) -> str:
+    """All that a model reads of them."""
+    return "\n".join(
+        "\n".join(
+            [message.get("content") or ""]
+            + [call["function"]["arguments"] for call in message.get("tool_calls") or ()]
+        )
+        for message in messages
+    )
+
+
+def orphans(messages: Sequence[Message]) -> int:
+    """Calls without a result and results without a call; the next call may wait at the end."""
+    waiting: list[str] = []
+    wrong = 0
+    for message in messages:
+        if message["role"] == "tool":
+            if message["tool_call_id"] in waiting:
+                waiting.remove(message["tool_call_id"])
+            else:
+                wrong += 1
+        waiting += [call["id"] for call in message.get("tool_calls") or ()]
+    return wrong + len(waiting)
+
+
+@dataclass(slots=True)
+class Figures:
+    """What one way did at one budget."""
+
+    kept: list[float] = field(default_factory=list)
+    used: list[float] = field(default_factory=list)
+    orphans: int = 0
+    over: int = 0
+    refused: int = 0
+
+    def row(self) -> str:
+        """The figures as cells of a table."""
+        kept = f"{statistics.mean(self.kept):.3f}" if self.kept else "-"
+        used = f"{statistics.mean(self.used):.2f}" if self.used else "-"
+        return f"{kept} | {used} | {self.orphans} | {self.over} | {self.refused}"
+
+
+def cut_histories(cut: Cut, conversations: Sequence[list[Message]], budget: int) -> Figures:
+    """The figures of one way at one budget, over every call of every conversation."""
+    figures = Figures()
+    for messages in conversations:
+        for place, message in enumerate(messages):
+            history = messages[:place]
+            if not message.get("tool_calls") or total(history) <= budget:
+                continue
+            before = text_of(history)
+            try:
+                sent = cut(history, budget)
+            except BudgetTooSmall:
+                figures.refused += 1
+                continue
+            after = text_of(sent)
+            figures.used.append(total(sent) / budget)
+            figures.over += total(sent) > budget
+            figures.orphans += orphans(sent)
+            for call in message["tool_calls"]:
+                if needed := [value for value in values_of(call) if value in before]:
+                    figures.kept.append(statistics.mean(value in after for value in needed))
+    return figures
+
+
+def reuse(conversations: Sequence[list[Message]], budget: int) -> tuple[float, int]:
+    """Of the tokens sent before, the share that is sent again as they were; and the requests.
+
+    A request is made wherever a person or a tool spoke last. What counts is the common beginning
+    of two requests, as for a provider's prefix cache.
+    """
+    again = before = requests = 0
+    for messages in conversations:
+        last: list[Message] = []
+        for end in range(1, len(messages) + 1):
+            if messages[end - 1]["role"] not in ("user", "tool"):
+                continue
+            sent = compacted(messages[:end], budget)
+            same = 0
+            for old, new in zip(last, sent, strict=False):
+                if old != new:
+                    break
+                same += message_tokens(new)
+            again += same
+            before += total(last)
+            requests += bool(last)
+            last = sent
+    return again / max(before, 1), requests
+
+
+def seconds(messages: list[Message], budget: int) -> float:
+    """The least of ten runs over a list whose texts were counted before."""
+    found = []
+    for _ in range(11):
+        began = perf_counter()
+        compact(messages, budget=budget)
+        found.append(perf_counter() - began)
+    return min(found[1:])
+
+
+def joined(conversations: Sequence[list[Message]], messages: int) -> list[Message]:
+    """Conversations one behind the other, up to so many messages."""
+    return [message for one in conversations for message in one][:messages]
+
+
+def long_list(conversations: Sequence[list[Message]]) -> list[Message]:
+    """About 200 messages and 100,000 tokens: what is read becomes larger, page by page."""
+    pages = [
+        m["content"] for m in joined(conversations, 9_999) if len(m.get("content") or "") > 200
+    ]
+    found: list[Message] = []
+    for n in range(67):
+        call = {"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        page, at = "", n
+        while count(page) < 1_400:
+            page += f"{pages[at % len(pages)]} {n}\n"
+            at += 67
+        found += [
+            {"role": "user", "content": f"Read page {n} and go on."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": page},
+        ]
+    return found
+
+
+def read_conversations(path: Path) -> list[list[Message]]:
+    """The messages of every line, without the instructions in front."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file if line.strip()]
+    return [[m for m in record["messages"] if m["role"] != "system"] for record in records]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("conversations", type=Path, help="JSON Lines, .gz too")
+    conversations = read_conversations(parser.parse_args(argv).conversations)
+    print("| way | budget | values kept | budget used | orphans | over | refused |")
+    print("|---|---|---|---|---|---|---|")
+    for budget in BUDGETS:
+        for name, cut in WAYS.items():
+            print(f"| {name} | {budget:,} | {cut_histories(cut, conversations, budget).row()} |")
+    print()
+    chained = [joined(conversations[n : n + 10], 9_999) for n in range(0, len(conversations), 10)]
+    for name, known in (("as recorded", conversations), ("ten in a row", chained)):
+        share, requests = reuse(known, REUSE_BUDGET)
+        print(f"reuse at {REUSE_BUDGET:,} tokens, {name}: {share:.3f} over {requests:,} requests")
+    large = long_list(conversations)
+    for part in (large[: len(large) // 2], large):
+        took = seconds(part, REUSE_BUDGET) * 1_000
+        print(f"{len(part)} messages, {total(part):,} tokens: {took:.1f} ms")
+    print(f"groups: {len(MeasuredList(messages=large, form=OPENAI_CHAT, count=count).groups)}")
+
+
+if __name__ == "__main__":
+    main()

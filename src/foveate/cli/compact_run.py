@@ -1,0 +1,62 @@
+"""What `foveate compact` does, once its flags are read."""
+
+from __future__ import annotations
+
+from foveate import plugins
+from foveate.cli import output
+from foveate.cli.assemble_run import load_model_facts
+from foveate.cli.files import (
+    display_name,
+    open_output,
+    read_json,
+    read_text_lines,
+    refuse_same_file,
+)
+from foveate.core.candidates import parse_json
+from foveate.core.errors import BadInput, BadOption
+from foveate.pipeline.compact import DEFAULT_TOKENIZER
+from foveate.pipeline.compact_json import CompactRequests, check_tools
+
+
+def compact_file(
+    messages: str,
+    out: str,
+    *,
+    budget: int | None,
+    tools: str | None,
+    tokenizer: str | None,
+    model: str | None,
+) -> None:
+    """Write a line for every line of the file; raises `BadInput` for a line that is no JSON."""
+    refuse_same_file(messages, out)
+    if tokenizer is not None and model is not None and budget is None:
+        raise BadOption("give --budget with --tokenizer; a model's window is in its own tokens")
+    if budget is None and model is None:
+        raise BadOption("give --budget N, or --model M to use its window")
+    facts = load_model_facts(model)
+    if tokenizer is not None or facts is None:
+        counter = plugins.tokenizer(tokenizer or DEFAULT_TOKENIZER)
+    else:
+        counter = plugins.tokenizer(facts.tokenizer)
+    requests = CompactRequests(
+        budget=budget,
+        tokenizer=counter,
+        model=facts,
+        tools=check_tools(read_json(tools)) if tools is not None else (),
+    )
+    refused = done = 0
+    with open_output(out) as file:
+        for number, line in enumerate(read_text_lines(messages), 1):
+            if not line.strip():
+                continue
+            try:
+                request = parse_json(line)
+            except BadInput as error:
+                raise BadInput(f"{display_name(messages)}: line {number}: {error}") from None
+            answer = requests.answer(request)
+            refused += "error" in answer
+            done += 1
+            file.write(f"{output.encode_json(answer)}\n".encode())
+    if not done:
+        raise BadInput(f"{display_name(messages)}: holds no message lists; give one a line")
+    output.write_note(f"{done - refused} lists fitted, {refused} refused")

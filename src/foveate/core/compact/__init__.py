@@ -1,0 +1,6 @@
+"""Message lists of agents: a list in, a list of the same kind out that fits a budget.
+
+`entries.py` reads a list into entries and groups, `forms.py` knows the providers' spellings,
+`values.py` finds what must not be lost, `shorten.py` shortens a tool result, `plan.py` decides what
+stays, `ledger.py` writes what left, and `compaction.py` puts them together and counts the result.
+"""

@@ -1,0 +1,328 @@
+"""A message list that fits its budget, with a decision for each message and its manifest.
+
+What stays is given back as the object that came. The sum kept within the budget is that of texts,
+arguments and other parts as they are sent, each counted by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from foveate._version import __version__
+from foveate.core.chat.turns import compact_json
+from foveate.core.compact.entries import Entry, Json, Result
+from foveate.core.compact.forms import check_messages, message_form
+from foveate.core.compact.measured import MeasuredList
+from foveate.core.compact.packing import Packing
+from foveate.core.compact.plan import default_slack, repack_points
+from foveate.core.compact.results import ResultsView
+from foveate.core.compact.shorten import result_handle
+from foveate.core.errors import BadOption, BudgetTooSmall, StageBroke
+from foveate.core.types import Decision, Number, content_hash
+
+SCHEMA = 1
+RESULT_REASONS = {"repeated": "result_repeated", "superseded": "result_superseded"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactOptions:
+    """What decides a compaction beside the messages and the tokenizer; counts are tokens.
+
+    `query`: what results are shortened for; empty: the question before each. `pinned`: places of
+    messages that stay verbatim, from the end where negative. `form`: the provider's spelling, None
+    to recognise it. `slack`: freed when something must leave, so that what is sent keeps its bytes
+    for a while; None: nothing in rooms up to 4,096 tokens, a third of larger ones. `frame`:
+    taken by the provider's own around each message.
+    """
+
+    budget: int
+    query: str = ""
+    pinned: tuple[int, ...] = ()
+    form: str | None = None
+    slack: int | None = None
+    frame: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("budget", "frame", "slack"):
+            value = getattr(self, name)
+            least = 1 if name == "budget" else 0
+            if value is not None and (type(value) is not int or value < least):
+                raise BadOption(f"compact: {name} is {value!r}; it must be {least} or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactManifest:
+    """What a list was made of, by hash; equal inputs and options give an equal manifest."""
+
+    schema: int = SCHEMA
+    version: str = __version__
+    form: str
+    inputs_hash: str
+    options_hash: str
+    tokenizer_fingerprint: str
+    output_hash: str
+    token_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """The list that is sent, and what became of each message.
+
+    `token_count`: of the messages; `tools_token_count`: of the tools, within the same budget.
+    `originals`: by handle, the texts that left or were shortened. `notes`: figures, among them
+    `repacked` (1: bytes that were sent before may have changed now) and `resent`, the tokens behind
+    the first that did.
+    """
+
+    messages: tuple[Json, ...]
+    token_count: int
+    tools_token_count: int
+    decisions: tuple[Decision, ...]
+    ledger: str
+    originals: Mapping[str, str]
+    notes: Mapping[str, Number]
+    form: str
+    options: CompactOptions
+    tokenizer_fingerprint: str
+    source: tuple[Json, ...] = field(repr=False)
+    tools: tuple[Json, ...] = field(default=(), repr=False)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything left or was shortened."""
+        return any(decision.action != "kept" for decision in self.decisions)
+
+    @property
+    def manifest(self) -> CompactManifest:
+        """The hashes of inputs, options and output."""
+        inputs = compact_json([self.source, self.tools])
+        return CompactManifest(
+            form=self.form,
+            inputs_hash=content_hash(inputs),
+            options_hash=content_hash(repr(self.options)),
+            tokenizer_fingerprint=self.tokenizer_fingerprint,
+            output_hash=content_hash(compact_json(self.messages)),
+            token_count=self.token_count,
+        )
+
+
+def compact_messages(
+    messages: Sequence[Json],
+    options: CompactOptions,
+    *,
+    count: Callable[[str], int],
+    fingerprint: str,
+    tools: Sequence[Json] = (),
+) -> Compacted:
+    """The messages in at most `options.budget` tokens as `count` counts, the tools included.
+
+    Pure: the same arguments give the same bytes. Raises `BadInput`, `BadOption`, `UnknownName`, or
+    `BudgetTooSmall` with the smallest budget that does.
+    """
+    source = tuple(check_messages(messages))
+    form = message_form(source, options.form)
+    measured = MeasuredList(
+        messages=source,
+        form=form,
+        count=count,
+        pinned=_pinned_places(options.pinned, len(source)),
+        frame=options.frame,
+    )
+    tool_tokens = sum(count(compact_json(tool)) for tool in tools)
+    room = options.budget - tool_tokens
+    result = _Result(measured=measured, tool_tokens=tool_tokens, options=options)
+    if measured.total > room:
+        try:
+            result.fit(room)
+        except BudgetTooSmall as error:
+            needed = min(error.needed, measured.total) + tool_tokens
+            raise BudgetTooSmall(options.budget, needed, what=_subject(tools)) from None
+    decisions = tuple(result.decisions())
+    _check_books(measured.entries, decisions)
+    return Compacted(
+        messages=result.messages(),
+        token_count=result.token_count(),
+        tools_token_count=tool_tokens,
+        decisions=decisions,
+        ledger=result.ledger,
+        originals=result.originals(),
+        notes=result.notes(),
+        form=form.name,
+        options=options,
+        tokenizer_fingerprint=fingerprint,
+        source=source,
+        tools=tuple(tools),
+    )
+
+
+def _subject(tools: Sequence[Json]) -> str:
+    what = "the last step with what is pinned (its results already shortened)"
+    return f"{what} and the tools" if tools else what
+
+
+def _pinned_places(pinned: Sequence[int], size: int) -> frozenset[int]:
+    for place in pinned:
+        if type(place) is not int or not -size <= place < size:
+            raise BadOption(f"pinned: there is no message {place!r} in a list of {size}")
+    return frozenset(place % size for place in pinned)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Result:
+    """A list and how it is packed; `packing` None: it is sent as it came."""
+
+    measured: MeasuredList
+    tool_tokens: int
+    options: CompactOptions
+    packing: Packing | None = None
+    points: list[int] = field(default_factory=list)
+
+    def fit(self, room: int) -> None:
+        """Pack the list; raises `BudgetTooSmall`."""
+        slack = default_slack(room) if self.options.slack is None else self.options.slack
+        slack = max(0, min(slack, room * 9 // 10))
+        self.points = repack_points(self.measured.sizes, room, slack)
+        self._pack(room, slack)
+        if self.token_count() > room:  # what came behind the last repacking was reckoned too small
+            self.points = sorted({*self.points, len(self.measured.groups) - 1})
+            self._pack(room, slack)
+        if self.token_count() > room:
+            raise StageBroke(f"compact: {self.token_count()} tokens are over {room}")
+
+    def _pack(self, room: int, slack: int) -> None:
+        view = ResultsView(
+            measured=self.measured, room=room, points=self.points, query=self.options.query
+        )
+        self.packing = Packing(
+            measured=self.measured,
+            view=view,
+            room=room,
+            target=room - slack,
+            point=self.points[-1],
+        )
+        self.packing.pack()
+
+    @property
+    def ledger(self) -> str:
+        """The text of the ledger; empty: there is none."""
+        return self.packing.ledger.text if self.packing else ""
+
+    def shown(self) -> Iterator[tuple[Entry, dict[int, str]]]:
+        """Entries that stay, in order, with the texts in place of results."""
+        for n, group in enumerate(self.measured.groups):
+            if self.packing is None or n in self.packing.stays:
+                for entry in group.entries:
+                    yield entry, self._texts(entry)
+
+    def _texts(self, entry: Entry) -> dict[int, str]:
+        if self.packing is None:
+            return {}
+        view = self.packing.view
+        return {r.slot: s.text for r in entry.results if (s := view.show(entry, r)) is not None}
+
+    def messages(self) -> tuple[Json, ...]:
+        """The list as it is sent: leading instructions, the ledger, the rest."""
+        source, form = self.measured.messages, self.measured.form
+        found: list[Json] = []
+        lead = 0
+        for entry, texts in self.shown():
+            if entry.role == "system" and lead == len(found):
+                lead += 1
+            message = source[entry.index]
+            found.append(form.rewrite(message, texts) if texts else message)
+        if self.ledger:
+            found.insert(lead, form.note(self.ledger))
+        return tuple(found)
+
+    def token_count(self) -> int:
+        """Tokens of the list as it is sent."""
+        if self.packing is None:
+            return self.measured.total
+        total = sum(self.packing.view.entry_tokens(entry) for entry, _ in self.shown())
+        return total + (self.packing.ledger.tokens + self.options.frame if self.ledger else 0)
+
+    def decisions(self) -> Iterator[Decision]:
+        """One for each message, and one for each result that is a block of a message."""
+        for n, group in enumerate(self.measured.groups):
+            for entry in group.entries:
+                own = [result for result in entry.results if result.slot < 0]
+                name = f"message {entry.index + 1}"
+                yield self._decision(name, n, entry, own[0] if own else None)
+                for result in entry.results:
+                    if result.slot >= 0:
+                        yield self._decision(f"{name}, block {result.slot + 1}", n, entry, result)
+
+    def _decision(self, name: str, n: int, entry: Entry, result: Result | None) -> Decision:
+        measured, packing = self.measured, self.packing
+        tokens = measured.lead_tokens(entry)
+        if result is not None:
+            tokens = measured.result_tokens(result)
+        numbers: dict[str, Number] = {"tokens": tokens, "shown": tokens}
+        if packing is not None and n not in packing.stays:
+            reason = "message_orphaned" if measured.groups[n].orphan else "message_left_out"
+            return Decision(
+                chunk_id=name, action="dropped", reason=reason, numbers={**numbers, "shown": 0}
+            )
+        shown = packing.view.show(entry, result) if packing and result else None
+        if shown is not None and result is not None:
+            numbers.update(shown=shown.tokens, handle=result_handle(result.text))
+            reason = RESULT_REASONS.get(shown.form, "result_shortened")
+            return Decision(chunk_id=name, action="changed", reason=reason, numbers=numbers)
+        if kinds := entry.kinds if result is None else result.kinds:
+            numbers["carries"] = ", ".join(dict.fromkeys(kinds))
+        reason = "message_pinned" if measured.sizes[n].must else "message_kept"
+        return Decision(chunk_id=name, action="kept", reason=reason, numbers=numbers)
+
+    def originals(self) -> dict[str, str]:
+        """By handle, the texts of results that left or are shown otherwise."""
+        if self.packing is None:
+            return {}
+        found = {}
+        for n, group in enumerate(self.measured.groups):
+            for entry in group.entries:
+                texts = self._texts(entry)
+                for result in entry.results:
+                    if n not in self.packing.stays or result.slot in texts:
+                        found[result_handle(result.text)] = result.text
+        return found
+
+    def notes(self) -> dict[str, Number]:
+        """Figures of the list as a whole."""
+        tokens = self.token_count()
+        notes: dict[str, Number] = {"before": self.measured.total, "after": tokens}
+        if self.packing is None:
+            return notes
+        ledger = self.packing.ledger
+        lead = sum(
+            self.measured.tokens[entry.index] for entry, _ in self.shown() if entry.role == "system"
+        )
+        now = self.packing.point == len(self.measured.groups) - 1
+        return {
+            **notes,
+            "ledger_tokens": ledger.tokens,
+            "values": ledger.values,
+            "values_named": ledger.named,
+            "repackings": len(self.points),
+            "repacked": int(now),
+            "resent": tokens - lead if now else 0,
+        }
+
+
+def _left_out(name: str, tokens: int, *, orphan: bool) -> Decision:
+    reason = "message_orphaned" if orphan else "message_left_out"
+    numbers = {"tokens": tokens, "shown": 0}
+    return Decision(chunk_id=name, action="dropped", reason=reason, numbers=numbers)
+
+
+def _check_books(entries: Sequence[Entry], decisions: Sequence[Decision]) -> None:
+    """Raise `StageBroke` unless every message and every block of a result has one decision."""
+    names = [f"message {entry.index + 1}" for entry in entries]
+    names += [
+        f"message {entry.index + 1}, block {result.slot + 1}"
+        for entry in entries
+        for result in entry.results
+        if result.slot >= 0
+    ]
+    if sorted(names) != sorted(decision.chunk_id for decision in decisions):
+        raise StageBroke("compact: a message has no decision, or two")

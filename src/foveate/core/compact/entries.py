@@ -1,0 +1,114 @@
+"""A message list as entries: what each says, calls and answers, and which belong together.
+
+An entry is one element of the caller's list. The list itself is never changed: an entry that stays
+is given back as the object that came, and a form writes the few that are shortened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+EntryRole: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
+Json: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call of a tool; `arguments` is the text that is sent."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a tool gave back: the texts of it, in block `slot` of its entry (-1: the entry itself).
+
+    `extra`: tokens of what is no text, such as images, and `kinds`: what that is.
+    """
+
+    call_id: str
+    text: str
+    name: str = ""
+    slot: int = -1
+    extra: int = 0
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One message or item of the list.
+
+    `said`: the words of a person or a model. `others`: JSON of what is neither text, call nor
+    result; it is counted and carried. `extra`: tokens of images. `kinds`: names of what is carried
+    without being understood. `carried`: it stays as long as there is room, for it stands for more
+    than it shows (a compaction item, an unknown role). `opens`: it belongs to the entry after it.
+    """
+
+    index: int
+    role: EntryRole
+    said: str = ""
+    calls: tuple[Call, ...] = ()
+    results: tuple[Result, ...] = ()
+    others: tuple[str, ...] = ()
+    extra: int = 0
+    kinds: tuple[str, ...] = ()
+    carried: bool = False
+    opens: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageForm:
+    """One provider's spelling of a message list.
+
+    `parse` gives the entries and raises `BadInput`. `rewrite` is a message with other texts in some
+    of its result slots. `note` is a message of the user with this text.
+    """
+
+    name: str
+    parse: Callable[[Sequence[Json]], list[Entry]]
+    rewrite: Callable[[Json, Mapping[int, str]], dict[str, Any]]
+    note: Callable[[str], dict[str, Any]]
+
+
+@dataclass(slots=True)
+class Group:
+    """Entries that stay or leave together: one, or calls with their results."""
+
+    entries: list[Entry] = field(default_factory=list)
+    orphan: bool = False
+
+    @property
+    def first(self) -> int:
+        """The place of its first entry."""
+        return self.entries[0].index
+
+
+def group_entries(entries: Iterable[Entry]) -> list[Group]:
+    """The entries in groups, in order; a group ends when every call in it has its result.
+
+    A group with a result that no call before it waits for, or with a call that gets no result
+    before somebody else speaks, has `orphan` set. Calls that wait at the very end are no orphans.
+    """
+    done: list[Group] = []
+    group = Group()
+    waiting: list[str] = []
+    for entry in entries:
+        if waiting and not entry.results and entry.role != "assistant":
+            group.orphan = True
+            done.append(group)
+            group, waiting = Group(), []
+        for result in entry.results:
+            if result.call_id in waiting:
+                waiting.remove(result.call_id)
+            else:
+                group.orphan = True
+        group.entries.append(entry)
+        waiting += [call.id for call in entry.calls]
+        if not waiting and not entry.opens:
+            done.append(group)
+            group = Group()
+    return [*done, group] if group.entries else done

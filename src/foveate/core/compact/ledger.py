@@ -1,0 +1,238 @@
+"""The ledger: one message in front that says what left, in lines of values by origin.
+
+A line begins with the place of the message and who spoke or which tool answered; then come its
+questions and values, each once over the whole request. Nothing in a line can open another line,
+spell a heading or a handle: texts are brought to one line and neutralised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from foveate.core.compact.shorten import guard_notes
+from foveate.core.compact.values import Value, ValueKind
+
+HEADING = "[Ledger: {count} earlier messages left this list. What they held, by origin; data only.]"
+END = "[End of ledger]"
+
+KIND_WEIGHT: dict[ValueKind, float] = {
+    "identifier": 5.0,
+    "date": 4.0,
+    "address": 3.0,
+    "number": 2.0,
+    "time": 0.8,
+    "small": 0.5,
+}
+"""How likely a value of a kind is needed again; the order matters, the figures hardly do."""
+AGAIN_WEIGHT = 0.6  # for each of up to three texts more that have the value
+SAID_WEIGHT = 3.0
+USED_WEIGHT = 1.5
+RECENT_WEIGHT = 1.0
+HANDLE_TOKENS = 12
+"""More than a handle with its words takes."""
+QUESTION_SHARE = 3
+"""Questions may take this part of the room before the values."""
+MOST_REFUSED = 24
+"""Values in a row without room for them, after which no other is tried."""
+
+
+@dataclass(slots=True)
+class Origin:
+    """One text that left, and what of it the ledger could say. `place`: its entry, from 0."""
+
+    place: int
+    label: str
+    text: str
+    values: Sequence[Value]
+    kind: Literal["user", "assistant", "tool"] = "assistant"
+    handle: str = ""
+
+
+@dataclass(slots=True)
+class Line:
+    """What the ledger says of one origin."""
+
+    origin: Origin
+    values: dict[str, Value] = field(default_factory=dict)
+    quotes: list[str] = field(default_factory=list)
+    handle: bool = False
+
+    def written(self) -> str:
+        """The line as it stands in the ledger."""
+        said = [f"\u201c{guard_notes(one_line(quote))}\u201d" for quote in self.quotes]
+        known = {v.text: v for v in self.origin.values}
+        order = [known[text] for text in known if text in self.values]
+        said += [", ".join(map(spell_value, order))] if order else []
+        handle = f" (expand {self.origin.handle})" if self.handle else ""
+        return f"{self.origin.label}{handle}: {' '.join(said)}"
+
+
+def spell_value(value: Value) -> str:
+    """A value; a short number with its key, without which it says nothing."""
+    text = guard_notes(one_line(value.text))
+    return f"{guard_notes(one_line(value.key))[:24]} {text}" if _needs_key(value) else text
+
+
+def _needs_key(value: Value) -> bool:
+    return bool(value.key) and value.kind in ("number", "small")
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space as one space."""
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """The finished text and its tokens; how many values it names of how many that left.
+
+    `needed`: tokens without the excerpts that fill the room.
+    """
+
+    text: str = ""
+    tokens: int = 0
+    named: int = 0
+    values: int = 0
+    needed: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class LedgerDraft:
+    """A ledger while it is filled up to `room` tokens; `count` counts a text."""
+
+    origins: Sequence[Origin]
+    left: int
+    room: int
+    count: Callable[[str], int]
+    lines: dict[int, Line] = field(default_factory=dict)
+    added: list[tuple[int, str, bool]] = field(default_factory=list)
+    used: int = 0
+
+    def __post_init__(self) -> None:
+        self.used = self.count(self.text()) + 4
+
+    def text(self) -> str:
+        """The whole message."""
+        lines = [f"- {line.written()}" for _, line in sorted(self.lines.items()) if not_empty(line)]
+        return "\n".join([HEADING.format(count=self.left), *lines, END])
+
+    def add(self, n: int, text: str, value: Value | None = None) -> bool:
+        """Name a value of origin n, or quote a text of it, if there is room."""
+        said = f", {spell_value(value)}" if value else f" \u201c{one_line(text)}\u201d"
+        cost = self.count(said)
+        if n not in self.lines:
+            cost += self.count(f"\n- {self.origins[n].label}:")
+        if self.used + cost > self.room:
+            return False
+        line = self.lines.setdefault(n, Line(self.origins[n]))
+        if value:
+            line.values[text] = value
+        else:
+            line.quotes.append(text)
+        self.added.append((n, text, value is not None))
+        self.used += cost
+        return True
+
+    def add_handles(self) -> None:
+        """The handle of every result that is named, while there is room; the newest first."""
+        for n in sorted(self.lines, reverse=True):
+            if self.origins[n].handle and self.used + HANDLE_TOKENS <= self.room:
+                self.lines[n].handle = True
+                self.used += HANDLE_TOKENS
+
+    def finish(self, values: int, needed: int) -> Ledger:
+        """The ledger, what was added last taken away until the text itself fits."""
+        if self.count(self.text()) > self.room:
+            for line in self.lines.values():
+                line.handle = False
+        while self.added and self.count(self.text()) > self.room:
+            n, text, is_value = self.added.pop()
+            if is_value:
+                del self.lines[n].values[text]
+            else:
+                self.lines[n].quotes.remove(text)
+        text = self.text() if self.left or self.added else ""
+        named = sum(len(line.values) for line in self.lines.values())
+        if (tokens := self.count(text)) > self.room:
+            return Ledger(values=values, needed=needed)
+        return Ledger(text=text, tokens=tokens, named=named, values=values, needed=needed)
+
+
+def not_empty(line: Line) -> bool:
+    """Whether a line says anything."""
+    return bool(line.values or line.quotes)
+
+
+def rank_values(
+    origins: Sequence[Origin],
+    visible: frozenset[str],
+    said: frozenset[str],
+    used: frozenset[str],
+    end: int,
+) -> list[tuple[int, Value]]:
+    """What left and is not `visible`, with the origin to name it under, the most needed first.
+
+    `said`: values that people named. `used`: values in arguments of calls. `end`: places in all.
+    """
+    home: dict[str, tuple[int, Value]] = {}
+    times: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for results in (True, False):
+        for n in range(len(origins) - 1, -1, -1):
+            origin = origins[n]
+            if (origin.kind == "tool") is not results:
+                continue
+            for value in origin.values:
+                text = value.text
+                if text in visible:
+                    continue
+                if text not in home:
+                    home[text] = (n, value)
+                    times[text], last[text] = 1, origin.place
+                else:
+                    times[text] += 1
+                    last[text] = max(last[text], origin.place)
+
+    def worth(text: str) -> float:
+        points = KIND_WEIGHT[home[text][1].kind] + AGAIN_WEIGHT * min(times[text] - 1, 3)
+        points += SAID_WEIGHT * (text in said) + USED_WEIGHT * (text in used)
+        return points + RECENT_WEIGHT * last[text] / max(end, 1)
+
+    order = sorted(home, key=lambda text: (-worth(text), home[text][0], text))
+    return [home[text] for text in order]
+
+
+def write_ledger(
+    origins: Sequence[Origin],
+    ranked: Sequence[tuple[int, Value]],
+    questions: Iterable[tuple[int, str]],
+    excerpts: Iterable[tuple[int, str]],
+    *,
+    left: int,
+    room: int,
+    count: Callable[[str], int],
+) -> Ledger:
+    """The ledger in at most `room` tokens: questions, then values, then excerpts while they fit."""
+    draft = LedgerDraft(origins=origins, left=left, room=room, count=count)
+    most = draft.used + (room - draft.used) // QUESTION_SHARE
+    for n, text in questions:
+        if draft.used + count(text) > most:
+            break
+        draft.add(n, text)
+    refused = 0
+    for n, value in ranked:
+        refused = 0 if draft.add(n, value.text, value) else refused + 1
+        if refused > MOST_REFUSED:
+            break
+    needed = draft.used
+    draft.add_handles()
+    refused = 0
+    for n, text in excerpts:
+        line = draft.lines.get(n)
+        if line is None or text not in line.quotes:
+            refused = 0 if draft.add(n, text) else refused + 1
+        if refused > MOST_REFUSED:
+            break
+    return draft.finish(len(ranked), needed)

@@ -1,0 +1,66 @@
+"""A message list with its token counts: what every entry, group and result takes as it came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from foveate.core.compact.entries import Entry, Group, Json, MessageForm, Result, group_entries
+from foveate.core.compact.plan import GroupSize
+
+
+@dataclass(slots=True, kw_only=True)
+class MeasuredList:
+    """The entries and groups of a list, counted.
+
+    `count`: tokens of one text. `frame`: tokens of the provider's own around each message; where
+    it is 0, names and ids are not counted either. `pinned`: places of messages that stay.
+    """
+
+    messages: Sequence[Json]
+    form: MessageForm
+    count: Callable[[str], int]
+    pinned: frozenset[int] = frozenset()
+    frame: int = 0
+    entries: list[Entry] = field(init=False)
+    groups: list[Group] = field(init=False)
+    tokens: list[int] = field(init=False)
+    sizes: list[GroupSize] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.entries = self.form.parse(self.messages)
+        self.groups = group_entries(self.entries)
+        self.tokens = [
+            self.lead_tokens(entry) + sum(map(self.result_tokens, entry.results))
+            for entry in self.entries
+        ]
+        self.sizes = [
+            GroupSize(
+                tokens=sum(self.tokens[entry.index] for entry in group.entries),
+                must=self._is_must(group),
+            )
+            for group in self.groups
+        ]
+
+    @property
+    def total(self) -> int:
+        """Tokens of the whole list as it came."""
+        return sum(self.tokens)
+
+    def lead_tokens(self, entry: Entry) -> int:
+        """Tokens of an entry without its results."""
+        count = self.count
+        total = self.frame + entry.extra + count(entry.said)
+        total += sum(count(call.arguments) for call in entry.calls)
+        total += sum(map(count, entry.others))
+        if self.frame:
+            total += sum(count(call.id) + count(call.name) for call in entry.calls)
+            total += sum(count(result.call_id) for result in entry.results)
+        return total
+
+    def result_tokens(self, result: Result) -> int:
+        """Tokens of a result as it came."""
+        return self.count(result.text) + result.extra
+
+    def _is_must(self, group: Group) -> bool:
+        return any(e.role == "system" or e.index in self.pinned for e in group.entries)

@@ -1,0 +1,192 @@
+"""A list packed at its last repacking: which groups stay, and the ledger of what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from foveate.core.compact.entries import Entry, Result
+from foveate.core.compact.ledger import Ledger, Origin, rank_values, write_ledger
+from foveate.core.compact.measured import MeasuredList
+from foveate.core.compact.plan import least_ledger
+from foveate.core.compact.results import ResultsView
+from foveate.core.compact.shorten import question_sentences, result_handle, split_result
+from foveate.core.compact.values import extract_values
+from foveate.core.errors import BudgetTooSmall
+from foveate.core.text.sentences import sentence_spans
+
+LEDGER_SHARE = 0.6
+"""The part of the free room that the ledger may take from messages, if it is small;"""
+LEDGER_BASE, LEDGER_MORE = 512, 0.1
+"""in a large one it takes so many tokens and this part of the room, for messages say more."""
+PREFER_SHARE = 0.5
+"""The part of the free room that messages which are carried, and the question, may take."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Packing:
+    """The groups up to the last repacking at `point`, in `target` of `room` tokens."""
+
+    measured: MeasuredList
+    view: ResultsView
+    room: int
+    target: int
+    point: int
+    fixed: frozenset[int] = frozenset()
+    stays: set[int] = field(default_factory=set)
+    ledger: Ledger = field(default_factory=Ledger)
+
+    def pack(self) -> None:
+        """Choose what stays and write the ledger; raises `BudgetTooSmall`."""
+        fixed = self._fixed()
+        free = max(self.target, fixed) - fixed
+        reserved = int(min(free * LEDGER_SHARE, LEDGER_BASE + free * LEDGER_MORE))
+        self._choose(free - reserved)
+        self.ledger = self._write()
+        if self.ledger.needed < reserved:  # the rest is better spent on messages
+            self._choose(free - self.ledger.needed)
+            self.ledger = self._write()
+
+    def _fixed(self) -> int:
+        """Tokens of what stays whatever else does; marks it as staying."""
+        sizes = self.measured.sizes
+        known = {n for n in range(len(sizes)) if sizes[n].must or n >= self.point}
+        self.fixed = frozenset(n for n in known if not self._is_orphan(n))
+        fixed = sum(self.view.group_tokens(n) for n in self.fixed if n <= self.point)
+        if fixed > self.room:
+            raise BudgetTooSmall(self.room, fixed, what="the last step, beside what is pinned,")
+        return fixed
+
+    def _is_orphan(self, n: int) -> bool:
+        return self.measured.groups[n].orphan and not self.measured.sizes[n].must
+
+    def _choose(self, free: int) -> None:
+        """The preferred groups, then the newest before the point, without a hole."""
+        self.stays = set(self.fixed)
+        reserve = int(free * PREFER_SHARE)
+        for n in self._preferred():
+            cost = self.view.group_tokens(n)
+            if cost <= reserve:
+                self.stays.add(n)
+                reserve -= cost
+                free -= cost
+        for n in range(self.point - 1, -1, -1):
+            if n in self.stays or self._is_orphan(n):
+                continue
+            cost = self.view.group_tokens(n)
+            if cost > free:
+                break
+            self.stays.add(n)
+            free -= cost
+
+    def _preferred(self) -> Iterator[int]:
+        """The last message of the user, then what is carried, the newest first."""
+        groups = range(self.point - 1, -1, -1)
+        known = self.measured.groups
+        asked = (n for n in groups if any(e.role == "user" for e in known[n].entries))
+        if not any(e.role == "user" for e in known[self.point].entries):
+            yield from (n for n in [next(asked, -1)] if n >= 0 and n not in self.stays)
+        for n in groups:
+            if n not in self.stays and any(e.carried for e in known[n].entries):
+                yield n
+
+    def _ledger_room(self) -> int:
+        """What the messages leave; as `repack_points` reckons, so that what follows fits."""
+        fixed = sum(self.view.group_tokens(n) for n in self.fixed if n <= self.point)
+        used = sum(self.view.group_tokens(n) for n in self.stays if n <= self.point)
+        most = max(self.target, min(self.room, fixed + least_ledger(self.room)))
+        return most - used - self.measured.frame
+
+    def _write(self) -> Ledger:
+        origins = list(self._origins())
+        ranked = rank_values(origins, *self._known_values(), self._last_place() + 1)
+        gone = [n for n in range(self.point + 1) if n not in self.stays]
+        return write_ledger(
+            origins,
+            ranked,
+            self._questions(origins),
+            self._excerpts(origins),
+            left=sum(len(self.measured.groups[n].entries) for n in gone),
+            room=self._ledger_room(),
+            count=self.measured.count,
+        )
+
+    def _known_values(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """Values that are shown; of all messages up to the point, those said and those used."""
+        visible: set[str] = set()
+        said: set[str] = set()
+        used: set[str] = set()
+        for n, group in enumerate(self.measured.groups[: self.point + 1]):
+            for entry in group.entries:
+                if n in self.stays:
+                    for text in self._texts(entry):
+                        visible.update(value.text for value in extract_values(text))
+                if entry.role == "user":
+                    said.update(value.text for value in extract_values(entry.said))
+                for call in entry.calls:
+                    used.update(value.text for value in extract_values(call.arguments))
+        return frozenset(visible), frozenset(said), frozenset(used)
+
+    def _last_place(self) -> int:
+        return self.measured.groups[self.point].entries[-1].index
+
+    def _texts(self, entry: Entry) -> Iterator[str]:
+        """What is read of an entry as it is shown."""
+        yield entry.said
+        yield from (call.arguments for call in entry.calls)
+        for result in entry.results:
+            shown = self.view.show(entry, result)
+            yield result.text if shown is None else shown.text
+
+    def _origins(self) -> Iterator[Origin]:
+        """Every text up to the point that is not shown in full, in order."""
+        for n in range(self.point + 1):
+            for entry in self.measured.groups[n].entries:
+                if n not in self.stays:
+                    yield from self._gone_origins(entry)
+                for result in entry.results:
+                    if n not in self.stays or self.view.show(entry, result) is not None:
+                        yield result_origin(entry, result)
+
+    def _gone_origins(self, entry: Entry) -> Iterator[Origin]:
+        arguments = " ".join(call.arguments for call in entry.calls)
+        if entry.said or arguments:
+            values = extract_values(entry.said)
+            for call in entry.calls:
+                values = (*values, *extract_values(call.arguments))
+            yield Origin(
+                place=entry.index,
+                label=f"#{entry.index + 1} {'user' if entry.role == 'user' else 'assistant'}",
+                text=entry.said,
+                values=values,
+                kind="user" if entry.role == "user" else "assistant",
+            )
+
+    def _questions(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
+        """The questions that people asked in what left, the newest first."""
+        for n in range(len(origins) - 1, -1, -1):
+            if origins[n].kind == "user":
+                for question in question_sentences(origins[n].text):
+                    yield n, question
+
+    def _excerpts(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
+        """Pieces of what left, the newest first: of people, then of the model, then of tools."""
+        for kind in ("user", "assistant", "tool"):
+            for n in range(len(origins) - 1, -1, -1):
+                origin = origins[n]
+                if origin.kind == kind:
+                    split = split_result(origin.text)[0] if kind == "tool" else None
+                    for start, end in split or sentence_spans(origin.text):
+                        yield n, origin.text[start:end]
+
+
+def result_origin(entry: Entry, result: Result) -> Origin:
+    """A result as an origin of values."""
+    return Origin(
+        place=entry.index,
+        label=f"#{entry.index + 1} {result.name or 'tool'}",
+        text=result.text,
+        values=extract_values(result.text),
+        kind="tool",
+        handle=result_handle(result.text),
+    )

@@ -1,0 +1,169 @@
+"""How each tool result of a list is shown at a repacking: in full, shortened, or as a pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from foveate.core.compact.entries import Call, Entry, Result
+from foveate.core.compact.measured import MeasuredList
+from foveate.core.compact.plan import FormChoice, ResultFacts, ResultForm, choose_form
+from foveate.core.compact.shorten import result_handle, shorten_result
+
+FITTED_SHARE = 0.75
+"""The part of the room left that a newest result may fill where it does not fit as it is."""
+
+Key = tuple[int, int]
+"""A result by the place of its entry and its slot."""
+
+
+class ShownResult(NamedTuple):
+    """A result that is not shown as it came: why, the text instead, and its tokens."""
+
+    form: ResultForm
+    text: str
+    tokens: int
+
+
+@dataclass(slots=True, kw_only=True)
+class ResultsView:
+    """The results of a list as they are shown behind the repackings at `points`."""
+
+    measured: MeasuredList
+    room: int
+    points: Sequence[int]
+    query: str = ""
+    facts: dict[Key, ResultFacts] = field(init=False)
+    clues: dict[Key, str] = field(init=False)
+    shown: dict[Key, ShownResult | None] = field(default_factory=dict)
+    fitted: dict[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.facts, self.clues = {}, {}
+        calls: dict[Key, Call] = {}
+        self.fitted = self._fitted_groups()
+        asked = ""
+        for n, group in enumerate(self.measured.groups):
+            waiting: list[Call] = []
+            for entry in group.entries:
+                asked = entry.said if entry.role == "user" and entry.said else asked
+                waiting += entry.calls
+                for result in entry.results:
+                    key = (entry.index, result.slot)
+                    call = next((c for c in waiting if c.id == result.call_id), None)
+                    if call is not None:
+                        calls[key] = call
+                    arguments = call.arguments if call else ""
+                    self.clues[key] = f"{self.query or asked}\n{arguments}"
+                    tokens = self.measured.result_tokens(result)
+                    self.facts[key] = ResultFacts(group=n, tokens=tokens, fitted=n in self.fitted)
+        self._find_repeats(calls)
+
+    def _fitted_groups(self) -> dict[int, int]:
+        """Groups that did not fit in full when they came, with the tokens they must do with."""
+        found, must, points = {}, 0, set(self.points)
+        for n, size in enumerate(self.measured.sizes):
+            if n in points and not size.must and must + size.tokens > self.room:
+                found[n] = self.room - must
+            must += size.tokens if size.must else 0
+        return found
+
+    def _find_repeats(self, calls: dict[Key, Call]) -> None:
+        """For each result, the next with the same text and the next of the same call."""
+        texts: dict[str, int] = {}
+        made: dict[tuple[str, str], int] = {}
+        for entry, result in reversed(list(self._results())):
+            key = (entry.index, result.slot)
+            fact, call = self.facts[key], calls.get(key)
+            same = (call.name, call.arguments) if call else ("", result.call_id)
+            again, newer = texts.get(result.text, -1), made.get(same, -1)
+            if again > fact.group or newer > fact.group:
+                self.facts[key] = ResultFacts(
+                    group=fact.group,
+                    tokens=fact.tokens,
+                    again=again if again > fact.group else -1,
+                    newer=newer if newer > fact.group else -1,
+                    fitted=fact.fitted,
+                )
+            texts[result.text] = made[same] = fact.group
+
+    def _results(self) -> Iterator[tuple[Entry, Result]]:
+        for entry in self.measured.entries:
+            for result in entry.results:
+                yield entry, result
+
+    def show(self, entry: Entry, result: Result) -> ShownResult | None:
+        """How the result is shown; None: as it came."""
+        key = (entry.index, result.slot)
+        if key not in self.shown:
+            self.shown.update(self._show_entry(entry))
+        return self.shown[key]
+
+    def _show_entry(self, entry: Entry) -> Iterator[tuple[Key, ShownResult | None]]:
+        """The results of one message; what would change it a second time stays as it came."""
+        choices = []
+        for result in entry.results:
+            fact = self.facts[entry.index, result.slot]
+            choices.append(choose_form(fact, self.points, self.room))
+        first = min((c.since for c in choices if c.form != "full"), default=-1)
+        for result, choice in zip(entry.results, choices, strict=True):
+            key = (entry.index, result.slot)
+            stays = choice.form == "full" or choice.since > first
+            must = self.measured.sizes[self.facts[key].group].must
+            yield key, None if stays or must else self._show(key, result, choice)
+
+    def _show(self, key: Key, result: Result, choice: FormChoice) -> ShownResult | None:
+        fact, most = self.facts[key], choice.limit
+        if choice.form in ("repeated", "superseded"):
+            text = pointer_text(choice.form, result)
+        else:
+            if choice.form == "fitted":
+                most = self._fitted_limit(fact.group)
+            if fact.tokens <= most:
+                return None
+            text = self._shortened(key, result, most)
+        tokens = self.measured.count(text)
+        return ShownResult(choice.form, text, tokens) if tokens < fact.tokens else None
+
+    def _shortened(self, key: Key, result: Result, most: int) -> str:
+        return shorten_result(result.text, self.clues[key], most, self.measured.count)[0]
+
+    def _fitted_limit(self, n: int) -> int:
+        """Tokens for each large result of a group that has to do with less than it has."""
+        group = self.measured.groups[n]
+        most = self.fitted[n]
+        most -= sum(map(self.measured.lead_tokens, group.entries))
+        sizes = sorted(
+            self.measured.result_tokens(result)
+            for entry in group.entries
+            for result in entry.results
+        )
+        left = int(most * FITTED_SHARE)
+        for place, tokens in enumerate(sizes):
+            share = left // (len(sizes) - place)
+            if tokens > share:
+                return max(share, 0)
+            left -= tokens
+        return left
+
+    def group_tokens(self, n: int) -> int:
+        """Tokens of a group as it is shown."""
+        return sum(map(self.entry_tokens, self.measured.groups[n].entries))
+
+    def entry_tokens(self, entry: Entry) -> int:
+        """Tokens of an entry as it is shown."""
+        total = self.measured.tokens[entry.index]
+        for result in entry.results:
+            shown = self.show(entry, result)
+            if shown is not None:
+                total += shown.tokens - self.measured.result_tokens(result)
+        return total
+
+
+def pointer_text(form: ResultForm, result: Result) -> str:
+    """What stands in the place of a result that came again."""
+    handle = result_handle(result.text)
+    if form == "repeated":
+        return f"[same as a later result; expand {handle}]"
+    return f"[shortened: a later result of the same call is newer; expand {handle}]"

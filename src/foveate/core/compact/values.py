@@ -1,0 +1,104 @@
+"""The values in a text: identifiers, dates, numbers, paths, addresses, in reading order.
+
+A text that is JSON gives its short strings and numbers, with the key before each; other texts give
+the words that hold a digit, an underscore, a slash or an at sign.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from foveate.core.bounded_cache import BoundedCache
+from foveate.core.types import content_hash
+
+ValueKind: TypeAlias = Literal["identifier", "address", "date", "number", "time", "small"]
+
+LONGEST_VALUE = 96
+"""Characters; what is longer is a text and no value."""
+_PROSE = re.compile(
+    r"""\w++://[^\s"'<>()\[\]{}]++
+    |(?<![\w@.:/+~-])(?:
+        \d{1,3}(?:,\d{3})++(?:\.\d++)?(?!\w)
+        |[^\W\d_]*+(?:[.:+~-]++[^\W\d_]++)*+[.:+~-]*+[\d_@/][\w.@:/+?=&%\#~-]*+)""",
+    re.VERBOSE,
+)
+_JSON = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|-?\d[\d.eE+-]*+')
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ][\d:.+Z-]+)?\Z|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}\Z"
+)
+_TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?:[.+Z-][\d:]*)?\Z")
+_NUMBER = re.compile(r"-?[\d.,]+%?\Z")
+_TRAILING = ".,:;/?=&#~+-"
+_SMALL = 4
+"""Characters; a shorter number says little without its key."""
+
+
+class Value(NamedTuple):
+    """A value as it is spelled, and the key before it where the text is JSON."""
+
+    text: str
+    kind: ValueKind
+    key: str = ""
+
+
+_KNOWN: BoundedCache[str, tuple[Value, ...]] = BoundedCache(8_000_000)
+
+
+def extract_values(text: str) -> tuple[Value, ...]:
+    """The values of a text, each once, in reading order.
+
+    >>> [value.text for value in extract_values("Move AB12 to 2024-05-17, see /srv/log.txt.")]
+    ['AB12', '2024-05-17', '/srv/log.txt']
+    >>> extract_values('{"user_id": "omar_1", "paid": 1859}')[1]
+    Value(text='1859', kind='number', key='paid')
+    """
+    key = content_hash(text)
+    known = _KNOWN.get(key)
+    if known is None:
+        found = _json_values(text) if text.lstrip()[:1] in ("{", "[") else _prose_values(text)
+        known = tuple({value.text: value for value in reversed(list(found))}.values())[::-1]
+        _KNOWN.put(key, known)
+    return known
+
+
+def _json_values(text: str) -> Iterator[Value]:
+    key = ""
+    for match in _JSON.finditer(text):
+        string, colon = match[1], match[2]
+        if colon:
+            key = string
+        elif string is None:
+            yield Value(match[0], _number_kind(match[0]), key)
+        elif len(string) > LONGEST_VALUE or "\\" in string:
+            yield from _prose_values(string.replace("\\n", "\n"))
+        elif string and _is_value(string):
+            yield Value(string, _kind(string), key)
+
+
+def _is_value(string: str) -> bool:
+    return any(c.isdigit() or c in "_@/" for c in string)
+
+
+def _prose_values(text: str) -> Iterator[Value]:
+    for match in _PROSE.finditer(text):
+        word = match[0].rstrip(_TRAILING)
+        if 1 < len(word) <= LONGEST_VALUE or word.isdigit():
+            yield Value(word, _kind(word))
+
+
+def _kind(word: str) -> ValueKind:
+    if _NUMBER.match(word):
+        return _number_kind(word)
+    if _DATE.match(word):
+        return "date"
+    if _TIME.match(word):
+        return "time"
+    if "@" in word or "://" in word or "/" in word:
+        return "address"
+    return "identifier"
+
+
+def _number_kind(word: str) -> ValueKind:
+    return "small" if len(word) < _SMALL else "number"

@@ -1,0 +1,143 @@
+"""The way in for message lists of agents: `compact`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from foveate import plugins
+from foveate.core.compact.compaction import Compacted, CompactOptions, compact_messages
+from foveate.core.compact.shorten import shorten_result
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadOption, BudgetTooSmall
+from foveate.core.types import content_hash
+from foveate.models import Model
+from foveate.models import model as model_named
+from foveate.providers.tokenizers.counts import counts_for
+from foveate.stores.originals import OriginalStore, unknown_handle
+
+__all__ = ["CompactOptions", "Compacted", "OriginalStore", "compact", "expand"]
+
+DEFAULT_TOKENIZER = "cl100k_base"
+EXPAND_TOKENS = 2_000
+"""Tokens of an original that are shown where no budget is given."""
+MAX_OUTPUT = 4_096
+"""Tokens of a model's window that are kept for its answer where only the model is named."""
+SHORT = 24
+"""Characters; counting so short a text is quicker than looking its count up."""
+
+
+def compact(
+    messages: Iterable[Mapping[str, Any]],
+    *,
+    budget: int | None = None,
+    tools: Iterable[Mapping[str, Any]] = (),
+    model: str | Model | None = None,
+    tokenizer: str | Tokenizer | None = None,
+    query: str | None = None,
+    pinned: Sequence[int] = (),
+    form: str | None = None,
+    slack: int | None = None,
+) -> Compacted:
+    r"""A message list that fits the budget, of the same kind as the one that came in.
+
+    `messages`: OpenAI Chat messages, items of OpenAI's Responses API, Anthropic messages or Gemini
+    contents. `budget`: tokens of their texts, arguments and other parts as they are sent, and of
+    `tools`. Without a budget, it is what the `model`'s window leaves for input. `query`: what tool
+    results are shortened for. `pinned`: places of messages that stay verbatim. `form`: `openai`,
+    `responses`, `anthropic` or `gemini`, where it cannot be told. `slack`: as in `CompactOptions`.
+
+    >>> said = [
+    ...     {"role": "user", "content": "Book HAT097 for me. " * 9},
+    ...     {"role": "assistant", "content": "Done. The booking is G72NSF."},
+    ...     {"role": "user", "content": "Thanks! Which day is it?"},
+    ... ]
+    >>> for message in compact(said, budget=60).messages:
+    ...     print(message["role"], "|", message["content"])
+    user | [Ledger: 1 earlier messages left this list. What they held, by origin; data only.]
+    ...
+
+    Raises `BadInput`, `BadOption`, `UnknownName`, or `BudgetTooSmall`, whose `needed` does.
+    """
+    known = model_named(model) if isinstance(model, str) else model
+    frame = 0
+    if budget is None:
+        if known is None:
+            raise BadOption("compact: give budget= in tokens, or model= to use its window")
+        frame = known.frame[0]
+        budget = _window(known) - known.frame[1]
+    if tokenizer is None:
+        tokenizer = known.tokenizer if known is not None else DEFAULT_TOKENIZER
+    if isinstance(tokenizer, str):
+        tokenizer = plugins.tokenizer(tokenizer)
+    options = CompactOptions(
+        budget=budget,
+        query=query or "",
+        pinned=tuple(pinned),
+        form=form,
+        slack=slack,
+        frame=frame,
+    )
+    return compact_messages(
+        list(messages),
+        options,
+        count=token_counter(tokenizer),
+        fingerprint=tokenizer.fingerprint,
+        tools=tuple(tools),
+    )
+
+
+def expand(
+    handle: str,
+    originals: Mapping[str, str] | OriginalStore,
+    *,
+    query: str = "",
+    budget: int = EXPAND_TOKENS,
+    tokenizer: str | Tokenizer | None = None,
+    tenant: str = "",
+    principals: Iterable[str] = (),
+) -> str:
+    """More of an original: all of it, or what fits the query in at most `budget` tokens.
+
+    `originals`: `Compacted.originals`, or a store of them, which is read as `tenant` and
+    `principals`. Raises `BadInput` for a handle that is not there, `BadOption`, `BudgetTooSmall`.
+    """
+    if type(budget) is not int or budget < 1:
+        raise BadOption(f"expand: budget is {budget!r}; it must be 1 or more")
+    if isinstance(originals, Mapping):
+        text = originals.get(handle)
+        if text is None:
+            raise unknown_handle(handle)
+    else:
+        text = originals.get(handle, tenant=tenant, principals=principals)
+    known = tokenizer or DEFAULT_TOKENIZER
+    count = token_counter(plugins.tokenizer(known) if isinstance(known, str) else known)
+    if count(text) <= budget:
+        return text
+    shown, _, _ = shorten_result(text, query, budget, count)
+    if (needed := count(shown)) > budget:
+        raise BudgetTooSmall(budget, needed, what="the note of a shortened original")
+    return shown
+
+
+def _window(model: Model) -> int:
+    kept = min(MAX_OUTPUT, model.max_output or MAX_OUTPUT, model.window // 4)
+    return min(model.window - kept, model.max_input or model.window)
+
+
+class token_counter:  # noqa: N801  # a function that remembers
+    """Counts texts, each longer one once in this process."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known = counts_for(tokenizer.fingerprint)
+
+    def __call__(self, text: str) -> int:
+        """Tokens of the text."""
+        if len(text) < SHORT:
+            return self._tokenizer.count(text) if text else 0
+        key = content_hash(text)
+        count = self._known.get(key)
+        if count is None:
+            count = self._known[key] = self._tokenizer.count(text)
+        return count

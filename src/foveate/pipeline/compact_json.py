@@ -1,0 +1,104 @@
+"""A compaction as plain JSON values, and one request of many as a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from foveate.core.compact.compaction import Compacted
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadInput, BudgetTooSmall, InvalidRequest, UnknownName
+from foveate.models import Model
+from foveate.pipeline.compact import compact
+from foveate.pipeline.reason_messages import format_decision
+
+REQUEST_KEYS = ("id", "messages", "tools", "query", "pinned", "form")
+
+
+def compacted_to_json(made: Compacted) -> dict[str, Any]:
+    """The list with its tokens and decisions; the same shape everywhere."""
+    return {
+        "messages": list(made.messages),
+        "token_count": made.token_count,
+        "decisions": [
+            {
+                "message": decision.chunk_id,
+                "action": decision.action,
+                "reason": decision.reason,
+                "why": format_decision(decision),
+                "numbers": dict(decision.numbers),
+            }
+            for decision in made.decisions
+        ],
+        "tools_token_count": made.tools_token_count,
+        "ledger": made.ledger,
+        "handles": sorted(made.originals),
+        "notes": dict(made.notes),
+        "manifest": asdict(made.manifest),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactRequests:
+    """What all requests of a file share: the budget, what counts, and tools for those without."""
+
+    budget: int | None
+    tokenizer: str | Tokenizer | None = None
+    model: str | Model | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()
+
+    def answer(self, request: Any) -> dict[str, Any]:
+        """The list of one request with its id, or the error that refused it."""
+        found = {"id": request.get("id")} if isinstance(request, Mapping) else {"id": None}
+        try:
+            return {**found, **self._compact(request)}
+        except (InvalidRequest, BudgetTooSmall) as error:
+            needed = {"needed": error.needed} if isinstance(error, BudgetTooSmall) else {}
+            return {
+                **found,
+                "error": {"type": type(error).__name__, "message": str(error), **needed},
+            }
+
+    def _compact(self, request: Any) -> dict[str, Any]:
+        if not isinstance(request, Mapping):
+            raise BadInput("a request must be an object with messages")
+        for key in request:  # others are the caller's own, unless they are misspelled
+            if key not in REQUEST_KEYS and get_close_matches(str(key), REQUEST_KEYS, cutoff=0.8):
+                raise UnknownName("key", str(key), REQUEST_KEYS)
+        if "messages" not in request:
+            raise BadInput("is missing", field="messages")
+        made = compact(
+            request["messages"],
+            budget=self.budget,
+            tools=check_tools(request.get("tools")) or self.tools,
+            model=self.model,
+            tokenizer=self.tokenizer,
+            query=check_query(request.get("query")),
+            pinned=_places(request.get("pinned")),
+            form=request.get("form"),
+        )
+        return compacted_to_json(made)
+
+
+def check_tools(tools: Any) -> tuple[Mapping[str, Any], ...]:
+    """Tool schemas from JSON: a list of objects, or nothing."""
+    if tools is None:
+        return ()
+    if not isinstance(tools, list) or not all(isinstance(tool, Mapping) for tool in tools):
+        raise BadInput("must be a list of objects", field="tools")
+    return tuple(tools)
+
+
+def check_query(query: Any) -> str:
+    """A query from JSON, or nothing."""
+    if query is not None and not isinstance(query, str):
+        raise BadInput("must be a text", field="query")
+    return query or ""
+
+
+def _places(pinned: Any) -> tuple[int, ...]:
+    if pinned is not None and not isinstance(pinned, list):
+        raise BadInput("must be a list of places, counted from 0", field="pinned")
+    return tuple(pinned or ())

@@ -1,0 +1,85 @@
+"""`POST /v1/compact` and `POST /v1/expand`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request, Response
+
+from foveate.core.errors import BadOption
+from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact, expand, token_counter
+from foveate.pipeline.compact_json import compacted_to_json
+from foveate.service.app_state import AppState
+from foveate.service.audit import add_audit_fields
+from foveate.service.auth.caller import Caller, require_scope
+from foveate.service.problems import problem_responses
+from foveate.service.routes import run_in_pool, state_of
+from foveate.service.wire.answers import CompactAnswer, ExpandAnswer
+from foveate.service.wire.body import StrictRoute
+from foveate.service.wire.requests import CompactRequest, ExpandRequest
+
+router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
+
+
+@router.post("/compact", response_model=CompactAnswer, responses=problem_responses(504, body=True))
+async def compact_list(
+    request: Request, body: CompactRequest, caller: Annotated[Caller, require_scope("assemble")]
+) -> Response:
+    """Fit an agent's message list into a budget; originals of what is shortened are kept."""
+
+    def work() -> dict[str, Any]:
+        add_audit_fields(request.scope, principals=caller.narrow_principals(body.principals))
+        return compact_request(state_of(request), caller, body)
+
+    return await run_in_pool(request, work, stops=True)
+
+
+def compact_request(state: AppState, caller: Caller, body: CompactRequest) -> dict[str, Any]:
+    """The list as JSON; its originals are kept for the caller."""
+    if body.model is not None and body.tokenizer is not None:
+        raise BadOption("give model or tokenizer, not both: a model brings its tokenizer")
+    if body.model is None and body.budget is None:
+        raise BadOption("give a budget in tokens, or a model to use its window")
+    names = state.request_options
+    known = names.model(body.model) if body.model is not None else None
+    counter = body.tokenizer or (known.tokenizer if known else DEFAULT_TOKENIZER)
+    made = compact(
+        body.messages,
+        budget=body.budget,
+        tools=body.tools,
+        model=known,
+        tokenizer=names.tokenizer(counter),
+        query=body.query,
+        pinned=body.pinned,
+        form=body.form,
+    )
+    principals = caller.narrow_principals(body.principals)
+    if made.originals:
+        state.originals.keep(made.originals, tenant=caller.tenant, principals=principals)
+    return compacted_to_json(made)
+
+
+@router.post("/expand", response_model=ExpandAnswer, responses=problem_responses(504, body=True))
+async def expand_handle(
+    request: Request, body: ExpandRequest, caller: Annotated[Caller, require_scope("assemble")]
+) -> Response:
+    """Show more of a tool's result that was shortened or left a message list."""
+
+    def work() -> dict[str, Any]:
+        state = state_of(request)
+        principals = caller.narrow_principals(body.principals)
+        add_audit_fields(request.scope, principals=principals)
+        tokenizer = state.request_options.tokenizer(body.tokenizer or DEFAULT_TOKENIZER)
+        text = expand(
+            body.handle,
+            state.originals,
+            query=body.query,
+            budget=body.budget,
+            tokenizer=tokenizer,
+            tenant=caller.tenant,
+            principals=principals,
+        )
+        tokens = token_counter(tokenizer)(text)
+        return {"handle": body.handle, "text": text, "token_count": tokens}
+
+    return await run_in_pool(request, work, stops=True)
