@@ -148,8 +148,9 @@ class Sentences:
     `runs`: of each, its runs of words as numbers, by which a repeat is known; empty: not known.
     `noise`: a sentence with less worth is not worth showing, even if the budget has room. `asked`:
     the places of those that hold an identifier which the query names. `earned[i]`: whether i may
-    be shown without one that has; empty: all have. `set_apart`: whether the retriever's score set
-    the text apart from the rest.
+    be shown without one that has; empty: all have. `words[i]`: a bit for
+    each term of the query that i holds, `title_words` those of the title; empty: not known.
+    `set_apart`: whether the retriever's score set the text apart from the rest.
     """
 
     spans: tuple[Span, ...]
@@ -159,6 +160,8 @@ class Sentences:
     noise: float = 0.0
     asked: tuple[int, ...] = ()
     earned: tuple[bool, ...] = ()
+    words: tuple[int, ...] = ()
+    title_words: int = 0
     set_apart: bool = False
 
 

@@ -90,6 +90,7 @@ def score_sentences(
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
     runs = runs_of(pool.index.words, pool.index.widths.tolist())
+    held = _held_terms(pool)
     earned = _earned(pool, chunks, named + separation.gain)
     sentences = {
         p.candidate.chunk.id: Sentences(
@@ -99,6 +100,8 @@ def score_sentences(
             runs=tuple(runs[p.first : p.first + len(p.units.spans)]),
             noise=noise,
             earned=tuple(earned[p.first : p.first + len(p.units.spans)].tolist()),
+            words=tuple(held[p.first : p.first + len(p.units.spans)]),
+            title_words=p.held,
             set_apart=bool((separation.gain[p.first : p.first + len(p.units.spans)] > 0).any()),
             asked=tuple(np.flatnonzero(named[p.first : p.first + len(p.units.spans)]).tolist()),
         )
@@ -125,3 +128,12 @@ def _earned(pool: Pool, chunks: NDArray[np.int64], gain: Numbers) -> NDArray[np.
     if scores.max() > scores.min():
         earned |= scores[chunks] >= min(high, scores.max() / 2 + scores.min() / 2)
     return earned
+
+
+def _held_terms(pool: Pool) -> list[int]:
+    """By unit, a bit for each term of the query that it holds."""
+    held = [0] * pool.units
+    for t, (units, _) in enumerate(pool.places):
+        for unit in units.tolist():
+            held[unit] |= 1 << t
+    return held

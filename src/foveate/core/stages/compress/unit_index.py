@@ -160,5 +160,13 @@ def title_keys(title: str) -> tuple[str, ...]:
 
 
 def query_keys(query: str) -> tuple[str, ...]:
-    """The distinct terms that are asked for, without stop words."""
+    """The distinct terms that are asked for, cut, without stop words."""
     return tuple(dict.fromkeys(keys(query_terms(query))))
+
+
+def query_words(query: str) -> tuple[str, ...]:
+    """The first term that each of `query_keys` was cut from."""
+    found: dict[str, str] = {}
+    for term in query_terms(query):
+        found.setdefault(term[:STEM], term)
+    return tuple(found.values())

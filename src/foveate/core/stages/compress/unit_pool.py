@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from math import frexp, fsum, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from foveate.core.renditions import shapes_of
 from foveate.core.stages.compress.unit_index import UnitIndex, index_units, query_keys, title_keys
 from foveate.core.stages.compress.units import Units, units_of
 from foveate.core.text.word_arrays import number_of
@@ -104,7 +105,7 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
     texts: list[str] = []
     for candidate in candidates:
         text, title = candidate.chunk.text, candidate.chunk.title
-        units = units_of(text, language)
+        units = units_of(text, language, shapes_of(candidate.chunk))
         if title not in titles:
             found = title_keys(title)
             titles[title] = found, sum(bits[term] for term in found if term in bits)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
-from foveate.core.text.shapes import find_shapes
+from foveate.core.text.shapes import Shape, find_shapes
 from foveate.core.types import Span
 
 DEPTH = 8
@@ -59,8 +59,8 @@ class Units(NamedTuple):
     prose: tuple[Prose, ...] = ()
 
 
-def units_of(text: str, language: str = "en") -> Units:
-    r"""The units of a text.
+def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = None) -> Units:
+    r"""The units of a text; `shapes`: its records, tables and logs, if they are known.
 
     >>> text = "# Tea\n\nThe pot is hot. It is full.\nYou need:\n- a cup\n- a leaf"
     >>> units = units_of(text)
@@ -77,7 +77,7 @@ def units_of(text: str, language: str = "en") -> Units:
     leans: list[int] = []
     prose: list[Prose] = []
     at = 0
-    for shape in find_shapes(text):
+    for shape in find_shapes(text) if shapes is None else shapes:
         _add_prose(text[at : shape.start], at, (spans, leans, prose), language)
         leans += [lean + len(spans) for lean in shape.leans]
         spans += shape.spans

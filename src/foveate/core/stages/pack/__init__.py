@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 from foveate.core.errors import BadOption
 from foveate.core.grouping import group_by_document
 from foveate.core.request import Request
-from foveate.core.stages.compress.unit_index import keys
+from foveate.core.stages.compress.unit_index import query_words
 from foveate.core.stages.pack.budget_tracker import (
     BudgetTracker,
     rendition_options,
@@ -29,8 +29,7 @@ from foveate.core.stages.pack.ordered import (
     take_in_turn,
 )
 from foveate.core.stages.pack.value import pack_value
-from foveate.core.text.terms import document_terms, query_terms
-from foveate.core.types import Candidate, Decision, Number, Rendition, Step
+from foveate.core.types import Candidate, Decision, Number, Rendition, Sentences, Step
 from foveate.core.unchecked import replace_unchecked
 
 Policy = Literal[
@@ -169,7 +168,7 @@ def _build_step(
     """Candidates in the order they came, each knowing how it is shown."""
     chosen = {choice.candidate.chunk.id: finalise_choice(choice) for choice in choices.chosen}
     shown = [(c, chosen[c.chunk.id]) for c in candidates if c.chunk.id in chosen]
-    terms = query_terms(query)
+    terms = query_words(query)
     kept = tuple([replace_unchecked(Candidate, c, shown=choice.rendition) for c, choice in shown])
     decisions = [
         _choice_decision(choice, terms) for c, choice in shown if c.shown != choice.rendition
@@ -202,7 +201,7 @@ def _choice_decision(choice: Choice, terms: Sequence[str]) -> Decision:
     if (left := sum([b - a for a, b in choice.rendition.spans])) < size:
         numbers["characters_left_out"] = size - left
     if choice.candidate.sentences is not None:
-        numbers["carried_by"] = _carried_by(choice, terms)
+        numbers["carried_by"] = _carried_by(choice, choice.candidate.sentences, terms)
     return Decision(
         chunk_id=choice.candidate.chunk.id,
         action="kept",
@@ -211,21 +210,22 @@ def _choice_decision(choice: Choice, terms: Sequence[str]) -> Decision:
     )
 
 
-def _carried_by(choice: Choice, terms: Sequence[str]) -> str:
+def _carried_by(choice: Choice, sentences: Sentences, terms: Sequence[str]) -> str:
     """What speaks for the sentences that are shown, in words."""
-    candidate = choice.candidate
-    carried = []
-    if candidate.sentences is not None and candidate.sentences.set_apart:
-        carried.append("its score")
-    if found := _held(choice.rendition.text, terms):
-        carried.append(f"the words {', '.join(found)}")
-    elif found := _held(candidate.chunk.title, terms):
-        carried.append(f"its title, with {', '.join(found)}")
+    shown, held = iter(choice.rendition.spans), 0
+    start, end = next(shown, (0, 0))
+    for (at, _), words in zip(sentences.spans, sentences.words, strict=False):
+        while at >= end and (after := next(shown, None)) is not None:
+            start, end = after
+        held |= words if start <= at < end else 0
+    carried = ["its score"] if sentences.set_apart else []
+    if held:
+        carried.append(f"the words {_spelled(held, terms)}")
+    elif sentences.title_words:
+        carried.append(f"its title, with {_spelled(sentences.title_words, terms)}")
     return " and ".join(carried) or "its score and place"
 
 
-def _held(text: str, terms: Sequence[str]) -> list[str]:
-    """The first of the terms that the text holds, as sentences are compared with a query."""
-    held = set(keys(document_terms(text)))
-    pairs = zip(terms, keys(list(terms)), strict=True)
-    return [term for term, key in pairs if key in held][:NAMED_TERMS]
+def _spelled(held: int, terms: Sequence[str]) -> str:
+    """The first of the terms that have a bit."""
+    return ", ".join([term for t, term in enumerate(terms) if held >> t & 1][:NAMED_TERMS])
