@@ -12,6 +12,7 @@ from foveate.core.errors import BadOption
 from foveate.core.stages.shortlist import Shortlist
 from foveate.core.types import Decision, rank
 from foveate.core.zones import Budget
+from foveate.pipeline.assembler import assemble
 from foveate.testing.fakes import WordTokenizer, candidate, request
 from foveate.testing.strategies import cases
 
@@ -123,3 +124,14 @@ def test_a_list_shorter_than_a_budget_is_refused(name, value):
     """X1: the error names the option and what is allowed."""
     with pytest.raises(BadOption, match=f"shortlist: {name} is"):
         Shortlist(**{name: value})
+
+
+def test_an_oversized_candidate_pushes_nothing_out() -> None:
+    """J6: behind a text of many budgets, a small one is still looked at, and shown."""
+    large = " ".join(f"Word {n} stands here in the long text." for n in range(40_000))
+    small = "The office closes at five on Fridays."
+    pool = [{"id": "a", "text": large, "score": 0.9}, {"id": "b", "text": small, "score": 0.4}]
+
+    for recipe in ("default", "tight", "citations", "reranked"):
+        context = assemble("When does the office close?", pool, recipe=recipe, budget=500)
+        assert small in str(context), recipe

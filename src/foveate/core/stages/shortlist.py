@@ -29,7 +29,8 @@ MOST_NAMED = 20
 class Shortlist:
     """Keep the best-scored candidates that hold some budgets' worth of tokens; drop the rest.
 
-    `times`: how many budgets' worth stays. `least`: tokens that stay in any case.
+    `times`: how many budgets' worth stays. `least`: tokens that stay in any case. One candidate
+    counts for no more than a budget, so that an oversized one does not push out all behind it.
     """
 
     times: int = 8
@@ -59,7 +60,8 @@ class Shortlist:
                 beyond = ranked[position:]
                 named = named_chunks(beyond, request.query)
                 return _drop_beyond_reach(candidates, beyond, position, ahead, named)
-            ahead += weigh(candidate.chunk) if tokens else len(candidate.chunk.text)
+            size = weigh(candidate.chunk) if tokens else len(candidate.chunk.text)
+            ahead += min(size, reach // self.times + 1)
         return Step(candidates=candidates)
 
     def _reach(self, budget: Budget) -> int:
