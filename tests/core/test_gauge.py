@@ -127,19 +127,6 @@ def test_how_a_text_is_written_is_worked_out_once_for_each_way():
     assert calls == [chunk.text]
 
 
-@holding_profiles
-def test_ways_of_writing_do_not_pile_up():
-    """X2: a hundred ways of writing one text leave a few behind."""
-    from foveate.core.text.profile import text_profile
-    from foveate.core.token_counter import MAX_BODIES_PER_TEXT
-
-    chunk = Chunk(text="written a hundred ways")
-    for n in range(100):
-        gauge(WordTokenizer(), lambda text, n=n: f"{n} {text}").count_chunk(chunk)
-
-    assert len(text_profile(chunk.content_hash).bodies) <= MAX_BODIES_PER_TEXT
-
-
 BODY = "The pump starts at one bar, and the valve opens at two."
 HASHED = content_hash(BODY)
 KEYS = st.lists(st.sampled_from((HASHED, HASHED[:31], "a", "\n", " ", "x")), max_size=4)

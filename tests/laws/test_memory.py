@@ -10,17 +10,16 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import _lru_cache_wrapper, partial
-from itertools import chain, cycle
+from itertools import cycle
 from random import Random
 
 import pytest
 from bench.forget import forget
 
-from foveate.core.bounded_cache import BoundedCache, size_of
+from foveate.core.bounded_cache import BoundedCache
 from foveate.core.formats import BUILTIN
 from foveate.core.request import Recipe
 from foveate.core.stages.dedup.word_weight import says
-from foveate.core.text.profile import PROFILES, weight
 from foveate.core.types import Candidate, Chunk
 from foveate.evals.measures import measure
 from foveate.pipeline.assembler import assemble
@@ -195,26 +194,7 @@ def test_what_is_kept_does_not_grow_with_the_requests(monkeypatch: pytest.Monkey
         gc.unfreeze()
 
     assert max(seen[2:]) - max(seen[:2]) < SMALL, seen
-    assert PROFILES.bytes > SMALL // 2
     assert [one for one in bounded_caches() if one.bytes > one.limit] == []
-
-
-def test_a_profile_weighs_what_is_in_it() -> None:
-    """X6: whatever a stage fills in is weighed, so that the bound holds for all of it."""
-    forget()
-    dice = Random(4)
-    for number, recipe in enumerate(chain(*every_recipe())):
-        found = texts(dice, number)[1:]
-        for budget in (3_000, 30_000):
-            assemble("Where is the end?", [*found, *found[:3]], budget=budget, recipe=recipe)
-
-    assert len(PROFILES) > 100
-    wrong = [
-        key
-        for key, (one, taken) in PROFILES._entries.items()
-        if taken < weight(one) or weight(one) < 0.8 * size_of(one)
-    ]
-    assert wrong == []
 
 
 def test_all_caches_together_have_a_bound() -> None:

@@ -105,7 +105,6 @@ def sanitise_text(shown: HashedText) -> tuple[str, Mapping[str, int]]:
     if found is None:
         text, record = sanitise(shown.text)
         found = own.sanitised = (text if record else None, record)
-        own.changed = True
     return (shown.text if found[0] is None else found[0]), found[1]
 
 

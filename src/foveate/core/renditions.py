@@ -27,7 +27,6 @@ def shapes_of(chunk: Chunk) -> tuple[Shape, ...]:
     found: tuple[Shape, ...] | None = kept.shapes
     if found is None:
         found = kept.shapes = find_shapes(chunk.text)
-        kept.changed = True
     return found
 
 

@@ -16,8 +16,6 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.text.profile import HashedText, text_profile
 from foveate.core.types import BlockPosition, Candidate, Chunk, content_hash
 
-MAX_BODIES_PER_TEXT = 8  # of writing one text that are kept
-MAX_CACHED_LENGTH = 20_000  # characters; a longer text that was changed is written anew each time
 MAX_KEY_LENGTH = 200  # characters; a text up to that is its own key
 HASH_LENGTH = 32  # characters of a content hash, with which no text that is its own key may begin
 HEX_DIGITS = "0123456789abcdef"
@@ -138,8 +136,7 @@ class TokenCounter:
         if found is UNKNOWN_BODY:
             body = self.body(text)
             found = None if body == text else HashedText(body, content_hash(body))
-            if found is None or len(found.text) <= MAX_CACHED_LENGTH:
-                own.add(own.bodies, self.body, found, most=MAX_BODIES_PER_TEXT)
+            own.bodies[self.body] = found
         return HashedText(text, key) if found is None else found
 
     def count_joined(self, text: str, glue: Sequence[str], bodies: Sequence[HashedText]) -> int:

@@ -10,7 +10,6 @@ import pytest
 
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.stages.dedup.near import DedupNear
-from foveate.core.text.profile import PROFILES
 from foveate.core.types import Decision
 from foveate.testing.fakes import candidate, request
 
@@ -475,20 +474,6 @@ def test_hostile_pools_are_compared_in_proportion_to_their_texts(make, guard, sm
     step = run(DedupNear(method="containment", guard=guard), *candidates)
 
     assert step.notes["compared"] <= 40 * len(candidates)
-
-
-def test_what_is_remembered_of_texts_changes_nothing():
-    """D1: warm is cold, in any order of methods and thresholds."""
-    texts = [candidate(text, 0.5, id=f"c{n:05}") for n, text in enumerate(corpus(120))]
-    stages = [DedupNear(method="containment", threshold=t) for t in (0.8, 0.5, 0.95, 0.8)]
-    warm = [run(stage, *texts) for stage in stages]
-    cold = []
-    for stage in stages:
-        PROFILES.clear()
-        cold.append(run(stage, *texts))
-
-    assert [step.candidates for step in warm] == [step.candidates for step in cold]
-    assert [step.decisions for step in warm] == [step.decisions for step in cold]
 
 
 def test_where_each_copy_says_more_both_stay():

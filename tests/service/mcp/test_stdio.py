@@ -22,7 +22,13 @@ def test_an_agent_lists_the_tools(agent):
     """F4: five tools that only read, each with what it is for, bounds and the shape it gives."""
     tools = agent.tools()
 
-    assert [tool.name for tool in tools] == ["assemble", "search", "check_answer", "compact", "expand"]
+    assert [tool.name for tool in tools] == [
+        "assemble",
+        "search",
+        "check_answer",
+        "compact",
+        "expand",
+    ]
     for tool in tools:
         assert tool.annotations.read_only_hint
         assert not tool.annotations.open_world_hint

@@ -27,7 +27,6 @@ from foveate.core.types import Candidate, Chunk, Decision, Part, Step, content_h
 from foveate.core.unchecked import new_decision, replace_text
 
 _BREAK = "\n\n"
-MAX_CACHED_PASSAGES = 4  # passages that begin with one text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,9 +201,7 @@ def _cached_passage_text(run: list[JoinedPiece]) -> HashedText:
     found = known.passages.get(key)
     if found is None:
         text = _merge_texts(run)
-        found = known.add(
-            known.passages, key, HashedText(text, content_hash(text)), most=MAX_CACHED_PASSAGES
-        )
+        found = known.passages[key] = HashedText(text, content_hash(text))
     return found
 
 

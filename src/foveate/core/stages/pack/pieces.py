@@ -13,7 +13,6 @@ from foveate.core.text.profile import TextPiece, text_profile
 from foveate.core.types import Candidate, Part, Rendition, Span, content_hash, set_rendition_hash
 
 SHARES = (0.75, 0.5, 0.25)
-KEPT = 8  # pieces of one passage
 
 
 def pieces(candidate: Candidate) -> tuple[Rendition, ...]:
@@ -52,7 +51,7 @@ def _shown(candidate: Candidate, spans: tuple[Span, ...]) -> TextPiece:
     if piece is None:
         text, ranges = join_chunk_spans(candidate.chunk, spans, candidate.parts)
         piece = TextPiece(text, ranges, content_hash(text))
-        known.add(known.pieces, spans, piece, most=KEPT)
+        known.pieces[spans] = piece
     return piece
 
 
