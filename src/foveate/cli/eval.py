@@ -64,6 +64,13 @@ def run(
         list[str] | None,
         typer.Option("--scores", metavar="V,V", help="given, oracle, noisy:P, cosine, rrf, none."),
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option("--store", metavar="URL", help="Take the candidates from this store."),
+    ] = None,
+    depth: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, help="Candidates from --store.")
+    ] = 30,
     cases: Annotated[
         int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases of each set.")
     ] = None,
@@ -100,7 +107,8 @@ def run(
 ) -> None:
     """Measure recipes on questions whose evidence is known.
 
-    --dataset takes several files. --scores replaces the candidates' scores: oracle gives those of a
+    --dataset takes several files. With --store, questions need no candidates of their own and may
+    come from a CSV file with the columns question and evidence. --scores replaces the candidates' scores: oracle gives those of a
     retriever that knows the evidence, noisy:P the same in the share P of the questions. RULES is a
     file (.json or .toml); without it the built-in rules apply.
     """
@@ -119,6 +127,7 @@ def run(
         embedder=embedder,
         scores=_split_list(scores, "given"),
         limit=cases,
+        store=None if store is None else (store, depth),
         jobs=jobs,
         out=out,
         wanted=eval_steps.answer_options(model, answer_tokens, timeout),

@@ -25,6 +25,7 @@ from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.cases import Case
 from foveate.evals.figures import AnswersSummary, Summary
 from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_regressions, read_rules
+from foveate.evals.questions import retrieve_pools
 from foveate.evals.read import read_cases
 from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
 from foveate.evals.run import run
@@ -33,6 +34,7 @@ from foveate.evals.summary import summarise
 from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
 from foveate.evals.trials import Setting, build_setting
 from foveate.evals.wire import summary_to_json
+from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
 from foveate.ports import Model
 
@@ -197,13 +199,20 @@ def run_evaluation(
     jobs: int,
     out: Path | None,
     wanted: AnswerOptions | None = None,
+    store: tuple[str, int] | None = None,
 ) -> Summary:
-    """Read the cases, run them, ask the model if one is named, summarise."""
+    """Read the cases, run them, ask the model if one is named, summarise.
+
+    `store`: where the candidates come from, and how many of them.
+    """
     made, reference = build_setting(
         recipes, budgets, baseline=baseline, tokenizer=tokenizer, embedder=embedder
     )
+    cases = limit_cases(read_cases(names, pools=store is None), limit)
+    if store is not None:
+        cases = _retrieve(cases, *store)
     cases = rescore_cases(
-        limit_cases(read_cases(names), limit),
+        cases,
         scores,
         lambda: plugins.embedder(embedder or _VECTORS),
     )
@@ -245,6 +254,12 @@ def _create_folder(out: Path) -> None:
         raise ExternalError(f"{out}: cannot be made: {reason}; name another --out") from error
     if not fine:
         raise ExternalError(f"{out}: cannot be written to; name another --out")
+
+
+def _retrieve(cases: Sequence[Case], url: str, limit: int) -> tuple[Case, ...]:
+    """The cases with what the store finds in the place of their own candidates."""
+    with open_store_with_embedder(url) as (store, embedder):
+        return retrieve_pools(cases, Assembler(store, embedder=embedder), limit)
 
 
 def limit_cases(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from foveate.core.candidates import parse_json
@@ -11,6 +11,7 @@ from foveate.core.manifest import digest
 from foveate.evals import fields
 from foveate.evals.cases import Case, Evidence, Passage
 from foveate.evals.lines import expand_patterns, read_lines
+from foveate.evals.questions import read_questions
 
 
 def read_cases(names: Iterable[str], *, pools: bool = True) -> tuple[Case, ...]:
@@ -24,9 +25,7 @@ def read_cases(names: Iterable[str], *, pools: bool = True) -> tuple[Case, ...]:
     seen: dict[tuple[str, str], str] = {}
     for name in expand_patterns(names):
         before = len(found)
-        for number, line in read_lines(name):
-            where = f"{name}: line {number}"
-            case = _parse_line(where, line, pools=pools)
+        for where, case in _each_case(name, pools=pools):
             key = (case.dataset, case.id)
             if key in seen:
                 raise BadInput(
@@ -38,6 +37,18 @@ def read_cases(names: Iterable[str], *, pools: bool = True) -> tuple[Case, ...]:
         if len(found) == before:
             raise BadInput(f"{name}: holds no cases; give one JSON object a line")
     return tuple(found)
+
+
+def _each_case(name: str, *, pools: bool) -> Iterator[tuple[str, Case]]:
+    """The cases of a file, each with its place in it."""
+    if name.endswith(".csv"):
+        if pools:
+            raise BadInput(f"{name}: a CSV file has no candidates; name the store: --store URL")
+        yield from read_questions(name)
+        return
+    for number, line in read_lines(name):
+        where = f"{name}: line {number}"
+        yield where, _parse_line(where, line, pools=pools)
 
 
 def _parse_line(where: str, line: str, *, pools: bool) -> Case:
