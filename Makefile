@@ -18,6 +18,7 @@ MUTANTS ?= 20000
 KILLS ?= 1000
 SOAK  ?= 300
 STORE ?= 100000
+SCORES ?= given
 EXAMPLES ?= 200
 LOAD  ?= 120
 DATA  := $(or $(FOVEATE_DATA),../shared/data)
@@ -224,10 +225,10 @@ bench-diagnosis: $(VENV)/dev.stamp ## a failure planted in each layer, and which
 		$(PY) -m tools.planted "$(DATA)"/dev/covidqa.jsonl.gz --each 3; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
-fit: $(VENV)/dev.stamp ## fit the weights anew, each set left out in turn: needs FOVEATE_DATA
+fit: $(VENV)/dev.stamp ## fit the weights, each set left out in turn: SCORES= variants, needs FOVEATE_DATA
 	$(call say,fit: each set by weights that never saw it)
 	@if ls "$(DATA)"/dev/*.jsonl.gz >/dev/null 2>&1; then \
-		$(PY) -m tools.fit "$(DATA)"/dev --docs "make fit"; \
+		$(PY) -m tools.fit "$(DATA)"/dev --scores $(SCORES) --docs "make fit"; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 docs: $(VENV)/dev.stamp ## write the generated pages anew and run every example

@@ -2,6 +2,7 @@
 
     python -m tools.fit FOLDER              prints the tables; some six minutes
     python -m tools.fit FOLDER --docs CMD   also writes docs/cross-validation.md and its JSON
+    python -m tools.fit FOLDER --scores given,oracle,noisy:0.6   fits over score variants, too
 
 FOLDER holds `*.jsonl.gz`, two families of sets or more. CMD is the command that is shown beside
 the figures. What is worked out is kept in build/fit: a run that was stopped goes on from there.
@@ -21,8 +22,10 @@ from tools.fit.folds import families, fits, tried
 from tools.fit.page import body, figures
 from tools.fit.units import kept
 
+from foveate import plugins
 from foveate.core.errors import FoveateError
 from foveate.evals.read import read_cases
+from foveate.evals.scores import rescore_cases
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "cross-validation.md"
@@ -49,7 +52,11 @@ def main(arguments: Sequence[str]) -> int:
     """Gather, fit, try, report; 2 where the cases cannot be used."""
     given = _options(arguments)
     try:
-        cases = read_cases([str(given.folder / "*.jsonl.gz")])
+        cases = rescore_cases(
+            read_cases([str(given.folder / "*.jsonl.gz")]),
+            given.scores.split(","),
+            lambda: plugins.embedder("wordllama"),
+        )
     except FoveateError as error:
         print(error, file=sys.stderr)
         return 2
@@ -78,6 +85,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("folder", type=Path, help="where the golden sets are, *.jsonl.gz")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "fit", help="what is kept")
+    parser.add_argument("--scores", default="given", help="variants of the scores, by comma")
     parser.add_argument("--docs", metavar="CMD", default="", help="write the page, showing CMD")
     return parser.parse_args(arguments)
 

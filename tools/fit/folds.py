@@ -20,6 +20,7 @@ from foveate.evals.cases import Case
 from foveate.evals.figures import Summary
 from foveate.evals.rows import Row
 from foveate.evals.run import Progress, run
+from foveate.evals.scores import split_label
 from foveate.evals.summary import summarise
 from foveate.evals.trials import build_setting
 
@@ -40,10 +41,10 @@ class Fits:
 def family(name: str) -> str:
     """What a set shares its questions or documents with.
 
-    >>> family("covidqa_mix"), family("nq20")
-    ('covidqa', 'nq20')
+    >>> family("covidqa_mix"), family("nq20"), family("nq20 (oracle)")
+    ('covidqa', 'nq20', 'nq20')
     """
-    return name.partition("_")[0]
+    return split_label(name)[0].partition("_")[0]
 
 
 def families(sets: Sequence[str]) -> tuple[str, ...]:

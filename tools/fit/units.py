@@ -120,7 +120,7 @@ def _of(case: Case) -> tuple[Numbers, Numbers, Numbers]:
     costs: list[int] = []
     passages = []
     for passage in pool.passages:
-        text, spans = passage.candidate.text, passage.indexed.units.spans
+        text, spans = passage.candidate.text, passage.units.spans
         costs += costs_of(
             request.token_counter.count_chunk(passage.candidate.chunk), len(text), spans
         )
