@@ -89,7 +89,7 @@ def test_a_panic_of_the_engine_leaves_the_piece_whole(monkeypatch: pytest.Monkey
     def panics(language: str, text: str) -> list[dict[str, int]]:
         raise Panic
 
-    monkeypatch.setattr(sentencex, "get_sentence_boundaries", panics)
+    monkeypatch.setattr(sentencex, "segment", panics)
     assert sentence_spans("One. Two.\n\nThree.") == [(0, 9), (11, 17)]
 
 

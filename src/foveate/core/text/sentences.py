@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 
 from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trim_span
 from foveate.core.text.graphemes import PREPEND, last_grapheme_boundary, last_word_boundary
@@ -138,11 +139,11 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
 def _split_sentences(piece: str, language: str) -> list[int]:
     if piece.isascii() and not _STOP.search(piece):
         return [len(piece)]
-    from sentencex import get_sentence_boundaries
+    from sentencex import segment  # twice as fast as `get_sentence_boundaries`
 
     plain = piece if piece.isascii() else _WIDE_SPACE.sub(" ", piece)
     try:
-        return [sentence["end_index"] for sentence in get_sentence_boundaries(language, plain)]
+        return list(accumulate(map(len, segment(language, plain))))
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException:  # noqa: BLE001 - a panic of the engine is a BaseException; the piece stays whole
