@@ -111,3 +111,13 @@ def test_work_is_linear(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sentence_spans(text)
     assert max(seen, default=0) <= MAX_SENTENCE_LENGTH
     assert sum(seen) <= 2 * len(text) + MAX_SENTENCE_LENGTH
+
+
+def test_no_sentence_ends_inside_a_name():
+    """J3: a full stop with a small letter, a digit or an underscore behind it ends nothing."""
+    text = "Call object.__exit__(self) at 1.5 bar. See os.path too."
+
+    assert [text[a:b] for a, b in sentence_spans(text)] == [
+        "Call object.__exit__(self) at 1.5 bar.",
+        "See os.path too.",
+    ]

@@ -31,6 +31,7 @@ splitter sees at once: it is quadratic in unpaired quotation marks."""
 _MARKER = re.compile(r"\s*+(?:[-*+\u2022\u2023\u25aa\u25e6]|\d{1,9}+[.)])\s++(?:\[[ xX]\]\s++)?+")
 _INNER_STOP = re.compile(r"\w\.\w{1,3}\.\Z")
 _TAIL = 24
+_GOES_ON = re.compile(r"[a-z0-9_]")
 # What ends an ASCII sentence in some language; without it there is nothing to ask.
 _STOP = re.compile(r"[.!?:;]")
 # sentencex 1.0.32 panics on a capital, a white space of several bytes and a full stop.
@@ -130,6 +131,8 @@ def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]
 
 
 def _is_abbreviation(text: str, start: int, bound: int) -> bool:
+    if text[bound - 1] == "." and _GOES_ON.match(text, bound):
+        return True  # "object.__exit__", "1.5": no space, so no sentence ends here
     if not text[bound].islower():
         return False
     tail = text[max(start, bound - _TAIL) : bound].rstrip()

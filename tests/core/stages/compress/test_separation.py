@@ -97,12 +97,28 @@ def test_a_budget_is_a_limit() -> None:
         item["text"] = str(item["text"]).partition(". ")[2]
     context = assemble(QUESTION, found, budget=8_000)
     notes = trace_of(context, "pack").notes
-    left_out = [d for d in trace_of(context, "pack").decisions if d.reason == "unlikely"]
+    reasons = {"unlikely", "no_match"}
+    left_out = [d for d in trace_of(context, "pack").decisions if d.reason in reasons]
 
     assert context.token_count < 4_000
     assert notes["stopped"] > 0
     assert 0 <= notes["next_worth"] < 1e-6
     assert left_out
+
+
+def test_what_has_no_word_of_the_question_opens_no_block() -> None:
+    """J3: a text without a word of the question, and without a score that speaks for it, is left
+    out, and the trace says that."""
+    found = [
+        {"text": f"The boiler holds {n} litres. It is old.", "source": f"{n}.md", "score": 0.5}
+        for n in range(40, 50)
+    ]
+    found.append({"text": "Hello and welcome. Have a nice day.", "source": "mail", "score": 0.1})
+    context = assemble("How much does the boiler hold?", found, budget=150)
+    (decision,) = [d for d in trace_of(context, "pack").decisions if d.reason == "no_match"]
+
+    assert "welcome" not in str(context)
+    assert decision.numbers["tokens"] > 0
 
 
 def test_a_small_pool_is_shown() -> None:

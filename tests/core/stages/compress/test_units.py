@@ -128,3 +128,17 @@ def test_chains_end(text: str) -> None:
 
     assert max(chains) <= 2 * DEPTH + 1
     assert max(chains) > 1
+
+
+def test_what_announces_something_leans_on_it() -> None:
+    """J3: "For example:" is never shown without what it announces."""
+    text = "The pump hums. For example:\n\nIt hums at noon.\n\nPumps are:\n\n- loud\n- old"
+    units = units_of(text)
+    shown = {
+        text[a:b]: text[slice(*units.spans[lean])]
+        for (a, b), lean in zip(units.spans, units.leans, strict=True)
+    }
+
+    assert shown["For example:"] == "It hums at noon."
+    assert shown["Pumps are:"] == "Pumps are:"
+    assert shown["- loud"] == "Pumps are:"

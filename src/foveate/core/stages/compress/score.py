@@ -49,7 +49,7 @@ On the development sets at 4,000 tokens, questions with one piece of evidence th
 budget and lose 0.01 of their recall.
 """
 BEST_CHUNKS = 3
-"""So many chunks at least, and those in the upper half of the scores' range, speak for all units."""
+"""So many chunks at least, and those in the upper half of the scores' range, earn for all units."""
 _FROM_SCORES = ("score", "place")
 
 

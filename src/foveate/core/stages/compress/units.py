@@ -4,8 +4,8 @@ Rules: units are verbatim spans, in order and apart; every character that is not
 one of them. A unit that cannot be understood without another one *leans* on it, and is never
 shown without it: a sentence that starts with a pronoun on the one before, a list item on the
 sentence that opens the list, a nested one on the item that it is part of, a row on the head of
-its table, a heading on what follows it, and the rest of a sentence that was cut when the text was
-chunked on the sentence after it.
+its table, a heading and what ends with a colon on what follows, and the rest of a sentence that
+was cut when the text was chunked on the sentence after it.
 """
 
 from __future__ import annotations
@@ -108,6 +108,7 @@ def _prose_units(text: str, language: str) -> Units:
     spans: list[Span] = []
     leans: list[int] = []
     prose: list[Prose] = []
+    listed: set[int] = set()
     opener = -1  # the place of what opened the list that is going on
     items: list[tuple[int, int]] = []  # indent and place of the items that the next may be part of
     for span, kind in block_spans(text):
@@ -117,16 +118,25 @@ def _prose_units(text: str, language: str) -> Units:
         spans += _pieces(text, lines) if kind == "code" else lines
         if kind in ("paragraph", "list"):
             prose.append((*span, kind))
-        if kind == "list" and opener < 0 < first and text[: spans[first - 1][1]].endswith(_OPENS):
+        if kind == "list" and opener < 0 < first and _opens(text, spans[first - 1]):
             opener = first - 1
         elif kind != "list":
             opener = -1
             items.clear()
         parent = _parent(text, span, first, items) if kind == "list" else -1
+        listed.update(range(first, len(spans)) if kind == "list" else ())
         leans += _leans(text, spans, first, kind, opener if parent < 0 else parent)
+    for i, span in enumerate(spans[:-1]):
+        if leans[i] == i and i + 1 not in listed and _opens(text, span):
+            leans[i] = i + 1
     if leans and leans[-1] >= len(leans):
         leans[-1] = len(leans) - 1  # a heading with nothing below it
     return Units(tuple(spans), tuple(leans), tuple(prose))
+
+
+def _opens(text: str, span: Span) -> bool:
+    """Whether the unit announces what follows it."""
+    return text.endswith(_OPENS, *span)
 
 
 def _bounded(leans: list[int]) -> list[int]:

@@ -65,7 +65,8 @@ def pack_evidence(
     if not basket.groups:
         _take_least(basket, counted, scale)
     choices = _choices(basket, counted, scale, room)
-    if noise and not waiting:
+    _record_unmatched(choices, basket)
+    if noise and not any(basket.may_stand(basket.with_heads(piece)) for _, piece in waiting):
         _record_stop(choices, basket, noise)
     return choices
 
@@ -104,6 +105,16 @@ def _spend(
 def is_noise(basket: Selection, piece: int) -> bool:
     """Whether the piece and all that it is shown with are noise beside the best."""
     return all(basket.worths[p] < basket.noise for p in basket.with_heads(piece))
+
+
+def _record_unmatched(choices: Choices, basket: Selection) -> None:
+    """Say which candidates are left out because nothing in them earned a block."""
+    waits = choices.waits or {}
+    for owner, candidate in enumerate(basket.pool):
+        pieces = slice(basket.firsts[owner], basket.firsts[owner + 1])
+        if candidate.chunk.id in choices.left_out and not any(basket.earned[pieces]):
+            choices.left_out[candidate.chunk.id] = "no_match"
+            waits.pop(candidate.chunk.id, None)
 
 
 def _record_stop(choices: Choices, basket: Selection, noise: Sequence[Entry]) -> None:
