@@ -61,7 +61,8 @@ def test_limit_taxonomy_and_temperature(run):
     assert (done.code, temperature) == (0, 0.7)
     assert len(bundle["candidates"]) == 1
     assert (bundle["intent"], bundle["supplements"][0]["id"]) == ("depth", "well")
-    assert run("ask", QUESTION, "--model", "openai:x", "--continue", "f", "--limit", "1").code == 2
+    refused = ("--continue", "f", "--taxonomy", "words.toml")
+    assert run("ask", QUESTION, "--model", "openai:x", *refused).code == 2
 
 
 def test_as_json(run, monkeypatch):

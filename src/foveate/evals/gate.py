@@ -16,11 +16,9 @@ rules (JSON or TOML) sets others:
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from math import inf
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +28,7 @@ from foveate.core.errors import BadInput, InvalidRequest, UnknownName
 from foveate.evals.bootstrap import interval, resampled_means
 from foveate.evals.figures import OverallFigures, Summary
 from foveate.evals.wire import SCHEMA
+from foveate.pipeline.text_files import read_text_file, read_toml_file
 
 _TOLERANCE = 1e-9
 """What a figure may be over its limit by, as sums of floats are."""
@@ -54,15 +53,11 @@ def read_rules(name: str) -> Rules:
 
     Raises `BadInput` with the file's name.
     """
+    read = read_toml_file if name.endswith(".toml") else read_text_file
+    found = read(name)
     try:
-        text = Path(name).read_text(encoding="utf-8-sig")
-        record = tomllib.loads(text) if name.endswith(".toml") else parse_json(text)
-        return _parse_rules(record)
-    except FileNotFoundError:
-        raise BadInput(f"{name}: no such file") from None
-    except OSError as error:
-        raise BadInput(f"{name}: cannot be read: {error.strerror or error}") from None
-    except (InvalidRequest, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return _parse_rules(parse_json(found) if isinstance(found, str) else found)
+    except InvalidRequest as error:
         raise BadInput(f"{name}: {error}") from None
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from foveate.core.errors import BadInput, UnknownName
+from foveate.pipeline.text_files import read_text_file
 
 CURVE_KIND = "foveate.curve/1"
 
@@ -81,10 +82,8 @@ def _curve_from_record(name: str, record: Mapping[str, Any]) -> PublishedCurve:
 
 def _load_curve_file(path: Path) -> tuple[float, ...]:
     try:
-        record = json.loads(path.read_bytes())
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
+        record = json.loads(read_text_file(path))
+    except json.JSONDecodeError as error:
         raise BadInput(f"{path}: not JSON: {error}") from None
     values = record.get("curve") if isinstance(record, dict) else None
     if (

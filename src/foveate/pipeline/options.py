@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from foveate import plugins
@@ -298,20 +297,14 @@ def load_recipe(recipe: str | Recipe) -> Recipe:
     if not isinstance(recipe, str):
         what = type(recipe).__name__
         raise BadOption(f"recipe must be a name, a TOML file's path or a Recipe, not {what}")
-    return _read_recipe(recipe) if recipe.endswith(".toml") else plugins.recipe(recipe)
+    return read_recipe(recipe) if recipe.endswith(".toml") else plugins.recipe(recipe)
 
 
-def _read_recipe(name: str) -> Recipe:
-    try:
-        text = Path(name).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise BadInput(f"{name}: no such file") from None
-    except OSError as error:
-        raise BadInput(f"{name}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{name}: not UTF-8 at byte {error.start + 1}; save it as UTF-8") from None
-    except ValueError as error:  # a zero character in the name
-        raise BadInput(f"the recipe {name!r} cannot be read: {error}") from None
+def read_recipe(name: str) -> Recipe:
+    """The recipe in a TOML file; raises `BadInput` with its name."""
+    from foveate.pipeline.text_files import read_text_file
+
+    text = read_text_file(name)
     try:
         return recipe_from_toml(text, plugins.component_registry())
     except InvalidRequest as error:

@@ -14,7 +14,6 @@ A taxonomy only annotates; the `SupplementGate` (SPEC S11) decides whether an en
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +27,7 @@ from foveate.core.stages.pack import Pack
 from foveate.core.stages.supplement import SupplementGate
 from foveate.core.text.terms import document_terms, query_terms
 from foveate.core.types import Supplement
+from foveate.pipeline.text_files import read_toml_file
 from foveate.ports import Embedder
 from foveate.stores.int8 import cosines_from_products, dot_products, quantise, squared_norms
 
@@ -103,12 +103,7 @@ def add_supplement_gate(recipe: Recipe, taxonomy: Taxonomy) -> Recipe:
 
 def load_taxonomy(path: str | Path) -> Taxonomy:
     """The taxonomy in a TOML file; raises `BadInput` naming the file and what is wrong."""
-    try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"{path}: not TOML: {error}") from None
+    data = read_toml_file(path)
     try:
         return taxonomy_from_tables(data)
     except BadInput as error:

@@ -10,23 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, get_args
 
 from foveate import plugins
 from foveate.answer.answer_budget import find_answer_model
 from foveate.core import formats, stages
 from foveate.core.contracts import Format, Tokenizer
-from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
+from foveate.core.errors import BadInput, BadOption, UnknownName
 from foveate.core.replay import inputs_from_bundle
 from foveate.core.request import Inputs, Recipe
-from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_from_toml
+from foveate.core.spec import ComponentRegistry, recipe_from_dict
 from foveate.core.stages.order import OrderBy
 from foveate.core.zones import Budget
 from foveate.models import SAFE_WINDOW, registry
 from foveate.models import Model as KnownModel
 from foveate.pipeline.curves import load_published_curves
-from foveate.pipeline.options import AssembleOptions
+from foveate.pipeline.options import AssembleOptions, read_recipe
 from foveate.pipeline.prompts import LANGUAGES
 from foveate.ports import Model
 from foveate.providers.tokenizers import ENCODINGS
@@ -202,7 +201,7 @@ def _allowed_parts(*, plugin_stages: bool) -> ComponentRegistry:
 def _load_recipes(settings: Settings) -> dict[str, Recipe]:
     found = dict(plugins.recipe_table())
     for name in settings.recipes:
-        recipe = _load_recipe(Path(name))
+        recipe = read_recipe(name)
         found[recipe.name] = recipe
     return found
 
@@ -215,15 +214,6 @@ def _default(name: str, recipes: Mapping[str, Recipe]) -> str:
         except KeyError:
             raise UnknownName("recipe", name, recipes) from None
     return name
-
-
-def _load_recipe(path: Path) -> Recipe:
-    try:
-        return recipe_from_toml(path.read_text(encoding="utf-8-sig"), plugins.component_registry())
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (InvalidRequest, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: {error}") from None
 
 
 def _allowed_tokenizers(settings: Settings) -> tuple[str, ...]:

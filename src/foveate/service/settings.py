@@ -7,7 +7,6 @@ as JSON there. An unknown name is refused.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +14,8 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
-from foveate.core.errors import BadInput, BadOption, UnknownName
+from foveate.core.errors import BadOption, UnknownName
+from foveate.pipeline.text_files import read_toml_file
 from foveate.service.auth.keys import KEY_FILE
 
 PREFIX = "FOVEATE_SERVE_"
@@ -187,7 +187,7 @@ def load_settings(path: str | Path | None = None, **given: Any) -> Settings:
 
     Raises `BadInput` for the file, `UnknownName` and `BadOption` for its contents.
     """
-    values = _read_toml(Path(path)) if path is not None else {}
+    values = read_toml_file(Path(path)) if path is not None else {}
     _refuse_unknown(values)
     _refuse_unknown(
         name.removeprefix(PREFIX).lower() for name in os.environ if name.startswith(PREFIX)
@@ -206,17 +206,6 @@ def describe_settings() -> Mapping[str, tuple[str, str]]:
     fields = Settings.model_fields
     return {name: (_format_toml(f.get_default(call_default_factory=True)), f.description or "")
             for name, f in fields.items()}  # fmt: skip
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not UTF-8; save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path}: not TOML: {error}") from None
 
 
 def _refuse_unknown(names: Any) -> None:

@@ -44,7 +44,7 @@ def _open_locked(aside: Path, mode: int) -> IO[bytes]:
     """The file, new or one of ours left over, emptied and locked."""
     while True:
         file = os.fdopen(os.open(aside, os.O_RDWR | os.O_CREAT | _BINARY, mode), "wb")
-        _lock(file, wait=True)
+        lock_file(file, wait=True)
         with suppress(OSError):
             if os.path.samestat(os.fstat(file.fileno()), aside.stat()):
                 file.truncate(0)
@@ -62,12 +62,12 @@ def _remove_left_over(path: Path) -> None:
         for entry in list(os.scandir(path.parent)):
             if ours.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                 with suppress(OSError), Path(entry).open("r+b") as file:
-                    if _lock(file, wait=False):
+                    if lock_file(file, wait=False):
                         Path(entry).unlink()
 
 
-def _lock(file: IO[bytes], *, wait: bool) -> bool:
-    """Whether it is locked now; it is not where another has it, or nothing can be locked."""
+def lock_file(file: IO[bytes] | int, *, wait: bool) -> bool:
+    """Whether the open file is locked now; False if another has it, or without locks here."""
     try:
         import fcntl
     except ImportError:

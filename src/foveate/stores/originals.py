@@ -22,7 +22,7 @@ MEMORY = "memory:"
 LIMIT = 256_000_000
 """Bytes of text that a store keeps; the oldest leave first."""
 DAYS = 30.0
-"""Days after which a text that nobody kept again is gone."""
+"""Days after which a text that was not kept again is gone."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS originals (
     tenant TEXT NOT NULL,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 
 from foveate import plugins
 from foveate.core.contracts import Format
@@ -14,6 +13,7 @@ from foveate.core.formats.shared.parts import parse_content_parts
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.types import Block, Context
 from foveate.pipeline.inputs import Channel
+from foveate.pipeline.text_files import read_text_file
 
 LANGUAGES = ("de", "en", "fr", "nl")
 REFUSALS = {
@@ -89,14 +89,7 @@ def _load_builtin_prompt(prompt: str, language: str) -> str:
 
 
 def _load_prompt_file(name: str) -> str:
-    try:
-        text = Path(name).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise BadInput(f"the prompt {name}: no such file") from None
-    except OSError as error:
-        raise BadInput(f"the prompt {name}: cannot be read: {error.strerror or error}") from None
-    except ValueError:
-        raise BadInput(f"the prompt {name}: not UTF-8 text; save it as UTF-8") from None
+    text = read_text_file(name, f"the prompt {name}")
     if not text.strip():
         raise BadInput(f"the prompt {name}: is empty; write what the model shall do")
     text = text.strip()

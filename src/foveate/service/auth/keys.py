@@ -25,6 +25,7 @@ from blake3 import blake3
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.stores.atomic_write import lock_file
 
 SCOPES = ("assemble", "search", "ask", "check", "replay", "read", "write", "metrics", "mcp")
 """What a key may be for. `write` reaches all documents of the tenant, whoever may read them."""
@@ -273,10 +274,7 @@ def _file_lock(path: Path) -> Iterator[None]:
             f"{lock}: cannot be opened: {error.strerror or error}; keys are changed under this lock"
         ) from error
     try:
-        with suppress(ImportError):
-            import fcntl
-
-            fcntl.flock(number, fcntl.LOCK_EX)
+        lock_file(number, wait=True)
         yield
     finally:
         os.close(number)

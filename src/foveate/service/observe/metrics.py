@@ -11,7 +11,10 @@ from collections import Counter as Counts
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import choose_encoder
 
 from foveate._version import __version__
 from foveate.answer.check import AnswerCheck
@@ -22,10 +25,7 @@ from foveate.pipeline.reason_messages import REASON_SENTENCES
 from foveate.ports import Usage
 from foveate.service.observe.processes import ensure_folder, multiprocess_registry
 
-if TYPE_CHECKING:
-    from prometheus_client import Counter, Gauge, Histogram
-
-M = TypeVar("M", "Counter", "Gauge", "Histogram")
+M = TypeVar("M", Counter, Gauge, Histogram)
 
 OTHER = "other"
 INLINE = "inline"
@@ -96,8 +96,6 @@ class Metrics:
     """The metrics of one process, made once. Threads may share it."""
 
     def __init__(self, names: LabelNames) -> None:
-        from prometheus_client import CollectorRegistry
-
         ensure_folder()
         self.names = names
         self.registry = CollectorRegistry()
@@ -111,23 +109,17 @@ class Metrics:
         version.labels(__version__).set(1)
 
     def _counter(self, name: str, about: str, *labels: str) -> Counter:
-        from prometheus_client import Counter
-
         return _cache_labels(Counter(f"foveate_{name}", about, labels, registry=self.registry))
 
     def _histogram(
         self, name: str, about: str, *labels: str, buckets: tuple[float, ...] = SECONDS
     ) -> Histogram:
-        from prometheus_client import Histogram
-
         return _cache_labels(
             Histogram(f"foveate_{name}", about, labels, buckets=buckets, registry=self.registry)
         )
 
     def _gauge(self, name: str, about: str, *labels: str, mode: Any = "livesum") -> Gauge:
         """`mode`: how the values of several processes become one."""
-        from prometheus_client import Gauge
-
         return _cache_labels(
             Gauge(f"foveate_{name}", about, labels, registry=self.registry, multiprocess_mode=mode)
         )
@@ -268,8 +260,6 @@ class Metrics:
 
     def text(self, accept: str) -> tuple[bytes, str]:
         """The metrics of all processes as Prometheus reads them, and their media type."""
-        from prometheus_client.exposition import choose_encoder
-
         encode, media_type = choose_encoder(accept)
         return encode(multiprocess_registry() if ensure_folder() else self.registry), media_type
 

@@ -13,10 +13,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from foveate.stores.atomic_write import lock_file
 
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """The variable by which the metrics' library knows that there are several processes."""
@@ -73,17 +75,11 @@ def remove_stale_folders(base: Path) -> None:
 
 def _try_lock(folder: Path) -> int | None:
     """The folder's lock; None if another process holds it, or the system has none."""
-    if not _HAS_LOCKS:
-        return None
-    from fcntl import LOCK_EX, LOCK_NB, flock
-
     lock = os.open(folder / LOCK_NAME, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        flock(lock, LOCK_EX | LOCK_NB)
-    except OSError:
-        os.close(lock)
-        return None
-    return lock
+    if lock_file(lock, wait=False):
+        return lock
+    os.close(lock)
+    return None
 
 
 def ensure_folder() -> bool:
@@ -96,9 +92,6 @@ def ensure_folder() -> bool:
 
 def multiprocess_registry() -> CollectorRegistry:
     """A registry that reads the files of all processes; gauges of ended processes are removed."""
-    from prometheus_client import CollectorRegistry
-    from prometheus_client.multiprocess import MultiProcessCollector
-
     _remove_dead_gauges(Path(os.environ[FOLDER_VARIABLE]))
     registry = CollectorRegistry()
     collector: Any = MultiProcessCollector
