@@ -276,6 +276,29 @@ class PutDocumentAnswer(BaseModel):
     state_root: str = Field(description="Of all that the caller may read, with this document.")
 
 
+class UploadedDocument(BaseModel):
+    """A document of a file that is kept."""
+
+    id: str
+    content_hash: str
+    chunks: int
+
+
+class RefusedFile(BaseModel):
+    """A file, or a part of it, that cannot be read, and why."""
+
+    file: str
+    detail: str
+
+
+class UploadAnswer(BaseModel):
+    """What was kept of the files, and what was not."""
+
+    documents: list[UploadedDocument]
+    refused: list[RefusedFile]
+    state_root: str = Field(description="Of all that the caller may read; '' if nothing was kept.")
+
+
 class DocumentOut(BaseModel):
     """A document without its text."""
 
