@@ -170,6 +170,7 @@ class ClaimOut(BaseModel):
     support: SupportOut | None
     elsewhere: SupportOut | None
     over_cited: list[int]
+    contradictions: list[str]
     figures: list[str]
     quotations: list[QuotationOut]
 
