@@ -113,6 +113,8 @@ class ManifestOut(BaseModel):
     token_count: int
     exact: bool
     index: str
+    unicode: str = Field("", description="Version of the tables of letters.")
+    when: str = Field("", description="ISO 8601; in no hash.")
 
 
 class ContextOut(BaseModel):
