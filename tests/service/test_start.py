@@ -69,11 +69,12 @@ def test_the_layers_stand_as_they_are_described(tmp_path):
     assert installed.index("RequestIds") < installed.index("SecurityHeaders")
 
 
-def test_ready_means_warm(filled_store):
+def test_ready_means_warm(filled_store, caplog):
     """F3: before the first request the store is open, its embedder and the tokenizer loaded."""
     settings = Settings(store=str(filled_store), embedder="hashing")
     app = create_app(settings)
     with TestClient(app):
         state = app.state.app_state
         assert len(state.stores) == 1
-        assert "foveate.core.stages.compress" in sys.modules
+        assert "foveate.pipeline.context_codec" in sys.modules
+        assert "not warm" not in caplog.text
