@@ -7,6 +7,7 @@ does. A file may hold many documents. What cannot be read is reported; the other
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -85,22 +86,13 @@ async def upload_documents(
     kept: list[dict[str, Any]] = []
     for name, loaded in found:
         try:
-            ready: DocumentWrite = await state.write_pool.run(
-                request,
-                lambda name=name, loaded=loaded: prepare_upload(state, caller, name, loaded, form),
-                stops=True,
-                lane=caller.tenant,
-            )
+            prepare = partial(prepare_upload, state, caller, name, loaded, form)
+            ready = await state.write_pool.run(request, prepare, stops=True, lane=caller.tenant)
         except BadInput as error:
             refused.append({"file": name, "detail": str(error)})
             continue
-        kept.append(
-            await state.write_pool.run(
-                request,
-                lambda ready=ready: write_document(state, caller, ready),
-                lane=caller.tenant,
-            )
-        )
+        write = partial(write_document, state, caller, ready)
+        kept.append(await state.write_pool.run(request, write, lane=caller.tenant))
     root = kept[-1]["state_root"] if kept else ""
     add_audit_fields(request.scope, state_root=root)
     record = {
