@@ -44,7 +44,7 @@ def context(budget=90):
 def empty():
     """Nothing is shown of it."""
     found = [{"text": "A.", "principals": ["x"], "score": 0.5}]
-    return assemble("Which?", found, budget=90, recipe="four-stage", principals=["x"])
+    return assemble("Which?", found, budget=90, recipe="local-llm", principals=["x"])
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)

@@ -50,6 +50,9 @@ Stores index a chunk under the terms of its questions too (`stores.rows.indexed_
 document's metadata they are those of all its chunks.
 """
 
+INDEXED_SUMMARY = "indexed_summary"
+"""The key in a chunk's metadata under which its document's summary stands if it is indexed too."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:

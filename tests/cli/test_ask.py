@@ -58,11 +58,21 @@ def test_limit_taxonomy_and_temperature(run):
         temperature = server.requests[-1]["temperature"]
     bundle = json.loads(Path("run.json").read_text())
 
+    side = ("--taxonomy", "words.toml")
     assert (done.code, temperature) == (0, 0.7)
     assert len(bundle["candidates"]) == 1
     assert (bundle["intent"], bundle["supplements"][0]["id"]) == ("depth", "well")
     refused = ("--continue", "f", "--taxonomy", "words.toml")
     assert run("ask", QUESTION, "--model", "openai:x", *refused).code == 2
+
+
+def test_an_empty_context_is_said_before_the_answer(run):
+    """F2, I4: the model is asked, and stderr says that it read nothing."""
+    with serving("openai") as server:
+        done = run("ask", QUESTION, "--model", server.name, "--recipe", "local-llm")
+
+    assert done.code == 0
+    assert "the context is empty: all candidates were dropped: 2 degenerate" in done.err
 
 
 def test_as_json(run, monkeypatch):

@@ -155,3 +155,24 @@ def test_the_bar_says_rate_and_time_left(house: Path) -> None:
     assert "11/11" in shown
     assert re.search(r"\d/s", shown)
     assert re.search(r"\d\d:\d\d", shown)
+
+
+def test_summaries_are_indexed_on_demand(run, tmp_path):
+    """T3: two pages that differ in their summary alone are told apart by its word."""
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for name, summary in (("a", "Geriatrics, second floor."), ("b", "Urology, first floor.")):
+        (folder / f"{name}.md").write_text(
+            f"---\nsummary: {summary}\n---\n\nReport at the desk with your card.\n"
+        )
+    found = {}
+    for flags in ((), ("--index-summaries",)):
+        store = str(tmp_path / f"store{len(flags)}")
+        indexed = run("index", str(folder), "--store", store, "--embedder", "hashing", *flags)
+        assert indexed.code == 0
+        done = run("search", "urology", "--store", store, "--json").json
+        found[flags] = (done["lexical_matches"], [c["source"] for c in done["candidates"]])
+
+    assert found[()][0] == 0
+    matches, sources = found["--index-summaries",]
+    assert (matches, sources[0].rpartition("/")[2]) == (1, "b.md")

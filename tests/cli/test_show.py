@@ -123,6 +123,19 @@ def test_every_candidate_has_its_fate():
         assert decision.chunk_id in text
 
 
+def test_what_happens_to_every_chunk_is_one_line():
+    """D7: thirty weighed chunks are counted, and do not bury what was dropped."""
+    context = assemble(QUERY, many(30), recipe="default", budget=300)
+    lines = decision_lines(context, 100)
+    (entry,) = [stage for stage in context.trace if stage.stage == "compress"]
+    weighed = sum(d.reason == "weighed" for d in entry.decisions)
+
+    assert weighed > 5
+    assert [line for line in lines if "weighed" in line] == [
+        f"    {weighed} chunks weighed: each sentence has a worth now"
+    ]
+
+
 def test_a_long_list_says_how_much_it_leaves_out():
     """What is not shown is counted: nothing is shortened in silence."""
     context = assemble(QUERY, many(40), recipe="citations", budget=300)

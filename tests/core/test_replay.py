@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from unicodedata import unidata_version
 
 import pytest
 
@@ -203,3 +204,16 @@ def test_damaged_bundles(change: Any, message: str) -> None:
     """X2: what is not a bundle, or no longer one, is refused in words."""
     with pytest.raises(BadInput, match=message):
         inputs_from_bundle(change(bundle()), KNOWN)
+
+
+def test_another_table_of_letters_is_named_where_something_differs():
+    """D2, D4: Python's versions tell letters apart by other tables; alone that is no difference."""
+    old, new = bundle(), bundle()
+    old["manifest"]["unicode"] = "1.0.0"
+    alone = compare_bundles(old, new)
+    old["recipe_spelled"] += " "
+    with_cause = compare_bundles(old, new)
+
+    assert new["manifest"]["unicode"] == unidata_version
+    assert alone.identical
+    assert any(cause.startswith("unicode: '1.0.0' →") for cause in with_cause.causes)

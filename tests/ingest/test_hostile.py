@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from documents import SENT, SMALL, pdf, repacked, slides
+from foveate.core.errors import BadInput
 from foveate.ingest import Limits, Report, ingest
+from foveate.ingest.loaders.eml import load_eml
 from foveate.providers.tokenizers.simple import Simple
 from foveate.stores import open_store
 
@@ -256,3 +258,13 @@ def test_memory_stays_bounded(folder: Path, figure: Callable[[str], None]) -> No
     most = int(ran.stdout)
     figure(f"hostile files: {most} MiB at the most")
     assert most < 80
+
+
+@pytest.mark.parametrize("header", ["Content-Type: text/plain", "Content-Disposition: attachment"])
+def test_a_mail_with_endless_parameters_is_refused(header):
+    """X2: its parser takes the square of their number, so they are counted first."""
+    mail = f"From: a@b\nDate: Fri, 01 Mar 2024 10:00:00 +0100\n{header}"
+    mail += "".join(f";\n p{n}=v" for n in range(200_000)) + "\n\nHello\n"
+
+    with pytest.raises(BadInput, match="more than 500 parameters"):
+        load_eml(mail.encode(), Path("a.eml"))

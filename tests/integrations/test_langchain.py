@@ -388,3 +388,14 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
 
     with pytest.raises(MissingExtra, match=r"pip install 'foveate\[langchain\]'"):
         importlib.import_module("foveate.integrations.langchain")
+
+
+def test_the_score_of_a_reranker_is_read():
+    """I1: rerankers of LangChain write `relevance_score` into the metadata; it decides."""
+    documents = [
+        Document("The kiln is cold.", metadata={"source": "a", "relevance_score": 0.02}),
+        Document("The kiln is fired at dawn.", metadata={"source": "b", "relevance_score": 0.97}),
+    ]
+    context = assemble("When is the kiln fired?", documents, recipe="reranked", budget=200)
+
+    assert [(block.source, block.score) for block in context.blocks] == [("b", 0.97), ("a", 0.02)]

@@ -270,7 +270,7 @@ def test_packed_answers_and_bodies(service):
     [
         ("GET", "/v1/assemble", 405), ("DELETE", "/v1/recipes", 405), ("POST", "/healthz", 405),
         ("GET", "/v1", 404), ("GET", "/v2/me", 404), ("GET", "/v1/me/", 404), ("POST", "/", 405),
-        ("GET", "/docs", 404), ("GET", "/v1/recipes/..%2f..%2fetc%2fpasswd", 404),
+        ("GET", "/redoc", 404), ("GET", "/v1/recipes/..%2f..%2fetc%2fpasswd", 404),
     ],
 )  # fmt: skip
 def test_other_methods_and_addresses(service, method, at, status):
@@ -316,3 +316,14 @@ def test_the_curves_that_orders_name_are_there_to_be_seen(service):
         assert len(one["positions"]) == len(one["accuracy"]) > 1
         assert one["positions"] == sorted(one["positions"])
         assert one["source"]
+
+
+def test_many_comparisons_in_one_recipe_are_refused(service):
+    """X2: stages that compare all texts with one another are few, whatever the recipe says."""
+    near = {"use": "dedup_near", "method": "jaccard"}
+    recipe = {"name": "slow", "stages": [near] * 31, "format": "numbered"}
+    answer = sent(service, json.dumps({**GOOD, "recipe": recipe}))
+    fine = sent(service, json.dumps({**GOOD, "recipe": {**recipe, "stages": [near] * 4}}))
+
+    assert (answer.status_code, fine.status_code) == (400, 200)
+    assert "dedup_near" in problem(answer)["detail"]

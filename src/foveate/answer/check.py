@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from foveate.answer.bracket_names import filter_plain_brackets, left_out_reasons, names_from_context
 from foveate.answer.claims import Sentence, sentences_from_pieces
+from foveate.answer.contradictions import Contradiction, contradictions
 from foveate.answer.figures import missing_numbers, number_spellings
 from foveate.answer.quotes import Quotation, check_quotations
 from foveate.answer.support import Scorer, SourceIndex, Support
@@ -57,6 +58,7 @@ class Claim:
     over_cited: tuple[int, ...] = ()
     figures: tuple[str, ...] = ()
     quotations: tuple[Quotation, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
     spoken: bool = False
 
     @property
@@ -78,6 +80,7 @@ class Claim:
             found.append("over_cited")
         if self.figures:
             found.append("unsupported_figures")
+        found += self.contradictions
         found += sorted(
             {f"{q.verdict}_quotation" for q in self.quotations if q.verdict != "verbatim"}
         )
@@ -177,6 +180,7 @@ def _check_claim(
         support=support,
         other_support=other if other is not None and other.score >= floor else None,
         over_cited=_over_cited(markers, found),
+        contradictions=_find_contradictions(sentence.text, support),
         figures=missing_numbers(sentence.text, asked.union(*(grounds.numbers(n) for n in cited))),
         quotations=check_quotations(sentence.text, sentence.span[0], texts),
     )
@@ -187,6 +191,13 @@ def _over_cited(markers: Sequence[int], found: Mapping[int, Support]) -> tuple[i
     if len(markers) < 2:
         return ()
     return tuple(n for n in markers if n not in found or found[n].score < UNRELATED)
+
+
+def _find_contradictions(claim: str, support: Support | None) -> tuple[Contradiction, ...]:
+    """What a passage that supports the claim by its words says otherwise."""
+    if support is None or support.score < SUPPORT_THRESHOLD:
+        return ()
+    return contradictions(claim, support.text)
 
 
 def _check_spoken_claim(
@@ -205,6 +216,7 @@ def _check_spoken_claim(
         markers=(best.marker,) if best is not None and held else (),
         support=best,
         other_support=None,
+        contradictions=_find_contradictions(sentence.text, best),
     )
 
 

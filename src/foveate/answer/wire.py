@@ -75,6 +75,7 @@ def _claim_to_json(claim: Claim) -> dict[str, Any]:
         "support": _support_to_json(claim.support),
         "elsewhere": _support_to_json(claim.other_support),
         "over_cited": list(claim.over_cited),
+        "contradictions": list(claim.contradictions),
         "figures": list(claim.figures),
         "quotations": plain_data(claim.quotations),
     }

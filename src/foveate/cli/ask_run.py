@@ -12,7 +12,7 @@ from foveate.answer.ask import Answer, AskEvent, AskOptions, ask, ask_events
 from foveate.answer.check import AnswerCheck
 from foveate.answer.wire import answer_to_json
 from foveate.cli import output
-from foveate.cli.assemble_run import assemble_store, write_bundle
+from foveate.cli.assemble_run import assemble_store, note_empty_context, write_bundle
 from foveate.cli.failures import escape_unprintable
 from foveate.cli.show import format_location, wrap_words
 from foveate.core.errors import ExternalError
@@ -77,6 +77,7 @@ def run_ask(
     if bundle is not None:
         write_bundle(prepared, bundle)
     context = prepared.context
+    note_empty_context(context)
     try:
         if as_json:
             output.write_json(answer_to_json(ask(context, settled.model, settled.options), context))

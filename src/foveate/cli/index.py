@@ -43,6 +43,12 @@ def index(
         bool,
         typer.Option("--summaries", help="Make a summary of each document that has none."),
     ] = False,
+    index_summaries: Annotated[
+        bool,
+        typer.Option(
+            "--index-summaries", help="Also find chunks by the words of their document's summary."
+        ),
+    ] = False,
     questions: Annotated[
         bool,
         typer.Option(
@@ -92,7 +98,7 @@ def index(
         size=size,
         overlap=overlap,
         limits=limits,
-        enrich=Enrich(summaries=summaries, questions=questions),
+        enrich=Enrich(summaries=summaries, questions=questions, index_summaries=index_summaries),
         model=model,
         jobs=jobs,
         engine=engine,

@@ -80,6 +80,8 @@ def format_columns(
 
 
 SNIPPET_LENGTH = 69  # characters of a citation's snippet: with quotes and " ..." a line of 80
+FOLDED_REASONS = {"weighed": "weighed: each sentence has a worth now"}
+"""Reasons that say what a stage did with every chunk, and decide nothing: one line for all."""
 USED, RESERVED = "█", "░"
 
 
@@ -136,10 +138,15 @@ def decision_lines(context: Context, width: int = 80, *, most: int | None = None
     for stage in context.trace:
         if not stage.decisions:
             continue
-        shown = _first_of_each_kind(stage.decisions, most)
+        told = tuple(d for d in stage.decisions if d.reason not in FOLDED_REASONS)
+        shown = _first_of_each_kind(told, most)
         pairs = [(d.chunk_id, f"{d.action}, {d.reason}: {format_decision(d)}") for d in shown]
         lines += [f"  {stage.stage}", *format_columns(pairs, width, indent="    ", most=28)]
-        if left := len(stage.decisions) - len(shown):
+        for reason, count in Counter(d.reason for d in stage.decisions).items():
+            if reason in FOLDED_REASONS:
+                said = f"{_count_noun(count, 'chunk')} {FOLDED_REASONS[reason]}"
+                lines += wrap_words(said, width, first="    ")
+        if left := len(told) - len(shown):
             lines.append(f"    ... and {left} more")
     return lines if len(lines) > 1 else [*lines, "  none: everything went through as it came"]
 

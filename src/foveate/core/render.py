@@ -14,7 +14,6 @@ from typing import Any
 
 from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.errors import BadOption
-from foveate.core.formats.shared.header import is_same_document
 from foveate.core.request import Recipe
 from foveate.core.text import spotlight as datamark
 from foveate.core.text.escape import Guard, inline_rule
@@ -143,6 +142,8 @@ class Renderer:
 
     def runs(self, blocks: Sequence[Block]) -> list[list[Block]]:
         """The blocks that a reader can tell apart: each alone, or as many as share a header."""
+        from foveate.core.formats.shared.header import is_same_document
+
         runs: list[list[Block]] = []
         joins = getattr(self.format, "joins_runs", False)
         for block in (self._without_unlabelled_summary(b) for b in blocks if b.kind == "chunk"):

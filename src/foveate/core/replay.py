@@ -174,6 +174,9 @@ def compare_bundles(old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:
     stage, first = _first_trace_difference(old["trace"], new["trace"])
     if not stage and old["text"] != new["text"]:
         stage, first = "render", _format_text_difference(old["text"], new["text"])
+    was, now = (one["manifest"].get("unicode", "") for one in (old, new))
+    if (causes or stage) and was and was != now:
+        causes += (f"unicode: {was!r} → {now!r}; letters are told apart by another table",)
     sealed = digest(old["text"]) == old["manifest"].get("output_hash")
     if not sealed:
         causes += ("the recorded text does not match the recorded output hash",)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from unicodedata import unidata_version
 
 from blake3 import blake3
 
@@ -357,9 +358,10 @@ MANIFEST_SCHEMA = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a context was made of, by hash (BLAKE3, 32 hex digits); `when` is not compared.
+    """What a context was made of, by hash (BLAKE3, 32 hex digits).
 
-    `exact` and `index` say how the store searched; they change no byte of the context.
+    `when`, and `unicode`, the version of Python's tables of letters, are not compared. `exact` and
+    `index` say how the store searched; they change no byte of the context.
     """
 
     schema: int = MANIFEST_SCHEMA
@@ -378,6 +380,7 @@ class Manifest:
     exact: bool = True
     index: str = ""
     when: str = field(default="", compare=False)
+    unicode: str = field(default=unidata_version, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,17 +13,21 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.core.text.summary import extract_questions, summarise
 from foveate.core.types import Chunk, Span
-from foveate.ports import QUESTIONS, Document
+from foveate.ports import INDEXED_SUMMARY, QUESTIONS, Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enrich:
-    """What is added. `tokens`: limit of a summary. `most`: limit of questions of a chunk."""
+    """What is added. `tokens`: limit of a summary. `most`: limit of questions of a chunk.
+
+    `index_summaries`: a document's chunks are found by the words of its summary too.
+    """
 
     summaries: bool = False
     questions: bool = False
     tokens: int = 80
     most: int = 5
+    index_summaries: bool = False
 
     def __post_init__(self) -> None:
         """Refuse bounds that leave nothing."""
@@ -49,6 +53,8 @@ def enrich_document(
             readable=_readable_spans(document, chunks),
         )
         document, chunks = with_summary(document, chunks, summary)
+    if how.index_summaries and document.summary:
+        chunks = [_with_indexed_summary(chunk, document.summary) for chunk in chunks]
     if how.questions and QUESTIONS not in document.metadata:
         asked = (
             extract_questions(
@@ -67,11 +73,19 @@ def enrich_document(
 def with_summary(
     document: Document, chunks: Sequence[Chunk], summary: str
 ) -> tuple[Document, tuple[Chunk, ...]]:
-    """The document and its chunks with this summary."""
+    """The document and its chunks with this summary, indexed where the one before was."""
     if not summary:
         return document, tuple(chunks)
     whole = replace(document, summary=summary)
-    return whole, tuple(replace(chunk, summary=summary) for chunk in chunks)
+    fresh = (replace(chunk, summary=summary) for chunk in chunks)
+    return whole, tuple(
+        _with_indexed_summary(chunk, summary) if INDEXED_SUMMARY in chunk.metadata else chunk
+        for chunk in fresh
+    )
+
+
+def _with_indexed_summary(chunk: Chunk, summary: str) -> Chunk:
+    return replace(chunk, metadata={**chunk.metadata, INDEXED_SUMMARY: summary})
 
 
 def with_questions(chunk: Chunk, questions: Sequence[str]) -> Chunk:

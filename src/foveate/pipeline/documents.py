@@ -145,7 +145,7 @@ def _record_from_haystack(document: Any) -> dict[str, Any]:
 
 
 def _record_from_langchain(document: Any) -> dict[str, Any]:
-    """Text, id and metadata; raises `BadInput` for anything but a document.
+    """Text, id, metadata, and the score that rerankers write; raises `BadInput` for another value.
 
     The `start_index` of a page is an offset in the page, not the document, and is ignored.
     """
@@ -155,6 +155,9 @@ def _record_from_langchain(document: Any) -> dict[str, Any]:
     metadata = dict(document.metadata)
     paged = any(metadata.get(key) is not None for key in ("page", "page_label"))
     found = parse_metadata(metadata, *(("start",) if paged else ()))
+    score = metadata.get("relevance_score")
+    if isinstance(score, Real) and not isinstance(score, bool) and isfinite(score):
+        found["score"] = found["rerank_score"] = float(score)
     if document.id is not None:
         found["id"] = document.id
     return {**found, "text": text, "metadata": metadata}

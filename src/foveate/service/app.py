@@ -19,7 +19,7 @@ from foveate.service.middleware import Head, RequestIds
 from foveate.service.observe.observers import Telemetry
 from foveate.service.observe.requests import TelemetryMiddleware
 from foveate.service.playground.routes import router as playground
-from foveate.service.routes import ask, assemble, compact, documents, names, replay
+from foveate.service.routes import ask, assemble, compact, docs, documents, names, replay, uploads
 from foveate.service.settings import Settings
 from foveate.service.start import warm_up
 
@@ -29,9 +29,11 @@ ROUTERS = (
     ask.router,
     replay.router,
     documents.router,
+    uploads.router,
     names.router,
     names.health_router,
     mcp.router,
+    docs.router,
     playground,
 )
 GZIP_MIN_BYTES = 1_024
@@ -45,7 +47,7 @@ def create_app(settings: Settings) -> FastAPI:
         version=__version__,
         summary="Context assembly for RAG: what you retrieve is not what the model reads.",
         lifespan=_lifespan,
-        docs_url=None,  # these pages load scripts from elsewhere
+        docs_url=None,  # those pages load scripts from elsewhere; see routes/docs.py
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,

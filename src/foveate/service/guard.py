@@ -88,6 +88,7 @@ def build_guard(settings: Settings) -> Guard:
         bounds=ConnectionLimits(
             connections=settings.connections,
             header_bytes=settings.header_bytes,
+            body_bytes=settings.body_bytes,
             header_seconds=settings.header_seconds,
             write_seconds=settings.write_seconds,
         ),

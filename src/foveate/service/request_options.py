@@ -33,6 +33,8 @@ from foveate.service.settings import Settings
 from foveate.service.wire.requests import BudgetIn, ContextRequest
 
 MAX_STAGES = 32
+MAX_NEAR_STAGES = 4
+"""Stages of an inline recipe that compare texts with one another, which takes longest."""
 _OPTIONS = (
     "recipe", "budget", "tokenizer", "model", "format", "order", "language", "channel", "prompt",
 )  # fmt: skip
@@ -181,8 +183,13 @@ class RequestOptions:
     @staticmethod
     def _check_stage_count(record: Mapping[str, Any]) -> None:
         listed = record.get("stages")
-        if isinstance(listed, list) and len(listed) > MAX_STAGES:
+        if not isinstance(listed, list):
+            return
+        if len(listed) > MAX_STAGES:
             raise BadOption(f"recipe: {len(listed)} stages; give {MAX_STAGES} at the most")
+        names = [one.get("use") if isinstance(one, dict) else one for one in listed]
+        if names.count("dedup_near") > MAX_NEAR_STAGES:
+            raise BadOption(f"recipe: more than {MAX_NEAR_STAGES} stages dedup_near; give fewer")
 
 
 def _check_name(kind: str, name: str, known: Any) -> str:

@@ -12,7 +12,7 @@ from foveate.core.errors import BadInput
 from foveate.core.state import encode_member
 from foveate.core.text.terms import document_terms
 from foveate.core.types import Chunk, content_hash
-from foveate.ports import QUESTIONS, Document
+from foveate.ports import INDEXED_SUMMARY, QUESTIONS, Document
 from foveate.stores.checksums import checksum, damage
 from foveate.stores.int8 import unit_vectors
 
@@ -84,7 +84,7 @@ def chunk_row(document: Document, chunk: Chunk) -> dict[str, Any]:
 
 
 def terms_to_index(row: Mapping[str, Any]) -> list[str]:
-    """What a chunk is found by: the terms of its text, then of the questions that it answers.
+    """What a chunk is found by: terms of its text, of its questions, of a summary to be indexed.
 
     `row`: at least `text` and `metadata` (JSON, or what it says). The same in every store.
 
@@ -95,7 +95,7 @@ def terms_to_index(row: Mapping[str, Any]) -> list[str]:
     """
     metadata = row["metadata"]
     if isinstance(metadata, str):
-        if QUESTIONS not in metadata:
+        if QUESTIONS not in metadata and INDEXED_SUMMARY not in metadata:
             return document_terms(row["text"])
         metadata = json.loads(metadata)
     asked = metadata.get(QUESTIONS)
@@ -103,7 +103,8 @@ def terms_to_index(row: Mapping[str, Any]) -> list[str]:
     terms = document_terms(row["text"])
     for question in questions:
         terms += document_terms(str(question))
-    return terms
+    summary = metadata.get(INDEXED_SUMMARY)
+    return terms + document_terms(summary) if isinstance(summary, str) else terms
 
 
 def _check_chunk(document: Document, chunk: Chunk) -> None:

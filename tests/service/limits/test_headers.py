@@ -132,3 +132,23 @@ def test_upgrades_are_not_made(service):
         answer = raw.say(head("GET /nowhere", *upgrade)).answer()
 
     assert answer.status == 404
+
+
+def test_two_equal_lengths_count_as_one(service):
+    """X4: RFC 9110 allows it, and no proxy can read them another way; the page says so."""
+    with wire(service) as raw:
+        answer = raw.say(head("POST /v1/assemble", LENGTH, LENGTH), b'{"a"}').answer()
+
+    assert answer.status == 415
+    assert answer.problem["detail"] == "send application/json"
+
+
+def test_chunk_extensions_without_end_are_cut_off(tmp_path):
+    """X4: a body of one byte a chunk, each with kilobytes around it, ends the connection."""
+    piece = b"1;" + b"x" * 8_000 + b"\r\na\r\n"
+    with serving(Settings(store="", body_bytes=10_000)) as client, wire(client) as raw:
+        with suppress(ConnectionError):
+            raw.say(head("POST /v1/assemble", CHUNKED))
+            for _ in range(100):
+                raw.say(piece)
+        assert raw.ended()

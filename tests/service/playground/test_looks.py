@@ -108,15 +108,15 @@ def test_the_keyboard_alone_is_enough(visit):
     before = page.get_attribute("#budget", "aria-valuetext")
     press("ArrowLeft")
     assert page.get_attribute("#budget", "aria-valuetext") != before
-    reached(page, "#flow button:first-child")
-    press("Enter")
-    expect(page.locator("#stage-detail")).to_be_visible()
     reached(page, "#sources a")
     link = page.evaluate("() => document.activeElement.textContent")
     press("Enter")
     expect(page.locator("#assembled .body:focus")).to_have_count(1)
     press("Escape")
     assert page.evaluate("() => document.activeElement.textContent") == link
+    reached(page, "#flow button:first-child")
+    press("Enter")
+    expect(page.locator("#stage-detail")).to_be_visible()
     reached(page, "#candidates summary")
     press("Enter")
     expect(page.locator("#candidates details[open] .path").first).to_be_visible()

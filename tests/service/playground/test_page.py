@@ -8,9 +8,12 @@ from typing import Any
 import httpx
 from playwright.sync_api import expect
 
+from browsing import NARROW, WIDE
 from foveate.core.types import Decision
 from foveate.pipeline.reason_messages import format_decision
+from foveate.service.settings import Settings
 from harbour import GOLD, QUESTION
+from service_server import serving
 
 ROWS = "#candidates > li"
 REFUSED = ("status of 422",)
@@ -288,3 +291,76 @@ def _module(page: Any, name: str) -> str:
     """The address of one of the page's modules."""
     start = page.locator("script[type=module]").get_attribute("src")
     return f"/playground/{start.replace('main.js', name)}"
+
+
+def test_the_two_contexts_are_on_the_first_screen_after_a_run(visit):
+    """F5: the texts come first, also on a telephone, and the recipe can be read there."""
+    for size in (WIDE, NARROW):
+        here = visit(size=size)
+        here.page.fill("#question", QUESTION)
+        here.page.fill("#tokens", "300")
+        here.page.press("#tokens", "Enter")
+        here.settled()
+        top = "e => e.getBoundingClientRect().top"
+        shown = here.page.locator("#assembled .body").first
+
+        assert shown.evaluate(top) < 0.75 * size[1]
+        assert here.page.locator("#recipe").evaluate("e => e.clientWidth") > 150
+
+
+def test_links_lead_to_parts_that_are_there(visit):
+    """F5: before the first run only to the replay, afterwards to every part."""
+    here = visit()
+    links = here.page.locator(".parts a:visible")
+    expect(here.page.locator("#recipe option").first).to_be_attached()
+    assert links.all_text_contents() == ["Replay"]
+
+    here.ask(QUESTION, budget=300)
+    for link in links.all():
+        assert here.page.locator(link.get_attribute("href") or "").is_visible()
+
+
+def test_a_fault_goes_when_it_is_mended(visit):
+    """F5: a bad line, then none: the red card is gone, and what is missing is said."""
+    here = visit(allow=("status of 400",))
+    page = here.page
+    page.fill("#question", QUESTION)
+    page.check("[name=origin][value=own]", force=True)
+    page.fill("#pasted", '{"text": "a", "score": "high"}')
+    page.click("#go")
+    expect(page.locator("#problem .card")).to_be_visible()
+    assert page.locator("#problem").get_by_text("Try again").count() == 0
+    page.fill("#pasted", "")
+
+    expect(page.locator("#problem .card")).to_have_count(0)
+
+
+def test_scores_are_shown_on_a_scale(visit):
+    """F5: the best is 100; the score itself is beside it, for whoever points at it."""
+    here = visit()
+    here.ask(QUESTION, budget=300)
+    scores = here.page.locator(f"{ROWS} .score")
+
+    assert scores.first.inner_text() == "100"
+    assert scores.first.get_attribute("title").startswith("score 0.0")
+
+
+def test_files_go_into_the_store_from_the_page(tmp_path, chromium):
+    """F5, F3: uploaded, found, and what cannot be read is named; an empty store says so."""
+    with serving(Settings(store=str(tmp_path / "own"), embedder="hashing")) as client:
+        page = chromium.new_page()
+        page.goto(str(client.base_url))
+        page.fill("#question", "How deep is the well?")
+        page.click("#go")
+        expect(page.locator("#assembled .nothing")).to_contain_text("Nothing found")
+        page.set_input_files(
+            "#upload",
+            [
+                {"name": "w.md", "mimeType": "", "buffer": b"The well is nine metres deep."},
+                {"name": "p.png", "mimeType": "", "buffer": b"\x89PNG"},
+            ],
+        )
+        expect(page.locator("#state")).to_contain_text("1 document added; not read: p.png")
+        page.click("#go")
+        expect(page.locator("#assembled .body")).to_contain_text("nine metres")
+        page.close()

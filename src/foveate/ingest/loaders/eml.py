@@ -6,6 +6,7 @@ documents whose sections begin with their name. A mail inside a mail is only nam
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -21,6 +22,10 @@ from foveate.ports import LoadedDocument, Loader, Section
 
 _HEADERS = ("from", "to", "cc", "date")
 _MAX_HEADER_LENGTH = 1_000
+_MAX_PARAMETERS = 500
+_CONTENT_HEADER = re.compile(
+    rb"^content-(?:type|disposition):([^\n]*+(?:\n[ \t][^\n]*+)*+)", re.IGNORECASE | re.MULTILINE
+)
 
 
 def load_eml(
@@ -48,6 +53,9 @@ LoaderFor = Callable[[Path], Loader | None]
 
 
 def _parse_message(data: bytes) -> EmailMessage:
+    for header in _CONTENT_HEADER.finditer(data):  # the parser takes the square of their number
+        if header[1].count(b";") > _MAX_PARAMETERS:
+            raise BadInput(f"a header with more than {_MAX_PARAMETERS} parameters")
     try:
         message = message_from_bytes(data, policy=policy.default)
     except RecursionError:

@@ -8,6 +8,7 @@ a body may only narrow the principals.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
@@ -80,7 +81,10 @@ def require_scope(scope: str | None) -> Any:
 
 KEY_IN_URL = "key-in-address"
 REALM = 'Bearer realm="foveate"'
-_FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip")
+_FORWARDED = re.compile(
+    rb"forwarded|via|x-forwarded-[a-z-]+|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip"
+)
+"""Headers that proxies add; one that adds none of them is not noticed."""
 
 
 class Identify(Layer):
@@ -134,7 +138,7 @@ class Identify(Layer):
 
     def _resolve_local_caller(self, scope: Scope) -> Caller:
         """The local caller; raises a 403 problem for a request that a proxy forwarded."""
-        if any(name in _FORWARDED for name, _ in scope["headers"]):
+        if any(_FORWARDED.fullmatch(name) for name, _ in scope["headers"]):
             raise ProblemError(
                 403,
                 "proxied",

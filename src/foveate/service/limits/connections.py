@@ -26,6 +26,8 @@ LIMITS_KEY = "foveate.connections"
 
 MIN_BYTES_READ = 16_384
 """Bytes that a client must take in `write_seconds`, where so many wait for it."""
+MAX_FRAMING = 8
+"""Times the largest body that a request may take on the wire: chunks have lengths, and more."""
 MAX_WRITE_PERIODS = 20
 """Times `write_seconds` in which it must have taken all that waits, however much that is: else
 an answer of megabytes would hold its place, and its memory, for hours."""
@@ -37,6 +39,7 @@ class ConnectionLimits:
 
     connections: int = 512
     header_bytes: int = 16_384
+    body_bytes: int = 16_000_000
     header_seconds: float = 10.0
     write_seconds: float = 30.0
 
@@ -50,6 +53,15 @@ class Connection(H11Protocol):
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self.idle_since = self.loop.time()
         self._most_unsent = 0
+        self._received = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes, unless a request's take far more than its body may hold."""
+        self._received += len(data)
+        if self._received > MAX_FRAMING * self._bounds.body_bytes + self._bounds.header_bytes:
+            self.drop()  # chunk extensions, which no answer of ours could end
+            return
+        super().data_received(data)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a client; if there are too many, close the one idle longest."""
@@ -78,6 +90,7 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         """Note since when the connection is idle."""
         self.idle_since = self.loop.time()
+        self._received = 0
         super().on_response_complete()
         if self.transport.is_closing():
             self._watch_writes()

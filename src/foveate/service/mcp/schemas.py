@@ -281,6 +281,7 @@ _CLAIM = _object(
         "support": _PASSAGE,
         "elsewhere": _PASSAGE,
         "over_cited": _list(_INTEGER),
+        "contradictions": _list(_TEXT),
         "figures": _list(_TEXT),
         "quotations": _list(_QUOTATION),
     }

@@ -84,7 +84,13 @@ def assemble_evidence(
         query_embedding=body.query_embedding,
         neighbours=_read_neighbours(body.neighbours, 2 * NEIGHBOUR_REACH * most),
         supplements=tuple(
-            Supplement(**{**one.model_dump(), "principals": tuple(one.principals)})
+            Supplement(
+                id=one.id,
+                text=one.text,
+                title=one.title,
+                similarity=one.similarity,
+                principals=tuple(one.principals),
+            )
             for one in body.supplements
         ),
     )

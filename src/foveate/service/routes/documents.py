@@ -60,14 +60,22 @@ def prepare_document(
     state: AppState, caller: Caller, name: str, body: DocumentRequest
 ) -> DocumentWrite:
     """Everything before the write, which may be cancelled; raises `BadInput`."""
+    loaded, document = _load_document(name, body, Limits(chunks=state.settings.chunks))
+    return prepare_loaded(state, caller, loaded, document)
+
+
+def prepare_loaded(
+    state: AppState, caller: Caller, loaded: LoadedDocument, document: Document
+) -> DocumentWrite:
+    """The same for a document that was read from a file; it gets its content hash here."""
     with shield():
         counter = tokenizer(TOKENIZER)
     limits = Limits(chunks=state.settings.chunks)
     with state.stores.borrow(caller.tenant) as opened:
         how = _chunk_settings(state.settings, counter.fingerprint, opened)
-        loaded, document = _load_document(name, body, how, limits)
+        document = replace(document, content_hash=_content_hash(document, loaded, how))
         with shield():
-            there = _listing_store(opened).document(name, principals=caller.principals)
+            there = _listing_store(opened).document(document.id, principals=caller.principals)
         is_unchanged = there is not None and there.content_hash == document.content_hash
         pieces, counts = build_chunks(loaded, document, how, counter, limits)
         described, chunks = enrich_document(document, pieces, how.enrich, counter, how.language)
@@ -172,7 +180,7 @@ class _Whole:
 
 
 def _load_document(
-    name: str, body: DocumentRequest, how: Cutting, limits: Limits
+    name: str, body: DocumentRequest, limits: Limits
 ) -> tuple[LoadedDocument, Document]:
     path = Path(f"{_NO_FILE_NAME}{_SUFFIXES[body.media_type]}")
     (loaded,) = load_in_process(body.text.encode(), path, limits)
@@ -181,7 +189,7 @@ def _load_document(
     if not loaded.text.strip():
         raise BadInput("holds nothing to read", field="text")
     own = loaded.title if loaded.title != _NO_FILE_NAME else name
-    document = Document(
+    return loaded, Document(
         id=name,
         source=body.source or name,
         text=loaded.text,
@@ -191,7 +199,6 @@ def _load_document(
         principals=tuple(sorted(set(body.principals))),
         metadata={**loaded.metadata, **body.metadata},
     )
-    return loaded, replace(document, content_hash=_content_hash(document, loaded, how))
 
 
 def _content_hash(document: Document, loaded: LoadedDocument, how: Cutting) -> str:

@@ -65,6 +65,7 @@ async def me(request: Request, caller: AnyCaller) -> Response:
             "principals": list(caller.principals),
             "scopes": sorted(caller.scopes),
             "store": bool(settings.store),
+            "recipe": state.settings.recipe,
             "models": list(names.answer_models),
             "recipes": list(names.recipes),
             "tokenizers": list(names.tokenizers),

@@ -113,6 +113,8 @@ class ManifestOut(BaseModel):
     token_count: int
     exact: bool
     index: str
+    unicode: str = Field("", description="Version of the tables of letters.")
+    when: str = Field("", description="ISO 8601; in no hash.")
 
 
 class ContextOut(BaseModel):
@@ -170,6 +172,7 @@ class ClaimOut(BaseModel):
     support: SupportOut | None
     elsewhere: SupportOut | None
     over_cited: list[int]
+    contradictions: list[str]
     figures: list[str]
     quotations: list[QuotationOut]
 
@@ -276,6 +279,29 @@ class PutDocumentAnswer(BaseModel):
     state_root: str = Field(description="Of all that the caller may read, with this document.")
 
 
+class UploadedDocument(BaseModel):
+    """A document of a file that is kept."""
+
+    id: str
+    content_hash: str
+    chunks: int
+
+
+class RefusedFile(BaseModel):
+    """A file, or a part of it, that cannot be read, and why."""
+
+    file: str
+    detail: str
+
+
+class UploadAnswer(BaseModel):
+    """What was kept of the files, and what was not."""
+
+    documents: list[UploadedDocument]
+    refused: list[RefusedFile]
+    state_root: str = Field(description="Of all that the caller may read; '' if nothing was kept.")
+
+
 class DocumentOut(BaseModel):
     """A document without its text."""
 
@@ -356,6 +382,7 @@ class MeAnswer(BaseModel):
     principals: list[str]
     scopes: list[str]
     store: bool = Field(description="Whether there is a store to search.")
+    recipe: str = Field(description="The recipe of a request that names none.")
     models: list[str] = Field(description="Models that answer; the first is the default.")
     recipes: list[str]
     tokenizers: list[str]

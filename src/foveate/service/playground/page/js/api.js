@@ -21,7 +21,7 @@ export class Problem extends Error {
   }
 }
 
-/** GET without a body, POST with one. Gives `{value, text}`: the JSON, and the bytes it stood in. */
+/** GET without a body, POST with one, a form as a form. Gives `{value, text}`: the JSON, and the bytes it stood in. */
 export async function ask(path, body, { signal } = {}) {
   const response = await reached(path, body, "application/json", signal);
   const text = await response.text();
@@ -36,8 +36,9 @@ export async function stream(path, body, { signal } = {}) {
 async function reached(path, body, accept, signal) {
   const headers = { accept };
   if (key) headers.authorization = `Bearer ${key}`;
-  if (body !== undefined) headers["content-type"] = "application/json";
-  const content = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+  const bare = body === undefined || body instanceof FormData;
+  if (!bare) headers["content-type"] = "application/json";
+  const content = bare || typeof body === "string" ? body : JSON.stringify(body);
   const method = body === undefined ? "GET" : "POST";
   let response;
   try {

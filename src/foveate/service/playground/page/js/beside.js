@@ -8,11 +8,11 @@ export function showBeside(host, run, naive, gold) {
   const documents = ({ blocks }) => new Set(blocks.map((block) => block.document_id)).size;
   const rows = [
     ["Tokens", (one) => whole(one.token_count)],
-    ["Documents that have a say", (one) => whole(documents(one))],
-    ["Said more than once", (one) => percent(one.metrics.redundancy)],
+    ["Sources", (one) => whole(documents(one))],
+    ["Repeated text", (one) => percent(one.metrics.redundancy)],
     ["Distinct words", (one) => percent(one.metrics.unique_token_share)],
-    ["Blocks beside one of their own document", (one) => percent(one.metrics.adjacency)],
-    ["The three best among the first five", (one) => percent(one.metrics.top3_in_first5)],
+    ["Neighbouring blocks from the same source", (one) => percent(one.metrics.adjacency)],
+    ["Top-3 blocks within the first 5", (one) => percent(one.metrics.top3_in_first5)],
     ...(gold.trim() ? [["Expected answer", (one) => goldSaid(one, gold)]] : []),
   ];
   fill(

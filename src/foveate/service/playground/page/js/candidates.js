@@ -26,6 +26,8 @@ export function candidateList(filters, list, toBlock) {
 
   const draw = () => {
     const rows = fitting();
+    const scores = all.map(({ score }) => score).filter((score) => score !== null);
+    const best = { most: Math.max(0, ...scores), least: Math.min(0, ...scores) };
     drawFilters(filters, all, wanted, (next) => {
       wanted = next;
       most = STEP;
@@ -33,7 +35,7 @@ export function candidateList(filters, list, toBlock) {
     });
     fill(
       list,
-      rows.slice(0, most).map((fate) => row(fate, { look, toBlock, opened, go })),
+      rows.slice(0, most).map((fate) => row(fate, { look, toBlock, opened, go, best })),
     );
     if (rows.length > most)
       list.append(
@@ -125,8 +127,8 @@ function drawFilters(host, all, wanted, choose) {
   if (focused !== null) host.querySelector(`[data-kind="${focused}"]`)?.focus();
 }
 
-function row(fate, { look, toBlock, opened, go }) {
-  const details = el("details", { open: opened.has(fate.id) }, summary(fate));
+function row(fate, { look, toBlock, opened, go, best }) {
+  const details = el("details", { open: opened.has(fate.id) }, summary(fate, best));
   const unfold = () => {
     if (details.open && details.childElementCount === 1)
       details.append(more(fate, look, toBlock, go));
@@ -140,7 +142,15 @@ function row(fate, { look, toBlock, opened, go }) {
   return el("li", { "data-id": fate.id }, details);
 }
 
-function summary(fate) {
+const raw = ({ score }) => (score === null ? "" : `score ${figure(score)}`);
+
+/** The score where the best is 100; scores below zero have no such scale and stay as they are. */
+function scaled({ score }, { most, least }) {
+  if (score === null) return "";
+  return most > 0 && least >= 0 ? String(Math.round((100 * score) / most)) : figure(score);
+}
+
+function summary(fate, best) {
   const last = fate.kind === "joined" ? null : fate.last;
   return el(
     "summary",
@@ -163,7 +173,7 @@ function summary(fate) {
       reason(fate, last),
       last && whatIf(last).map((words) => [" ", el("span", { class: "chip whatif" }, words)]),
     ),
-    el("span", { class: "score" }, fate.score === null ? "" : figure(fate.score)),
+    el("span", { class: "score", title: raw(fate) }, scaled(fate, best)),
   );
 }
 

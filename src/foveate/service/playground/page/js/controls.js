@@ -84,9 +84,9 @@ function placeSlider() {
 
 const amount = () => Math.max(0, Math.floor(Number(byId("tokens").value)) || 0);
 
-/** Fill the lists: `{recipes: [{name, description}], models: [name], store}`; take what the address
- *  had. Without a store there are candidates of one's own alone. */
-export async function offer({ recipes, models, store }, before) {
+/** Fill the lists: `{recipes: [{name, description}], models: [name], store, recipe}`; take what the
+ *  address had, else the service's own recipe. Without a store there are candidates of one's own alone. */
+export async function offer({ recipes, models, store, recipe }, before) {
   fill(
     byId("recipe"),
     recipes.map(({ name, description }) =>
@@ -94,7 +94,7 @@ export async function offer({ recipes, models, store }, before) {
     ),
   );
   byId("recipe").value =
-    [before.recipe, "default"].find((wanted) => recipes.some(({ name }) => name === wanted)) ||
+    [before.recipe, recipe, "default"].find((wanted) => recipes.some(({ name }) => name === wanted)) ||
     recipes[0].name;
   if (!store) {
     document.querySelector("[name=origin][value=store]").disabled = true;

@@ -34,6 +34,10 @@ byId("ask").addEventListener("submit", (event) => {
   event.preventDefault();
   submit();
 });
+byId("tokens").addEventListener("keydown", (event) => {
+  if (event.key === "Enter") submit();
+});
+byId("upload").addEventListener("change", uploaded);
 byId("export").addEventListener("click", () => save(shown()));
 byId("import").addEventListener("change", replayed);
 byId("check").addEventListener("submit", checkOwn);
@@ -53,10 +57,16 @@ async function begin() {
     known.curves = curves.value.curves;
     const before = fromAddress();
     await offer(
-      { recipes: recipes.value.recipes, models: me.value.models, store: me.value.store },
+      {
+        recipes: recipes.value.recipes,
+        models: me.value.models,
+        store: me.value.store,
+        recipe: me.value.recipe,
+      },
       before,
     );
     fill(byId("service"), serviceSaid(me.value));
+    byId("adding").hidden = !(me.value.store && me.value.scopes.includes("write"));
     showShelf(byId("shelf"), () => {
       fillSample();
       submit();
@@ -82,8 +92,14 @@ function submit() {
 /** One round; `anew`: asked for by hand, so the model is asked as well. */
 async function assemble(signal, anew = false) {
   const wanted = wish();
-  busy(ready(wanted));
-  if (!ready(wanted)) return;
+  const can = ready(wanted);
+  busy(can);
+  if (!can) {
+    // What was wrong before may be mended; what is missing now is said beside its control.
+    clearProblem(byId("problem"));
+    byId("state").textContent = wanted.question ? "" : "Ask a question.";
+    return;
+  }
   const begun = performance.now();
   try {
     const [made, naive] = await Promise.all([
@@ -92,7 +108,9 @@ async function assemble(signal, anew = false) {
     ]);
     if (signal.aborted) return;
     clearProblem(byId("problem"));
+    const first = shown() === null;
     show(made, naive, wish().gold);
+    if (first || anew) toContexts();
     document.title = `${wanted.question} · foveate`;
     const took = whole(performance.now() - begun);
     byId("state").textContent =
@@ -108,6 +126,14 @@ async function assemble(signal, anew = false) {
     if (!signal.aborted) failed(error, submit);
   } finally {
     if (!signal.aborted) busy(false);
+  }
+}
+
+/** Bring the two contexts onto the first screen, if they begin below its middle. */
+function toContexts() {
+  const place = byId("contexts");
+  if (place.getBoundingClientRect().top > innerHeight / 3) {
+    place.scrollIntoView({ block: "start", behavior: "auto" });
   }
 }
 
@@ -155,13 +181,16 @@ function failed(error, again) {
   byId("state").textContent = "";
   showProblem(byId("problem"), error, {
     before: shown() !== null,
-    again,
+    again: mayChange(error.status) && again,
     budget: (tokens) => {
       set(tokens);
       submit();
     },
   });
 }
+
+/** Whether another try can end otherwise: no answer, too many requests, a fault of the service. */
+const mayChange = (status) => status === 0 || status === 408 || status === 429 || status >= 500;
 
 function busy(on) {
   document.querySelector(".live").classList.toggle("busy", on);
@@ -180,6 +209,24 @@ async function replayed() {
     },
   });
   byId("import").value = "";
+}
+
+/** Files into the store; what was kept and what was not is said beside the budget. */
+async function uploaded() {
+  const form = new FormData();
+  for (const file of byId("upload").files) form.append("file", file);
+  byId("upload").value = "";
+  byId("state").textContent = "uploading …";
+  try {
+    const { documents, refused } = (await ask("/v1/documents", form)).value;
+    clearProblem(byId("problem"));
+    const failed = refused.map(({ file, detail }) => `${file}: ${detail}`).join("; ");
+    byId("state").textContent = [`${many(documents.length, "document")} added`, failed]
+      .filter(Boolean)
+      .join("; not read: ");
+  } catch (error) {
+    failed(error, null);
+  }
 }
 
 async function checkOwn(event) {

@@ -34,7 +34,7 @@ export function showPane(host, name, title, run, look, why) {
     host,
     header(name, title, run, look),
     run.text === ""
-      ? el("p", { class: "nothing" }, "No block fits, so the model would read nothing.")
+      ? el("p", { class: "nothing" }, nothingSaid(run))
       : el(
           "div",
           { class: "reading", tabindex: "0", role: "group", "aria-labelledby": `${name}-title` },
@@ -42,6 +42,13 @@ export function showPane(host, name, title, run, look, why) {
         ),
   );
   host.lastElementChild.scrollTop = read; // where one was reading before the slider moved
+}
+
+/** Why a context is empty: nothing was found, or nothing fits. */
+function nothingSaid(run) {
+  return run.trace[0]?.notes.no_candidates
+    ? "Nothing found: the store holds nothing that matches and that you may read. Upload files, or run `foveate index FOLDER`."
+    : "No block fits, so the model would read nothing.";
 }
 
 function header(name, title, run, { gold }) {

@@ -31,7 +31,7 @@ export function showProblem(host, problem, remedy = {}) {
           el("small", null, "Request ", el("span", { class: "id" }, said.instance)),
         ),
       remedy.before &&
-        el("p", { class: "quiet" }, "What stands below is of the last request that went well."),
+        el("p", { class: "quiet" }, "Showing your last successful run."),
       (needed || remedy.again) &&
         el(
           "div",

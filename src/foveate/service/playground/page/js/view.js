@@ -26,6 +26,7 @@ export function show(run, naive, gold) {
   byId("welcome").hidden = true;
   byId("result").hidden = false;
   byId("export").disabled = false;
+  for (const link of document.querySelectorAll(".parts a")) link.hidden = false;
   keepingFocus(() => {
     showSummary(byId("headline"), byId("badges"), run);
     showFlow(byId("flow"), byId("stage-detail"), run, seeStage);

@@ -1,0 +1,172 @@
+"""`POST /v1/documents`: files of every format that `foveate index` reads, as a form.
+
+PDF, Office, CSV and mail files are read by a process of their own within limits, as `foveate index`
+does. A file may hold many documents. What cannot be read is reported; the others are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request, Response
+
+from foveate.core.errors import BadInput
+from foveate.ingest.load import load_file
+from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.sandbox import Sandbox
+from foveate.ports import Document, LoadedDocument
+from foveate.service.app_state import AppState
+from foveate.service.audit import add_audit_fields
+from foveate.service.auth.caller import Caller, require_scope
+from foveate.service.problems import problem_responses
+from foveate.service.routes import state_of
+from foveate.service.routes.documents import DocumentWrite, prepare_loaded, write_document
+from foveate.service.wire.answers import UploadAnswer
+from foveate.service.wire.body import StrictRoute, parse_strict_json
+from foveate.service.wire.json import encode_json, json_bytes_response
+from foveate.service.wire.multipart import FormPart, parse_form
+
+_FIELDS = ("file", "principals", "metadata")
+
+router = APIRouter(prefix="/v1", tags=["documents"], route_class=StrictRoute)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadForm:
+    """The files of a form, and what all their documents get."""
+
+    files: tuple[FormPart, ...]
+    principals: tuple[str, ...]
+    metadata: dict[str, Any]
+
+
+@router.post(
+    "/documents",
+    response_model=UploadAnswer,
+    responses=problem_responses(404, 501, 504, body=True),
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "multipart/form-data": {
+                    "schema": {
+                        "type": "object",
+                        "required": ["file"],
+                        "properties": {
+                            "file": {
+                                "type": "array",
+                                "items": {"type": "string", "format": "binary"},
+                                "description": "The files; a file's name is its document's id.",
+                            },
+                            "principals": {
+                                "type": "array",
+                                "items": {"type": "string"},
+                                "description": "Who may read them; none: everybody in the tenant.",
+                            },
+                            "metadata": {"type": "object", "description": "As JSON."},
+                        },
+                    }
+                }
+            },
+        }
+    },
+)
+async def upload_documents(
+    request: Request, caller: Annotated[Caller, require_scope("write")]
+) -> Response:
+    """Keep the documents of files, in the place of those of these names."""
+    state = state_of(request)
+    form = read_form(request.headers.get("content-type", ""), await request.body())
+    found, refused = await state.write_pool.run(
+        request, lambda: read_files(state, caller, form), stops=True, lane=caller.tenant
+    )
+    kept: list[dict[str, Any]] = []
+    for name, loaded in found:
+        try:
+            prepare = partial(prepare_upload, state, caller, name, loaded, form)
+            ready = await state.write_pool.run(request, prepare, stops=True, lane=caller.tenant)
+        except BadInput as error:
+            refused.append({"file": name, "detail": str(error)})
+            continue
+        write = partial(write_document, state, caller, ready)
+        kept.append(await state.write_pool.run(request, write, lane=caller.tenant))
+    root = kept[-1]["state_root"] if kept else ""
+    add_audit_fields(request.scope, state_root=root)
+    record = {
+        "documents": [{k: v for k, v in one.items() if k != "state_root"} for one in kept],
+        "refused": refused,
+        "state_root": root,
+    }
+    return json_bytes_response(encode_json(record))
+
+
+def read_form(content_type: str, body: bytes) -> UploadForm:
+    """The form; raises `BadInput` naming the field that is wrong."""
+    parts = parse_form(content_type, body)
+    for part in parts:
+        if part.name not in _FIELDS:
+            raise BadInput(f"unknown; known: {', '.join(_FIELDS)}", field=part.name)
+    files = tuple(part for part in parts if part.name == "file")
+    if not files or not all(part.file for part in files):
+        raise BadInput("send at least one file, with its name", field="file")
+    metadata: Any = {}
+    for part in parts:
+        if part.name == "metadata":
+            metadata = parse_strict_json(part.data)
+    if not isinstance(metadata, dict):
+        raise BadInput("must be a JSON object", field="metadata")
+    return UploadForm(
+        files=files,
+        principals=tuple(
+            sorted(
+                {part.data.decode(errors="replace") for part in parts if part.name == "principals"}
+            )
+        ),
+        metadata=metadata,
+    )
+
+
+def read_files(
+    state: AppState, caller: Caller, form: UploadForm
+) -> tuple[list[tuple[str, LoadedDocument]], list[dict[str, str]]]:
+    """The documents of the files, each with its id; and why a file, or a part of it, is none."""
+    found, refused = list[tuple[str, LoadedDocument]](), list[dict[str, str]]()
+    limits = Limits(
+        chunks=state.settings.chunks, seconds=max(1, min(int(state.settings.seconds), 120))
+    )
+    with Sandbox(limits) as sandbox:
+        for part in form.files:
+            name = part.file or ""
+            try:
+                for loaded in load_file(part.data, Path(name), limits, sandbox):
+                    if isinstance(loaded, BadInput):
+                        refused.append({"file": name, "detail": str(loaded)})
+                    elif loaded.text.strip():
+                        found.append((_document_id(name, loaded), loaded))
+            except BadInput as error:
+                refused.append({"file": name, "detail": str(error)})
+    return found, refused
+
+
+def _document_id(name: str, loaded: LoadedDocument) -> str:
+    return loaded.id if loaded.id and loaded.own_id else f"{name}{loaded.id}"
+
+
+def prepare_upload(
+    state: AppState, caller: Caller, name: str, loaded: LoadedDocument, form: UploadForm
+) -> DocumentWrite:
+    """The document with its chunks and vectors; raises `BadInput`."""
+    document = Document(
+        id=name,
+        source=loaded.source or name,
+        text=loaded.text,
+        title=loaded.title,
+        summary=loaded.summary,
+        modified_at=loaded.modified_at,
+        principals=form.principals or loaded.principals,
+        metadata={**loaded.metadata, **form.metadata},
+    )
+    return prepare_loaded(state, caller, loaded, document)
