@@ -18,6 +18,7 @@ from foveate.core.compact.packing import Packing
 from foveate.core.compact.plan import default_slack, repack_points
 from foveate.core.compact.results import ResultsView
 from foveate.core.compact.shorten import result_handle
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, StageBroke
 from foveate.core.types import Decision, Number, content_hash
 
@@ -84,6 +85,7 @@ class Compacted:
     notes: Mapping[str, Number]
     form: str
     options: CompactOptions
+    tokenizer: str
     tokenizer_fingerprint: str
     source: tuple[Json, ...] = field(repr=False)
     tools: tuple[Json, ...] = field(default=(), repr=False)
@@ -111,11 +113,13 @@ def compact_messages(
     messages: Sequence[Json],
     options: CompactOptions,
     *,
+    tokenizer: Tokenizer,
     count: Callable[[str], int],
-    fingerprint: str,
     tools: Sequence[Json] = (),
 ) -> Compacted:
-    """The messages in at most `options.budget` tokens as `count` counts, the tools included.
+    """The messages in at most `options.budget` tokens, the tools included.
+
+    `count` is `tokenizer.count`, or the same with a memory.
 
     Pure: the same arguments give the same bytes. Raises `BadInput`, `BadOption`, `UnknownName`, or
     `BudgetTooSmall` with the smallest budget that does.
@@ -150,7 +154,8 @@ def compact_messages(
         notes=result.notes(),
         form=form.name,
         options=options,
-        tokenizer_fingerprint=fingerprint,
+        tokenizer=tokenizer.name,
+        tokenizer_fingerprint=tokenizer.fingerprint,
         source=source,
         tools=tuple(tools),
     )
