@@ -70,13 +70,15 @@ class CompactManifest:
 class Compacted:
     """The list that is sent, and what became of each message.
 
-    `token_count`: of the messages; `tools_token_count`: of the tools, within the same budget.
+    `places[i]`: where message i stood in the list that came, -1 for the ledger. `token_count`: of
+    the messages; `tools_token_count`: of the tools, within the same budget.
     `originals`: by handle, the texts that left or were shortened. `notes`: figures, among them
     `repacked` (1: bytes that were sent before may have changed now) and `resent`, the tokens behind
     the first that did.
     """
 
     messages: tuple[Json, ...]
+    places: tuple[int, ...]
     token_count: int
     tools_token_count: int
     decisions: tuple[Decision, ...]
@@ -144,8 +146,10 @@ def compact_messages(
             raise BudgetTooSmall(options.budget, needed, what=_subject(tools)) from None
     decisions = tuple(result.decisions())
     _check_books(measured.entries, decisions)
+    listed = list(result.listed())
     return Compacted(
-        messages=result.messages(),
+        messages=tuple(message for _, message in listed),
+        places=tuple(place for place, _ in listed),
         token_count=result.token_count(),
         tools_token_count=tool_tokens,
         decisions=decisions,
@@ -226,19 +230,18 @@ class _Result:
         view = self.packing.view
         return {r.slot: s.text for r in entry.results if (s := view.show(entry, r)) is not None}
 
-    def messages(self) -> tuple[Json, ...]:
-        """The list as it is sent: leading instructions, the ledger, the rest."""
+    def listed(self) -> Iterator[tuple[int, Json]]:
+        """The list as it is sent, with places: leading instructions, the ledger, the rest."""
         source, form = self.measured.messages, self.measured.form
-        found: list[Json] = []
-        lead = 0
+        waiting = self.ledger
         for entry, texts in self.shown():
-            if entry.role == "system" and lead == len(found):
-                lead += 1
+            if waiting and entry.role != "system":
+                yield -1, form.note(waiting)
+                waiting = ""
             message = source[entry.index]
-            found.append(form.rewrite(message, texts) if texts else message)
-        if self.ledger:
-            found.insert(lead, form.note(self.ledger))
-        return tuple(found)
+            yield entry.index, form.rewrite(message, texts) if texts else message
+        if waiting:
+            yield -1, form.note(waiting)
 
     def token_count(self) -> int:
         """Tokens of the list as it is sent."""
