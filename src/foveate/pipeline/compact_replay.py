@@ -7,9 +7,9 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from foveate import plugins
-from foveate.core.chat.turns import compact_json
 from foveate.core.compact.compaction import Compacted, CompactOptions, compact_messages
 from foveate.core.errors import BadInput
+from foveate.core.json_text import compact_json
 from foveate.core.replay import Verdict
 from foveate.core.types import content_hash
 

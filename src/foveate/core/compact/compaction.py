@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foveate._version import __version__
-from foveate.core.chat.turns import compact_json
 from foveate.core.compact.entries import Entry, Json, Result
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
@@ -20,6 +19,7 @@ from foveate.core.compact.results import ResultsView
 from foveate.core.compact.shorten import result_handle
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, StageBroke
+from foveate.core.json_text import compact_json
 from foveate.core.types import Decision, Number, content_hash
 
 SCHEMA = 1
