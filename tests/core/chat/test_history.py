@@ -308,13 +308,13 @@ def test_values_of_what_is_not_shown_stand_in_front():
         said("So it goes. " * 30),
         user("Then do."),
     )
-    made = kept(turns, 70, History(verbatim=1), withdrawn=frozenset({1}))
+    made = kept(turns, 240, History(verbatim=1), withdrawn=frozenset({1}))
     lead = made.messages[0].text
     assert lead.startswith("[Ledger: ")
     shown = "".join(message.text for message in made.messages[1:])
     assert "- #1 assistant: B_" in lead
     assert not set(lead.split()) & set(shown.split()) & {f"B_{n:02}" for n in range(40)}
     assert "KEY-9911" not in str(made.messages)
-    assert made.tokens <= 70
-    assert "[Ledger" not in str(kept(turns, 70, History(verbatim=1, ledger=False)).messages)
-    assert "[Ledger" not in str(kept(turns, 70, History(verbatim=1, slack=25)).messages)
+    assert made.tokens <= 240
+    assert "[Ledger" not in str(kept(turns, 240, History(verbatim=1, ledger=False)).messages)
+    assert "[Ledger" not in str(kept(turns, 240, History(verbatim=1, slack=25)).messages)
