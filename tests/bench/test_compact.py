@@ -62,7 +62,7 @@ def recorded():
 
 def test_values_survive_in_recorded_conversations():
     """A3, A6: over recorded conversations and one of our own, the shares that are promised."""
-    known = [*recorded(), conversation(30)[1:]]
+    known = [*recorded(), conversation(22)[1:]]
     for budget, least in LEAST.items():
         figures = bench.cut_histories(bench.compacted, known, budget)
         assert sum(figures.kept) / len(figures.kept) >= least
