@@ -67,7 +67,7 @@ def _origins(draft: HistoryFit) -> Iterator[Origin]:
         )
         yield Origin(
             place=n,
-            label=f"#{n + 1} {'user' if turn.role == 'user' else 'assistant'}",
+            name="user" if turn.role == "user" else "assistant",
             text=turn.text,
             values=[value for text in said for value in extract_values(text)],
             kind="user" if turn.role == "user" else "assistant",
@@ -75,7 +75,7 @@ def _origins(draft: HistoryFit) -> Iterator[Origin]:
         for call, result in zip(turn.calls, turn.results, strict=False):
             yield Origin(
                 place=n,
-                label=f"#{n + 1} {call.name}",
+                name=call.name,
                 text=result.text,
                 values=extract_values(result.text),
                 kind="tool",
