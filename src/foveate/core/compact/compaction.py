@@ -179,13 +179,20 @@ def _pinned_places(pinned: Sequence[int], size: int) -> frozenset[int]:
 
 @dataclass(slots=True, kw_only=True)
 class _Result:
-    """A list and how it is packed; `packing` None: it is sent as it came."""
+    """A list and how it is packed; `packing` None: it is sent as it came.
+
+    `stays`: entries that stay, in order, with the texts in place of results.
+    """
 
     measured: MeasuredList
     tool_tokens: int
     options: CompactOptions
     packing: Packing | None = None
     points: list[int] = field(default_factory=list)
+    stays: list[tuple[Entry, dict[int, str]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.stays = [(entry, {}) for entry in self.measured.entries]
 
     def fit(self, room: int) -> None:
         """Pack the list; raises `BudgetTooSmall`."""
@@ -211,18 +218,17 @@ class _Result:
             point=self.points[-1],
         )
         self.packing.pack()
+        self.stays = [
+            (entry, self._texts(entry))
+            for n, group in enumerate(self.measured.groups)
+            if n in self.packing.stays
+            for entry in group.entries
+        ]
 
     @property
     def ledger(self) -> str:
         """The text of the ledger; empty: there is none."""
         return self.packing.ledger.text if self.packing else ""
-
-    def shown(self) -> Iterator[tuple[Entry, dict[int, str]]]:
-        """Entries that stay, in order, with the texts in place of results."""
-        for n, group in enumerate(self.measured.groups):
-            if self.packing is None or n in self.packing.stays:
-                for entry in group.entries:
-                    yield entry, self._texts(entry)
 
     def _texts(self, entry: Entry) -> dict[int, str]:
         if self.packing is None:
@@ -234,7 +240,7 @@ class _Result:
         """The list as it is sent, with places: leading instructions, the ledger, the rest."""
         source, form = self.measured.messages, self.measured.form
         waiting = self.ledger
-        for entry, texts in self.shown():
+        for entry, texts in self.stays:
             if waiting and entry.role != "system":
                 yield -1, form.note(waiting)
                 waiting = ""
@@ -247,7 +253,7 @@ class _Result:
         """Tokens of the list as it is sent."""
         if self.packing is None:
             return self.measured.total
-        total = sum(self.packing.view.entry_tokens(entry) for entry, _ in self.shown())
+        total = sum(self.packing.view.entry_tokens(entry) for entry, _ in self.stays)
         return total + (self.packing.ledger.tokens + self.options.frame if self.ledger else 0)
 
     def decisions(self) -> Iterator[Decision]:
@@ -303,7 +309,7 @@ class _Result:
             return notes
         ledger = self.packing.ledger
         lead = sum(
-            self.measured.tokens[entry.index] for entry, _ in self.shown() if entry.role == "system"
+            self.measured.tokens[entry.index] for entry, _ in self.stays if entry.role == "system"
         )
         now = self.packing.point == len(self.measured.groups) - 1
         return {
