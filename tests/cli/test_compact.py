@@ -79,3 +79,16 @@ def test_what_is_wrong_with_the_call_is_one_line(run):
     assert "in.jsonl: line 1:" in run(*base, "in.jsonl", "--budget", "9").complaint
     assert "no message lists" in run(*base, "empty.jsonl", "--budget", "9").complaint
     assert "no such file" in run(*base, "none.jsonl", "--budget", "9").complaint
+
+
+def test_a_bundle_is_replayed(run):
+    """A1, D4: `foveate replay` makes the list again, or says what differs (exit code 3)."""
+    answers(run, LISTS[:1], "--budget", "120", "--bundle", "bundle.json")
+    assert run("replay", "bundle.json").out == "identical\n"
+    bundle = json.loads(Path("bundle.json").read_text(encoding="utf-8"))
+    Path("bundle.json").write_text(json.dumps({**bundle, "tools": [{"a": 1}]}), encoding="utf-8")
+    differs = run("replay", "bundle.json")
+    assert (differs.code, "inputs_hash" in differs.out) == (3, True)
+    one = ("compact", "--messages", "in.jsonl", "--budget", "120", "--bundle", "b.json")
+    Path("in.jsonl").write_text(jsonl(LISTS), encoding="utf-8")
+    assert "one list" in run(*one).complaint

@@ -16,6 +16,7 @@ import typer
 from foveate.cli import (
     ask,
     assemble,
+    bill,
     calibrate,
     compact,
     completion,
@@ -52,6 +53,7 @@ app.command()(assemble.assemble)
 app.command("assemble-batch")(assemble.assemble_batch)
 app.command()(ask.ask)
 app.command(short_help="Fit message lists of agents into a token budget.")(compact.compact)
+app.command()(bill.bill)
 app.command()(replay.replay)
 app.add_typer(eval_.app, name="eval", short_help="Evaluate and compare recipes on golden cases.")
 app.command(short_help="Find the layer that lost each failing question.")(diagnose.diagnose)

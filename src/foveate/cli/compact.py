@@ -34,6 +34,12 @@ def compact(
     ] = None,
     tokenizer: TokenizerName = None,
     model: ModelName = None,
+    bundle: Annotated[
+        str | None,
+        typer.Option(
+            "--bundle", metavar="FILE", help="Write a bundle for `foveate replay`; one list only."
+        ),
+    ] = None,
 ) -> None:
     """Fit the message lists of agents into a token budget.
 
@@ -44,4 +50,6 @@ def compact(
     """
     from foveate.cli.compact_run import compact_file
 
-    compact_file(messages, out, budget=budget, tools=tools, tokenizer=tokenizer, model=model)
+    compact_file(
+        messages, out, budget=budget, tools=tools, tokenizer=tokenizer, model=model, bundle=bundle
+    )

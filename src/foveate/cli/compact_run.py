@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from foveate import plugins
 from foveate.cli import output
 from foveate.cli.assemble_run import load_model_facts
 from foveate.cli.files import (
+    STDIO,
     display_name,
     open_output,
     read_json,
@@ -16,6 +20,7 @@ from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, BadOption
 from foveate.pipeline.compact import DEFAULT_TOKENIZER
 from foveate.pipeline.compact_json import CompactRequests, check_tools
+from foveate.pipeline.compact_replay import compaction_bundle
 
 
 def compact_file(
@@ -26,6 +31,7 @@ def compact_file(
     tools: str | None,
     tokenizer: str | None,
     model: str | None,
+    bundle: str | None,
 ) -> None:
     """Write a line for every line of the file; raises `BadInput` for a line that is no JSON."""
     refuse_same_file(messages, out)
@@ -44,15 +50,11 @@ def compact_file(
         model=facts,
         tools=check_tools(read_json(tools)) if tools is not None else (),
     )
+    if bundle is not None:
+        _write_bundle(messages, bundle, requests)
     refused = done = 0
     with open_output(out) as file:
-        for number, line in enumerate(read_text_lines(messages), 1):
-            if not line.strip():
-                continue
-            try:
-                request = parse_json(line)
-            except BadInput as error:
-                raise BadInput(f"{display_name(messages)}: line {number}: {error}") from None
+        for request in _requests(messages):
             answer = requests.answer(request)
             refused += "error" in answer
             done += 1
@@ -60,3 +62,23 @@ def compact_file(
     if not done:
         raise BadInput(f"{display_name(messages)}: holds no message lists; give one a line")
     output.write_note(f"{done - refused} lists fitted, {refused} refused")
+
+
+def _requests(name: str) -> Iterator[Any]:
+    for number, line in enumerate(read_text_lines(name), 1):
+        if line.strip():
+            try:
+                yield parse_json(line)
+            except BadInput as error:
+                raise BadInput(f"{display_name(name)}: line {number}: {error}") from None
+
+
+def _write_bundle(name: str, bundle: str, requests: CompactRequests) -> None:
+    """All that a replay of the file's one list needs."""
+    refuse_same_file(name, bundle)
+    found = list(_requests(name))
+    if len(found) != 1 or name == STDIO:
+        raise BadOption("--bundle is for a file with one list")
+    made = requests.compact(found[0])
+    with open_output(bundle) as file:
+        file.write(f"{output.encode_json(compaction_bundle(made))}\n".encode())

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from foveate.cli.failures import INPUT, name_file_in_errors
 from foveate.cli.options import Json
 from foveate.core.errors import BadInput, BudgetTooSmall, StageBroke
+
+if TYPE_CHECKING:
+    from foveate.core.replay import Verdict
+
+COMPACTION = "foveate-compaction"
+"""The kind of a bundle that `foveate compact --bundle` wrote."""
 
 
 def replay(
@@ -20,17 +26,20 @@ def replay(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Assemble a bundle again, and compare. Prints `identical`, or what diverged (exit code 3).
+    """Make a bundle's result again, and compare. Prints `identical`, or what differs (exit code 3).
 
-    With two bundles: show how their runs differ.
+    With two bundles of contexts: show how their runs differ.
     """
     from foveate.cli import output
     from foveate.core.replay import compare_bundles
 
     old = _read_bundle(file)
-    found = compare_bundles(
-        old, _read_bundle(other) if other is not None else _assemble_again(file, old)
-    )
+    if old["kind"] == COMPACTION:
+        found = _compact_again(file, old, other)
+    else:
+        found = compare_bundles(
+            old, _read_bundle(other) if other is not None else _assemble_again(file, old)
+        )
     record = {
         "identical": found.identical,
         "stage": found.stage,
@@ -59,8 +68,19 @@ def _read_bundle(name: str) -> Mapping[str, Any]:
             raise BadInput(
                 f"this is not a bundle ({what}); `foveate assemble --bundle FILE` writes one"
             ) from None
-        check_bundle(bundle)
+        if not isinstance(bundle, Mapping) or bundle.get("kind") != COMPACTION:
+            check_bundle(bundle)
     return bundle  # type: ignore[no-any-return]
+
+
+def _compact_again(name: str, old: Mapping[str, Any], other: str | None) -> Verdict:
+    from foveate.cli.files import display_name
+    from foveate.pipeline.compact_replay import replay_compaction
+
+    if other is not None:
+        raise typer.BadParameter("a compaction is compared with its own replay: give one file")
+    with name_file_in_errors(display_name(name)):
+        return replay_compaction(old)
 
 
 def _assemble_again(name: str, old: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -81,8 +81,8 @@ def compact(
     return compact_messages(
         list(messages),
         options,
+        tokenizer=tokenizer,
         count=token_counter(tokenizer),
-        fingerprint=tokenizer.fingerprint,
         tools=tuple(tools),
     )
 

@@ -53,7 +53,7 @@ class CompactRequests:
         """The list of one request with its id, or the error that refused it."""
         found = {"id": request.get("id")} if isinstance(request, Mapping) else {"id": None}
         try:
-            return {**found, **self._compact(request)}
+            return {**found, **compacted_to_json(self.compact(request))}
         except (InvalidRequest, BudgetTooSmall) as error:
             needed = {"needed": error.needed} if isinstance(error, BudgetTooSmall) else {}
             return {
@@ -61,7 +61,8 @@ class CompactRequests:
                 "error": {"type": type(error).__name__, "message": str(error), **needed},
             }
 
-    def _compact(self, request: Any) -> dict[str, Any]:
+    def compact(self, request: Any) -> Compacted:
+        """The list of one request; raises what is wrong with it."""
         if not isinstance(request, Mapping):
             raise BadInput("a request must be an object with messages")
         for key in request:  # others are the caller's own, unless they are misspelled
@@ -69,7 +70,7 @@ class CompactRequests:
                 raise UnknownName("key", str(key), REQUEST_KEYS)
         if "messages" not in request:
             raise BadInput("is missing", field="messages")
-        made = compact(
+        return compact(
             request["messages"],
             budget=self.budget,
             tools=check_tools(request.get("tools")) or self.tools,
@@ -79,7 +80,6 @@ class CompactRequests:
             pinned=_places(request.get("pinned")),
             form=request.get("form"),
         )
-        return compacted_to_json(made)
 
 
 def check_tools(tools: Any) -> tuple[Mapping[str, Any], ...]:

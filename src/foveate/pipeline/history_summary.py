@@ -111,7 +111,9 @@ def build_transcript(
     left = room
     for _ in range(MAX_TRIES):
         try:
-            kept = fit_history(cut, left, History(verbatim=0), weigh=weigh, query=query)
+            kept = fit_history(
+                cut, left, History(verbatim=0, ledger=False), weigh=weigh, query=query
+            )
         except BudgetTooSmall:
             break
         text = "\n".join(_format_message(message) for message in kept.messages)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from foveate.core.candidates import BestFirst, candidates_from_items
-from foveate.core.chat.anthropic import turns_from_anthropic
-from foveate.core.chat.openai import turns_from_openai
-from foveate.core.chat.turns import Turn, messages_from_turn, role_and_text
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.types import Candidate, Context
 from foveate.pipeline import tables
 from foveate.pipeline.documents import records_from_items
+
+if TYPE_CHECKING:
+    from foveate.core.chat.turns import Turn
 
 Channel: TypeAlias = Literal["text", "voice"]
 
@@ -96,6 +96,10 @@ def _has_parts(message: object) -> bool:
 
 def turns_from_messages(turns: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
     """Turns, or the messages of either form; raises `BadInput` naming the one that is wrong."""
+    from foveate.core.chat.anthropic import turns_from_anthropic
+    from foveate.core.chat.openai import turns_from_openai
+    from foveate.core.chat.turns import Turn
+
     known = list(turns)
     if all(isinstance(turn, Turn) for turn in known):
         return tuple(cast("list[Turn]", known))
@@ -117,6 +121,8 @@ def _has_blocks(message: Any) -> bool:
 
 def role_and_text_pairs(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
     """Messages as they are counted, (role, text); raises `BadInput` naming the wrong message."""
+    from foveate.core.chat.turns import messages_from_turn, role_and_text
+
     said = [
         message
         for turn in turns_from_messages(messages)

@@ -298,3 +298,23 @@ def test_options_that_mean_nothing_are_refused():
         )
     with pytest.raises(BadInput, match="surrogate"):
         user("\ud83d")
+
+
+def test_values_of_what_is_not_shown_stand_in_front():
+    """A3, W1: identifiers of turns that left stand in front, but not those of withdrawn turns."""
+    turns = (
+        said(" ".join(f"Berth B_{n:02} is free." for n in range(40))),
+        said("The key is KEY-9911. " * 30),
+        said("So it goes. " * 30),
+        user("Then do."),
+    )
+    made = kept(turns, 240, History(verbatim=1), withdrawn=frozenset({1}))
+    lead = made.messages[0].text
+    assert lead.startswith("[Ledger: ")
+    shown = "".join(message.text for message in made.messages[1:])
+    assert "- #1 assistant: B_" in lead
+    assert not set(lead.split()) & set(shown.split()) & {f"B_{n:02}" for n in range(40)}
+    assert "KEY-9911" not in str(made.messages)
+    assert made.tokens <= 240
+    assert "[Ledger" not in str(kept(turns, 240, History(verbatim=1, ledger=False)).messages)
+    assert "[Ledger" not in str(kept(turns, 240, History(verbatim=1, slack=25)).messages)

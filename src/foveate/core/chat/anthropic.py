@@ -17,11 +17,10 @@ from foveate.core.chat.turns import (
     ToolCall,
     ToolResult,
     Turn,
-    compact_json,
     join_lines,
-    unknown_fields_json,
 )
 from foveate.core.errors import BadInput
+from foveate.core.json_text import compact_json, unknown_fields_json
 
 MAX_BREAKPOINTS = 4
 """Cache breakpoints in one request."""

@@ -3,7 +3,7 @@
 Older turns are replaced by a summary if one helps, else shortened to a half, a quarter, a twelfth,
 then left out, a question together with its answers, oldest first. Pinned turns, the last `verbatim`
 ones, system turns and the question of the recent turns are never left out. A note carries on what
-hidden turns cited. Every turn has a decision.
+hidden turns cited, and a ledger their values, as far as there is room. Every turn has a decision.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ from typing import Literal
 from foveate.core.chat.history_fit import HistoryFit, MessageCounter, Summary, TurnCache
 from foveate.core.chat.shorten import LENGTH_DIVISORS
 from foveate.core.chat.turns import SYSTEM_ROLES, Message, Turn, messages_from_turn
+from foveate.core.chat.value_ledger import build_value_ledger
 from foveate.core.checks import check_zone
 from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.types import Number, StageTrace
+
+LEDGER_SHARE, LEDGER_TOKENS = 4, 512
+"""In a zone of so many tokens or more, the ledger is sure of this part of it, up to so many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +31,14 @@ class History:
     `verbatim`: the last so many turns stay as they are. `when`: older ones are shortened only
     where the zone is too small for all (`over_budget`), or `always`, to a half. `slack`: where
     something must go, so many per cent of the zone are freed, so that not every turn changes
-    what was sent before.
+    what was sent before. `ledger`: identifiers, dates, numbers and questions of turns that are not
+    shown in full stand in front; never with slack, for the beginning would change at every turn.
     """
 
     verbatim: int = 4
     when: Literal["over_budget", "always"] = "over_budget"
     slack: int = 0
+    ledger: bool = True
 
     def __post_init__(self) -> None:
         check_zone("verbatim", self.verbatim, 0)
@@ -97,6 +103,8 @@ def fit_history(
             what=f"the conversation (what is pinned or was cited, and the last {options.verbatim} "
             "turns; fewer can stay verbatim)",
         )
+    if options.ledger and not options.slack and not before and draft.summary is None:
+        draft.ledger = build_value_ledger(draft, room)
     return _build_fitted_history(draft, options, room, summary)
 
 
@@ -104,6 +112,8 @@ def _tighten(draft: HistoryFit, room: int, options: History, summary: Summary | 
     if summary is not None and summary.text and draft.summarise(summary, room):
         return
     target = room * (100 - options.slack) // 100
+    if options.ledger and not options.slack and room >= LEDGER_TOKENS:
+        target -= min(room // LEDGER_SHARE, LEDGER_TOKENS)
     if draft.total() <= room:
         return
     for share in LENGTH_DIVISORS:

@@ -64,6 +64,7 @@ class HistoryFit:
     shown: list[Turn | None] = field(default_factory=list)
     dispositions: list[Disposition] = field(default_factory=list)
     summary: Summary | None = None
+    ledger: str = ""
     quotes: bool = True
     most: int | None = None
     question: int = -1
@@ -122,9 +123,9 @@ class HistoryFit:
         return known[LENGTH_DIVISORS.index(share)]
 
     def lead_messages(self) -> list[Message]:
-        """The summary and the note of what was cited, before all turns."""
+        """The summary, the ledger and the note of what was cited, before all turns."""
         parts = [f"{SUMMARY_HEADING}\n{self.summary.text}"] if self.summary else []
-        parts.append(self.citation_note().text)
+        parts += [self.ledger, self.citation_note().text]
         text = "\n\n".join(part for part in parts if part)
         return [Message(role="user", text=text, joined=True)] if text else []
 

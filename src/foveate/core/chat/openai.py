@@ -10,17 +10,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from foveate.core.chat.turns import (
-    Message,
-    Role,
-    ToolCall,
-    ToolResult,
-    Turn,
-    compact_json,
-    join_lines,
-    unknown_fields_json,
-)
+from foveate.core.chat.turns import Message, Role, ToolCall, ToolResult, Turn, join_lines
 from foveate.core.errors import BadInput
+from foveate.core.json_text import compact_json, unknown_fields_json
 
 ROLES: Mapping[str, Role] = {
     "system": "system",

@@ -7,13 +7,14 @@ back as those if it is shown in full. `role_and_text` defines what is counted of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from foveate.core.checks import check_text
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
+from foveate.core.json_text import compact_json
 from foveate.core.zones import Budget
 
 Role = Literal["system", "developer", "user", "assistant"]
@@ -160,33 +161,6 @@ def messages_from_turn(turn: Turn, shown: Turn) -> Iterator[Message]:
 
 def _original_messages(turn: Turn) -> list[str]:
     return [compact_json(message) for message in json.loads(turn.original)] if turn.original else []
-
-
-def compact_json(value: object) -> str:
-    """JSON in one spelling, keys as they came; raises `BadInput` for what is none."""
-    try:
-        text = json.dumps(
-            value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_json_default
-        )
-        text.encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        what = "a lone surrogate" if isinstance(error, UnicodeEncodeError) else str(error)
-        raise BadInput(f"holds what JSON cannot hold: {what}", field="messages") from None
-    return text
-
-
-def _json_default(value: object) -> object:
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
-        return list(value)
-    raise TypeError(f"{type(value).__name__}")
-
-
-def unknown_fields_json(value: Mapping[str, Any], *known: str) -> str:
-    """What a mapping says under other keys than the known ones, as JSON; empty: nothing."""
-    rest = {key: entry for key, entry in value.items() if key not in known}
-    return compact_json(rest) if rest else ""
 
 
 def join_lines(*texts: str) -> str:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foveate.core.chat.turns import compact_json, unknown_fields_json
 from foveate.core.compact.content import Content, read_content, read_part, refuse, text_with_content
 from foveate.core.compact.entries import Call, Entry, EntryRole, Json, MessageForm, Result
+from foveate.core.json_text import compact_json, unknown_fields_json
 
 _ROLES: dict[str, EntryRole] = {"user": "user", "assistant": "assistant", "system": "system"}
 _CALLS = ("tool_use",)

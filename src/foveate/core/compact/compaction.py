@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foveate._version import __version__
-from foveate.core.chat.turns import compact_json
 from foveate.core.compact.entries import Entry, Json, Result
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
@@ -18,7 +17,9 @@ from foveate.core.compact.packing import Packing
 from foveate.core.compact.plan import default_slack, repack_points
 from foveate.core.compact.results import ResultsView
 from foveate.core.compact.shorten import result_handle
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, StageBroke
+from foveate.core.json_text import compact_json
 from foveate.core.types import Decision, Number, content_hash
 
 SCHEMA = 1
@@ -69,13 +70,15 @@ class CompactManifest:
 class Compacted:
     """The list that is sent, and what became of each message.
 
-    `token_count`: of the messages; `tools_token_count`: of the tools, within the same budget.
+    `places[i]`: where message i stood in the list that came, -1 for the ledger. `token_count`: of
+    the messages; `tools_token_count`: of the tools, within the same budget.
     `originals`: by handle, the texts that left or were shortened. `notes`: figures, among them
     `repacked` (1: bytes that were sent before may have changed now) and `resent`, the tokens behind
     the first that did.
     """
 
     messages: tuple[Json, ...]
+    places: tuple[int, ...]
     token_count: int
     tools_token_count: int
     decisions: tuple[Decision, ...]
@@ -84,6 +87,7 @@ class Compacted:
     notes: Mapping[str, Number]
     form: str
     options: CompactOptions
+    tokenizer: str
     tokenizer_fingerprint: str
     source: tuple[Json, ...] = field(repr=False)
     tools: tuple[Json, ...] = field(default=(), repr=False)
@@ -111,11 +115,13 @@ def compact_messages(
     messages: Sequence[Json],
     options: CompactOptions,
     *,
+    tokenizer: Tokenizer,
     count: Callable[[str], int],
-    fingerprint: str,
     tools: Sequence[Json] = (),
 ) -> Compacted:
-    """The messages in at most `options.budget` tokens as `count` counts, the tools included.
+    """The messages in at most `options.budget` tokens, the tools included.
+
+    `count` is `tokenizer.count`, or the same with a memory.
 
     Pure: the same arguments give the same bytes. Raises `BadInput`, `BadOption`, `UnknownName`, or
     `BudgetTooSmall` with the smallest budget that does.
@@ -140,8 +146,10 @@ def compact_messages(
             raise BudgetTooSmall(options.budget, needed, what=_subject(tools)) from None
     decisions = tuple(result.decisions())
     _check_books(measured.entries, decisions)
+    listed = list(result.listed())
     return Compacted(
-        messages=result.messages(),
+        messages=tuple(message for _, message in listed),
+        places=tuple(place for place, _ in listed),
         token_count=result.token_count(),
         tools_token_count=tool_tokens,
         decisions=decisions,
@@ -150,7 +158,8 @@ def compact_messages(
         notes=result.notes(),
         form=form.name,
         options=options,
-        tokenizer_fingerprint=fingerprint,
+        tokenizer=tokenizer.name,
+        tokenizer_fingerprint=tokenizer.fingerprint,
         source=source,
         tools=tuple(tools),
     )
@@ -170,13 +179,20 @@ def _pinned_places(pinned: Sequence[int], size: int) -> frozenset[int]:
 
 @dataclass(slots=True, kw_only=True)
 class _Result:
-    """A list and how it is packed; `packing` None: it is sent as it came."""
+    """A list and how it is packed; `packing` None: it is sent as it came.
+
+    `stays`: entries that stay, in order, with the texts in place of results.
+    """
 
     measured: MeasuredList
     tool_tokens: int
     options: CompactOptions
     packing: Packing | None = None
     points: list[int] = field(default_factory=list)
+    stays: list[tuple[Entry, dict[int, str]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.stays = [(entry, {}) for entry in self.measured.entries]
 
     def fit(self, room: int) -> None:
         """Pack the list; raises `BudgetTooSmall`."""
@@ -202,18 +218,17 @@ class _Result:
             point=self.points[-1],
         )
         self.packing.pack()
+        self.stays = [
+            (entry, self._texts(entry))
+            for n, group in enumerate(self.measured.groups)
+            if n in self.packing.stays
+            for entry in group.entries
+        ]
 
     @property
     def ledger(self) -> str:
         """The text of the ledger; empty: there is none."""
         return self.packing.ledger.text if self.packing else ""
-
-    def shown(self) -> Iterator[tuple[Entry, dict[int, str]]]:
-        """Entries that stay, in order, with the texts in place of results."""
-        for n, group in enumerate(self.measured.groups):
-            if self.packing is None or n in self.packing.stays:
-                for entry in group.entries:
-                    yield entry, self._texts(entry)
 
     def _texts(self, entry: Entry) -> dict[int, str]:
         if self.packing is None:
@@ -221,25 +236,24 @@ class _Result:
         view = self.packing.view
         return {r.slot: s.text for r in entry.results if (s := view.show(entry, r)) is not None}
 
-    def messages(self) -> tuple[Json, ...]:
-        """The list as it is sent: leading instructions, the ledger, the rest."""
+    def listed(self) -> Iterator[tuple[int, Json]]:
+        """The list as it is sent, with places: leading instructions, the ledger, the rest."""
         source, form = self.measured.messages, self.measured.form
-        found: list[Json] = []
-        lead = 0
-        for entry, texts in self.shown():
-            if entry.role == "system" and lead == len(found):
-                lead += 1
+        waiting = self.ledger
+        for entry, texts in self.stays:
+            if waiting and entry.role != "system":
+                yield -1, form.note(waiting)
+                waiting = ""
             message = source[entry.index]
-            found.append(form.rewrite(message, texts) if texts else message)
-        if self.ledger:
-            found.insert(lead, form.note(self.ledger))
-        return tuple(found)
+            yield entry.index, form.rewrite(message, texts) if texts else message
+        if waiting:
+            yield -1, form.note(waiting)
 
     def token_count(self) -> int:
         """Tokens of the list as it is sent."""
         if self.packing is None:
             return self.measured.total
-        total = sum(self.packing.view.entry_tokens(entry) for entry, _ in self.shown())
+        total = sum(self.packing.view.entry_tokens(entry) for entry, _ in self.stays)
         return total + (self.packing.ledger.tokens + self.options.frame if self.ledger else 0)
 
     def decisions(self) -> Iterator[Decision]:
@@ -295,7 +309,7 @@ class _Result:
             return notes
         ledger = self.packing.ledger
         lead = sum(
-            self.measured.tokens[entry.index] for entry, _ in self.shown() if entry.role == "system"
+            self.measured.tokens[entry.index] for entry, _ in self.stays if entry.role == "system"
         )
         now = self.packing.point == len(self.measured.groups) - 1
         return {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from foveate.core.chat.turns import compact_json
 from foveate.core.compact.images import MEDIA, inline_data, media_tokens
 from foveate.core.errors import BadInput
+from foveate.core.json_text import compact_json
 
 TEXT_TYPES = ("text", "input_text", "output_text", "refusal")
 BRIEF = 512

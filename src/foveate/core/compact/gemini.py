@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foveate.core.chat.turns import compact_json, unknown_fields_json
 from foveate.core.compact.content import check_encodable, refuse
 from foveate.core.compact.entries import Call, Entry, EntryRole, Json, MessageForm, Result
 from foveate.core.compact.images import media_tokens
+from foveate.core.json_text import compact_json, unknown_fields_json
 
 _ROLES: dict[str, EntryRole] = {
     "user": "user",

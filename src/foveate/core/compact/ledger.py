@@ -1,7 +1,8 @@
 """The ledger: one message in front that says what left, in lines of values by origin.
 
 A line begins with the place of the message and who spoke or which tool answered; then come its
-questions and values, each once over the whole request. Nothing in a line can open another line,
+questions and values, each once over the whole request. Values alone of several messages of the same
+speaker or tool share a line. Nothing in a line can open another line,
 spell a heading or a handle: texts are brought to one line and neutralised.
 """
 
@@ -30,8 +31,14 @@ AGAIN_WEIGHT = 0.6  # for each of up to three texts more that have the value
 SAID_WEIGHT = 3.0
 USED_WEIGHT = 1.5
 RECENT_WEIGHT = 1.0
-HANDLE_TOKENS = 12
-"""More than a handle with its words takes."""
+HANDLE_TOKENS = 16
+"""More than a handle takes, with its words and a line of its own."""
+WORTH_HANDLE = 240
+"""Characters of a result from which on its handle is given."""
+RANGE_TOKENS = 3
+"""More than the end of a range of places takes."""
+LONGEST_NAME = 48
+"""Characters of a tool's name that are shown."""
 QUESTION_SHARE = 3
 """Questions may take this part of the room before the values."""
 MOST_REFUSED = 24
@@ -40,14 +47,27 @@ MOST_REFUSED = 24
 
 @dataclass(slots=True)
 class Origin:
-    """One text that left, and what of it the ledger could say. `place`: its entry, from 0."""
+    """One text that left, and what of it the ledger could say.
+
+    `place`: its entry, from 0. `name`: who spoke, or the tool.
+    """
 
     place: int
-    label: str
+    name: str
     text: str
     values: Sequence[Value]
     kind: Literal["user", "assistant", "tool"] = "assistant"
     handle: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its place, and who spoke."""
+        return f"#{self.place + 1} {self.speaker}"
+
+    @property
+    def speaker(self) -> str:
+        """The name on one line, neutralised."""
+        return guard_notes(one_line(self.name))[:LONGEST_NAME]
 
 
 @dataclass(slots=True)
@@ -59,14 +79,31 @@ class Line:
     quotes: list[str] = field(default_factory=list)
     handle: bool = False
 
-    def written(self) -> str:
-        """The line as it stands in the ledger."""
-        said = [f"\u201c{guard_notes(one_line(quote))}\u201d" for quote in self.quotes]
-        known = {v.text: v for v in self.origin.values}
-        order = [known[text] for text in known if text in self.values]
-        said += [", ".join(map(spell_value, order))] if order else []
-        handle = f" (expand {self.origin.handle})" if self.handle else ""
-        return f"{self.origin.label}{handle}: {' '.join(said)}"
+    @property
+    def alone(self) -> bool:
+        """Whether it needs a line of its own, which others of the same name cannot share."""
+        return bool(self.quotes or self.handle)
+
+    def quoted(self) -> list[str]:
+        """Its quotes."""
+        return [f"\u201c{guard_notes(one_line(quote))}\u201d" for quote in self.quotes]
+
+    def spelled(self) -> list[str]:
+        """Its values, in the order of the text."""
+        known = {value.text: value for value in self.origin.values}
+        return [spell_value(known[text]) for text in known if text in self.values]
+
+
+def write_line(lines: Sequence[Line]) -> str:
+    """One line of one origin, or of several with the same name, whose values it joins."""
+    first, last = lines[0], lines[-1]
+    label = first.origin.label
+    if last is not first:
+        label = f"#{first.origin.place + 1}-#{last.origin.place + 1} {first.origin.speaker}"
+    if first.handle:
+        label = f"{label} (expand {first.origin.handle})"
+    values = ", ".join(text for line in lines for text in line.spelled())
+    return f"- {label}: {' '.join([*first.quoted(), *([values] if values else [])])}"
 
 
 def spell_value(value: Value) -> str:
@@ -109,24 +146,28 @@ class LedgerDraft:
     lines: dict[int, Line] = field(default_factory=dict)
     added: list[tuple[int, str, bool]] = field(default_factory=list)
     used: int = 0
+    names: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.used = self.count(self.text()) + 4
 
     def text(self) -> str:
         """The whole message."""
-        lines = [f"- {line.written()}" for _, line in sorted(self.lines.items()) if not_empty(line)]
+        rows: dict[tuple[str, int], list[Line]] = {}
+        for n, line in sorted(self.lines.items()):
+            if line.values or line.quotes:
+                rows.setdefault((line.origin.name, n if line.alone else -1), []).append(line)
+        lines = [write_line(row) for row in rows.values()]
         return "\n".join([HEADING.format(count=self.left), *lines, END])
 
     def add(self, n: int, text: str, value: Value | None = None) -> bool:
         """Name a value of origin n, or quote a text of it, if there is room."""
         said = f", {spell_value(value)}" if value else f" \u201c{one_line(text)}\u201d"
-        cost = self.count(said)
-        if n not in self.lines:
-            cost += self.count(f"\n- {self.origins[n].label}:")
+        cost = self.count(said) + self._label_cost(n, quoted=value is None)
         if self.used + cost > self.room:
             return False
         line = self.lines.setdefault(n, Line(self.origins[n]))
+        self.names[line.origin.name] = self.names.get(line.origin.name, 0) + 1
         if value:
             line.values[text] = value
         else:
@@ -135,10 +176,19 @@ class LedgerDraft:
         self.used += cost
         return True
 
+    def _label_cost(self, n: int, *, quoted: bool) -> int:
+        line = self.lines.get(n)
+        if line is not None and (line.quotes or not quoted):
+            return 0
+        if not quoted and (known := self.names.get(self.origins[n].name, 0)):
+            return RANGE_TOKENS if known == 1 else 0
+        return self.count(f"\n- {self.origins[n].label}:")
+
     def add_handles(self) -> None:
-        """The handle of every result that is named, while there is room; the newest first."""
+        """The handles of long results, while there is room; the newest first."""
         for n in sorted(self.lines, reverse=True):
-            if self.origins[n].handle and self.used + HANDLE_TOKENS <= self.room:
+            long = len(self.origins[n].text) >= WORTH_HANDLE
+            if long and self.origins[n].handle and self.used + HANDLE_TOKENS <= self.room:
                 self.lines[n].handle = True
                 self.used += HANDLE_TOKENS
 
@@ -158,11 +208,6 @@ class LedgerDraft:
         if (tokens := self.count(text)) > self.room:
             return Ledger(values=values, needed=needed)
         return Ledger(text=text, tokens=tokens, named=named, values=values, needed=needed)
-
-
-def not_empty(line: Line) -> bool:
-    """Whether a line says anything."""
-    return bool(line.values or line.quotes)
 
 
 def rank_values(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foveate.core.chat.turns import compact_json, unknown_fields_json
 from foveate.core.compact.content import read_content, refuse, text_with_content
 from foveate.core.compact.entries import Call, Entry, EntryRole, Json, MessageForm, Result
+from foveate.core.json_text import compact_json, unknown_fields_json
 
 _ROLES: dict[str, EntryRole] = {
     "system": "system",

@@ -156,7 +156,7 @@ class Packing:
                 values = (*values, *extract_values(call.arguments))
             yield Origin(
                 place=entry.index,
-                label=f"#{entry.index + 1} {'user' if entry.role == 'user' else 'assistant'}",
+                name="user" if entry.role == "user" else "assistant",
                 text=entry.said,
                 values=values,
                 kind="user" if entry.role == "user" else "assistant",
@@ -184,7 +184,7 @@ def result_origin(entry: Entry, result: Result) -> Origin:
     """A result as an origin of values."""
     return Origin(
         place=entry.index,
-        label=f"#{entry.index + 1} {result.name or 'tool'}",
+        name=result.name or "tool",
         text=result.text,
         values=extract_values(result.text),
         kind="tool",

@@ -1,4 +1,4 @@
-"""LangChain: a document compressor, a retriever, and a runnable that returns messages.
+"""LangChain: a document compressor, a retriever, messages for a model, and lists that fit.
 
 The text of a `Document` is the block as it is in the context, marker and source included, so a
 chain that joins documents sends what was counted. Its metadata has its origin under `foveate`;
@@ -13,6 +13,7 @@ except ImportError as error:
 
     raise MissingExtra("langchain-core", "langchain") from error
 
+from foveate.integrations.langchain.compaction import FoveateCompaction
 from foveate.integrations.langchain.compressor import FoveateCompressor
 from foveate.integrations.langchain.documents import Block, ContextPrompt, context_from_documents
 from foveate.integrations.langchain.prompt import FoveatePrompt
@@ -21,6 +22,7 @@ from foveate.integrations.langchain.retriever import FoveateRetriever
 __all__ = [
     "Block",
     "ContextPrompt",
+    "FoveateCompaction",
     "FoveateCompressor",
     "FoveatePrompt",
     "FoveateRetriever",

@@ -1,0 +1,151 @@
+"""Where the tokens of a message list go: by zone, tool and message, what repeats, what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foveate import plugins
+from foveate.core.compact.entries import Entry
+from foveate.core.compact.forms import check_messages, message_form
+from foveate.core.compact.measured import MeasuredList
+from foveate.core.contracts import Tokenizer
+from foveate.core.json_text import compact_json
+from foveate.pipeline.compact import DEFAULT_TOKENIZER, token_counter
+
+ZONES = ("tools", "system", "user", "assistant", "calls", "results", "other")
+LEAST_REPEATED = 16
+"""Tokens; a shorter text that comes again costs too little to be named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """A text that stands in several messages (places from 1), and what the copies cost."""
+
+    places: tuple[int, ...]
+    tokens: int
+    begins: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixBreak:
+    """Where a request stops being the one before: the first message that differs (from 1).
+
+    `reused`: tokens before it, which a prefix cache has. `resent`: tokens from there on.
+    """
+
+    message: int
+    reused: int
+    resent: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """Tokens of contents, arguments and tools; `by_message` has one figure a message, in order."""
+
+    total: int
+    by_zone: Mapping[str, int]
+    by_tool: Mapping[str, int]
+    by_message: tuple[int, ...]
+    repeats: tuple[Repeat, ...]
+    prefix: PrefixBreak | None = None
+
+
+def bill(
+    messages: Iterable[Mapping[str, Any]],
+    *,
+    tools: Sequence[Mapping[str, Any]] = (),
+    before: Iterable[Mapping[str, Any]] | None = None,
+    tokenizer: str | Tokenizer = DEFAULT_TOKENIZER,
+    form: str | None = None,
+) -> Bill:
+    """The bill of a request; `before` is the request before it, whose prefix may be cached.
+
+    Takes the same lists as `foveate.compact`, and raises as it does.
+
+    >>> said = [{"role": "user", "content": "Is boat_77 free?"}]
+    >>> bill(said).by_zone["user"], bill(said).total
+    (7, 7)
+    """
+    known = check_messages(messages)
+    counter = plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    measured = MeasuredList(
+        messages=known, form=message_form(known, form), count=token_counter(counter)
+    )
+    zones = dict.fromkeys(ZONES, 0)
+    zones["tools"] = sum(measured.count(compact_json(tool)) for tool in tools)
+    by_tool: dict[str, int] = {}
+    for entry in measured.entries:
+        for zone, tool, tokens in _items(measured, entry):
+            zones[zone] += tokens
+            if tool:
+                by_tool[tool] = by_tool.get(tool, 0) + tokens
+    return Bill(
+        total=sum(zones.values()),
+        by_zone=zones,
+        by_tool=dict(sorted(by_tool.items(), key=lambda item: (-item[1], item[0]))),
+        by_message=tuple(measured.tokens),
+        repeats=tuple(_repeats(measured)),
+        prefix=None if before is None else _prefix_break(measured, check_messages(before)),
+    )
+
+
+def _items(measured: MeasuredList, entry: Entry) -> Iterator[tuple[str, str, int]]:
+    """What an entry's tokens are: zone, tool, tokens."""
+    count = measured.count
+    zone = entry.role if entry.role in ("system", "user", "assistant") else "other"
+    yield ("user" if entry.role == "tool" else zone), "", count(entry.said)
+    yield "other", "", entry.extra + sum(map(count, entry.others))
+    for call in entry.calls:
+        yield "calls", call.name, count(call.arguments)
+    for result in entry.results:
+        yield "results", result.name or "unknown", measured.result_tokens(result)
+
+
+def _repeats(measured: MeasuredList) -> Iterator[Repeat]:
+    """Texts that come again, the most expensive first."""
+    places: dict[str, list[int]] = {}
+    for entry in measured.entries:
+        for text in (entry.said, *(result.text for result in entry.results)):
+            places.setdefault(text, []).append(entry.index + 1)
+    found = [
+        Repeat(
+            places=tuple(where),
+            tokens=measured.count(text) * (len(where) - 1),
+            begins=" ".join(text[:200].split())[:60],
+        )
+        for text, where in places.items()
+        if len(where) > 1 and measured.count(text) >= LEAST_REPEATED
+    ]
+    yield from sorted(found, key=lambda repeat: (-repeat.tokens, repeat.places))
+
+
+def _prefix_break(
+    measured: MeasuredList, before: Sequence[Mapping[str, Any]]
+) -> PrefixBreak | None:
+    """Where the list stops being an extension of the one before; None where it is one."""
+    pairs = enumerate(zip(before, measured.messages, strict=False))
+    at = next((n for n, (old, new) in pairs if compact_json(old) != compact_json(new)), None)
+    if at is None:
+        if len(measured.messages) >= len(before):
+            return None
+        at, why = len(measured.messages), "messages at the end are gone"
+    else:
+        why = _difference(before, measured.messages, at)
+    reused = sum(measured.tokens[:at])
+    return PrefixBreak(message=at + 1, reused=reused, resent=measured.total - reused, why=why)
+
+
+def _difference(
+    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], at: int
+) -> str:
+    spelled = compact_json(before[at])
+    if any(compact_json(message) == spelled for message in after[at + 1 :]):
+        return "a message was put in before it"
+    if any(compact_json(message) == compact_json(after[at]) for message in before[at + 1 :]):
+        return "messages before it are gone"
+    keys = sorted(before[at].keys() | after[at].keys())
+    changed = [key for key in keys if before[at].get(key) != after[at].get(key)]
+    return f"it changed in {', '.join(changed)}"
