@@ -5,7 +5,7 @@ Units come in slices, counted in a few batches, so memory holds a slice of any t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -15,7 +15,8 @@ from foveate.core.text.graphemes import (
     last_word_boundary,
     next_grapheme_boundary,
 )
-from foveate.core.text.sentences import each_unit
+from foveate.core.text.sentences import BlockKind, each_unit
+from foveate.core.text.shapes import find_shapes
 from foveate.ports import Section
 
 CountBatch = Callable[[Sequence[str]], Sequence[int]]
@@ -26,6 +27,9 @@ SLICE = 2_048
 
 MANY_ROWS = 1_000
 """In a table of more rows than that, short rows may share a chunk; in others each has its own."""
+
+LONGEST_SHAPED = 4_000_000
+"""Characters; a longer text is read by lines and sentences, so that memory holds a slice of it."""
 
 _MAX_COUNTED_GAP = 2  # characters of white space that are counted with the unit behind them
 _PIECES_PER_CHUNK = 5
@@ -74,8 +78,8 @@ def split_units(
 def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterator[Unit]:
     coming, gathers = iter(sections), len(sections) > MANY_ROWS
     here, following = None, next(coming, None)
-    for number, (span, kind) in enumerate(each_block(text)):
-        for start, end in each_unit(text, span, kind, language):
+    for number, kind, units in _each_block(text, language):
+        for start, end in units:
             before = here
             while following is not None and following.start <= start:
                 here, following = following, next(coming, None)
@@ -92,6 +96,26 @@ def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterat
                 block=number,
                 whole=kind in ("code", "table"),
             )
+
+
+def _each_block(
+    text: str, language: str
+) -> Iterator[tuple[int, BlockKind, Iterable[tuple[int, int]]]]:
+    """The blocks with their units, numbered; records, rows and statements are blocks of one."""
+    shapes = find_shapes(text) if len(text) <= LONGEST_SHAPED else ()
+    number = at = 0
+    for shape in (*shapes, None):
+        prose = text[at : shape.start if shape else len(text)] if shapes else text
+        for span, kind in each_block(prose):
+            units = each_unit(prose, span, kind, language)
+            yield number, kind, ((a + at, b + at) for a, b in units) if at else units
+            number += 1
+        if shape is None:
+            return
+        for span in shape.spans:
+            yield number, "code", (span,)
+            number += 1
+        at = shape.end
 
 
 def _page_and_row(section: Section | None) -> tuple[int | None, int | None]:
