@@ -41,7 +41,8 @@ class Unit(NamedTuple):
 
     `gap`: tokens of wide white space before it. `opens`: a section begins here; `separate`: on
     another page or sheet, and `row`: in the next row. `block`: index of its block; `whole`: prefer
-    to keep the block in one chunk (code, tables).
+    to keep the block in one chunk (code, tables). `names`: where the row with the names of its
+    table begins, -1 if there is none.
     """
 
     start: int
@@ -54,6 +55,7 @@ class Unit(NamedTuple):
     row: bool = False
     block: int = 0
     whole: bool = False
+    names: int = -1
 
 
 def split_units(
@@ -78,7 +80,7 @@ def split_units(
 def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterator[Unit]:
     coming, gathers = iter(sections), len(sections) > MANY_ROWS
     here, following = None, next(coming, None)
-    for number, kind, units in _each_block(text, language):
+    for number, (kind, units, names) in enumerate(_each_block(text, language)):
         for start, end in units:
             before = here
             while following is not None and following.start <= start:
@@ -95,27 +97,35 @@ def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterat
                 row=row,
                 block=number,
                 whole=kind in ("code", "table"),
+                names=names,
             )
 
 
 def _each_block(
     text: str, language: str
-) -> Iterator[tuple[int, BlockKind, Iterable[tuple[int, int]]]]:
-    """The blocks with their units, numbered; records, rows and statements are blocks of one."""
+) -> Iterator[tuple[BlockKind, Iterable[tuple[int, int]], int]]:
+    """The blocks with their units, and where the names of a table are that they are rows of.
+
+    Records, rows and statements are blocks of one unit.
+    """
     shapes = find_shapes(text) if len(text) <= LONGEST_SHAPED else ()
-    number = at = 0
+    at = 0
     for shape in (*shapes, None):
         prose = text[at : shape.start if shape else len(text)] if shapes else text
         for span, kind in each_block(prose):
             units = each_unit(prose, span, kind, language)
-            yield number, kind, ((a + at, b + at) for a, b in units) if at else units
-            number += 1
+            yield kind, _shifted(units, at) if at else units, -1
         if shape is None:
             return
+        names = shape.spans[shape.head][0] if shape.head >= 0 and shape.is_table else -1
         for span in shape.spans:
-            yield number, "code", (span,)
-            number += 1
+            yield "code", (span,), names
         at = shape.end
+
+
+def _shifted(spans: Iterable[tuple[int, int]], by: int) -> Iterator[tuple[int, int]]:
+    for a, b in spans:
+        yield a + by, b + by
 
 
 def _page_and_row(section: Section | None) -> tuple[int | None, int | None]:
