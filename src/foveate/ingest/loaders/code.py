@@ -14,7 +14,8 @@ _DEFINITION = re.compile(
     r"[ \t]*+(?:(?:export|default|public|private|protected|internal|static|final|abstract|async"
     r"|override|virtual|inline|pub(?:\([a-z]+\))?|unsafe|extern|const)[ \t]++)*+"
     r"(?:def|class|func|fn|function\*?|interface|struct|impl|enum|trait|module|namespace|type"
-    r"|record|object|protocol|package|sub|proc)[ \t]++(?:\([^)\n]*\)[ \t]*+)?([A-Za-z_$][\w$]*+(?:(?:::|\.)[\w$]++)*+)"
+    r"|record|object|protocol|package|sub|proc)[ \t]++(?:\([^)\n]*\)[ \t]*+)?"
+    r"([A-Za-z_$][\w$]*+(?:(?:::|\.)[\w$]++)*+)"
 )
 _METHOD = re.compile(
     r"[ \t]++(?:(?:public|private|protected|internal|static|final|async|override|virtual)[ \t]++)++"
