@@ -16,7 +16,7 @@ from foveate.core.text.graphemes import (
     next_grapheme_boundary,
 )
 from foveate.core.text.sentences import BlockKind, each_unit
-from foveate.core.text.shapes import find_shapes
+from foveate.core.text.shapes.find import find_shapes
 from foveate.ports import Section
 
 CountBatch = Callable[[Sequence[str]], Sequence[int]]

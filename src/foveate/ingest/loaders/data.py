@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from foveate.core.text.shapes import Shape, find_shapes
+from foveate.core.text.shapes.find import find_shapes
+from foveate.core.text.shapes.shape import Shape
 from foveate.ingest.loaders.decode import decode
 from foveate.ports import LoadedDocument, Section
 

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
-from foveate.core.text.shapes import Shape, find_shapes
+from foveate.core.text.shapes.find import find_shapes
+from foveate.core.text.shapes.shape import Shape
 from foveate.core.types import Span
 
 DEPTH = 8
