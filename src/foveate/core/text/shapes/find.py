@@ -33,6 +33,21 @@ LONGEST_FENCE = 1_600
 """Characters; a longer piece of code between fences is read as code."""
 _LOOKED_AT = 200  # characters of a line
 _LONGEST_KEY = 64
+_MAY_OPEN = re.compile(
+    r"""[ \t]*+(?:
+        [{\["|<`~(\d\x1b@]
+      | \#(?:include|!)
+      | [^\n:]{1,64}+:(?=[\s*]|\Z)
+      | (?:async|class|const|def|export|final|fn|from|func|function|impl|import|interface|let
+          |namespace|package|private|protected|pub|public|static|struct|use|var)\b
+      | Traceback|Exception\ in|Caused\ by
+      | TRACE|DEBUG|INFO|NOTICE|WARN|ERROR|CRITICAL|FATAL|SEVERE
+      | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}|time=
+      | [^\n,;|\t]*+(?:\t|[,;|](?!\ ))
+    )""",
+    re.VERBOSE,
+)
+"""What a line begins with that may open a shape, or has in it; for all else it is prose."""
 _ENTRY_OPENS = frozenset("[(<\x1bTDINWECFSAJMOVti")
 _CODE_OPENS = frozenset("acdefilnpsuv@#")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[^`\n]*")
@@ -56,8 +71,15 @@ def _each_shape(text: str) -> Iterator[Shape]:
     if torn is not None:
         yield torn
         at = line_end(text, torn.end) + 1
+    rare = tuple([mark for mark in ("{", "<t", "<T") if mark in text])
     while at < size:
-        end = line_end(text, at)
+        end = text.find("\n", at)
+        end = size if end < 0 else end
+        if not _MAY_OPEN.match(text, at, min(end, at + _LOOKED_AT)) and not any(
+            text.find(mark, at, end) >= 0 for mark in rare
+        ):
+            at = end + 1
+            continue
         body = text[at:end].lstrip()
         if body.startswith(("```", "~~~")):
             shape, at = _read_fence(text, at, end)
