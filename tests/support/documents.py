@@ -142,6 +142,7 @@ SMALL: Mapping[str, Callable[[], bytes]] = {
     ".csv": lambda: b"greeting,to\nhi,Anna\n",
     ".docx": partial(word, methodcaller("add_paragraph", "hi")),
     ".eml": f"{SENT}Subject: Greeting\n\nhi\n".encode,
+    ".ipynb": lambda: b'{"cells": [{"cell_type": "markdown", "source": ["hi"]}]}',
     ".pdf": partial(pdf, ["hi"]),
     ".pptx": lambda: slides([("Greeting", "hi", "")]),
     ".tsv": lambda: b"greeting\tto\nhi\tAnna\n",

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from foveate.core.text.profile import text_profile
 from foveate.core.text.salience import join_spans
-from foveate.core.text.shapes import Shape, find_shapes
+from foveate.core.text.shapes.shape import Shape
 from foveate.core.types import Candidate, Chunk, Part, Rendition, RenditionKind, Source, Span
 
 _EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
@@ -26,6 +26,8 @@ def shapes_of(chunk: Chunk) -> tuple[Shape, ...]:
     kept = text_profile(chunk.content_hash)
     found: tuple[Shape, ...] | None = kept.shapes
     if found is None:
+        from foveate.core.text.shapes.find import find_shapes
+
         found = kept.shapes = find_shapes(chunk.text)
     return found
 

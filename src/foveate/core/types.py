@@ -112,6 +112,10 @@ def canonical_chunk(chunk: Chunk) -> str:
     return chunk._spelled or repr(hashed_fields(chunk))  # noqa: SLF001 (kept: every manifest wants it)
 
 
+TABLE_NAMES = "table_names_sequence"
+"""Metadata of a chunk of rows: the sequence of the chunk that has the names of their columns."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendition:
     """One way to show a candidate. `spans` are ranges of the candidate's text that it shows.

@@ -31,7 +31,8 @@ _INDENT = 80
 class Piece:
     """A chunk before it belongs to a document: `text` is at `start:end`; `line` counts from 1.
 
-    `section`, `page` and `row` are those of its first text that is not a heading.
+    `section`, `page` and `row` are those of its first text that is not a heading. `names`: where
+    the row with the names of its table begins, if it stands before the chunk.
     """
 
     sequence: int
@@ -44,6 +45,7 @@ class Piece:
     section: str = ""
     page: int | None = None
     row: int | None = None
+    names: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,4 +284,5 @@ def _build_pieces(
             section=section.path if section else "",
             page=section.page if section else None,
             row=section.row if section else None,
+            names=body.names if 0 <= body.names < start else None,
         )

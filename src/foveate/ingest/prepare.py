@@ -9,21 +9,22 @@ content is the same state on every machine.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from blake3 import blake3
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
-from foveate.core.types import Chunk, content_hash
+from foveate.core.types import TABLE_NAMES, Chunk, content_hash
 from foveate.ingest.chunk import Piece, each_chunk
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
 from foveate.ports import Document, LoadedDocument
 
-_FORMAT = "foveate ingest 4"
+_FORMAT = "foveate ingest 5"
 _DIGEST_BYTES = 16
 
 
@@ -110,6 +111,7 @@ def build_chunks(
         return [tokenizer.count(text) for text in texts]
 
     chunks: list[Chunk] = []
+    starts: list[int] = []
     counts: list[int] = []
     for piece in each_chunk(
         loaded.text,
@@ -125,7 +127,12 @@ def build_chunks(
                 f"more than {limits.chunks} chunks: so many reach to character {piece.start} of "
                 f"{len(loaded.text)} (limit `chunks`); divide the document, or raise the limit"
             )
-        chunks.append(_build_chunk(piece, document, lines=loaded.lines))
+        chunk = _build_chunk(piece, document, lines=loaded.lines)
+        if piece.names is not None:
+            names = max(bisect_right(starts, piece.names) - 1, 0)
+            chunk = replace(chunk, metadata={**chunk.metadata, TABLE_NAMES: names})
+        chunks.append(chunk)
+        starts.append(piece.start)
         counts.append(piece.tokens)
     return chunks, counts
 

@@ -5,7 +5,7 @@ Units come in slices, counted in a few batches, so memory holds a slice of any t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -15,7 +15,8 @@ from foveate.core.text.graphemes import (
     last_word_boundary,
     next_grapheme_boundary,
 )
-from foveate.core.text.sentences import each_unit
+from foveate.core.text.sentences import BlockKind, each_unit
+from foveate.core.text.shapes.find import find_shapes
 from foveate.ports import Section
 
 CountBatch = Callable[[Sequence[str]], Sequence[int]]
@@ -27,6 +28,9 @@ SLICE = 2_048
 MANY_ROWS = 1_000
 """In a table of more rows than that, short rows may share a chunk; in others each has its own."""
 
+LONGEST_SHAPED = 4_000_000
+"""Characters; a longer text is read by lines and sentences, so that memory holds a slice of it."""
+
 _MAX_COUNTED_GAP = 2  # characters of white space that are counted with the unit behind them
 _PIECES_PER_CHUNK = 5
 _LONGEST_CLUSTER = 64
@@ -37,7 +41,8 @@ class Unit(NamedTuple):
 
     `gap`: tokens of wide white space before it. `opens`: a section begins here; `separate`: on
     another page or sheet, and `row`: in the next row. `block`: index of its block; `whole`: prefer
-    to keep the block in one chunk (code, tables).
+    to keep the block in one chunk (code, tables). `names`: where the row with the names of its
+    table begins, -1 if there is none.
     """
 
     start: int
@@ -50,6 +55,7 @@ class Unit(NamedTuple):
     row: bool = False
     block: int = 0
     whole: bool = False
+    names: int = -1
 
 
 def split_units(
@@ -74,8 +80,8 @@ def split_units(
 def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterator[Unit]:
     coming, gathers = iter(sections), len(sections) > MANY_ROWS
     here, following = None, next(coming, None)
-    for number, (span, kind) in enumerate(each_block(text)):
-        for start, end in each_unit(text, span, kind, language):
+    for number, (kind, units, names) in enumerate(_each_block(text, language)):
+        for start, end in units:
             before = here
             while following is not None and following.start <= start:
                 here, following = following, next(coming, None)
@@ -91,7 +97,35 @@ def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterat
                 row=row,
                 block=number,
                 whole=kind in ("code", "table"),
+                names=names,
             )
+
+
+def _each_block(
+    text: str, language: str
+) -> Iterator[tuple[BlockKind, Iterable[tuple[int, int]], int]]:
+    """The blocks with their units, and where the names of a table are that they are rows of.
+
+    Records, rows and statements are blocks of one unit.
+    """
+    shapes = find_shapes(text) if len(text) <= LONGEST_SHAPED else ()
+    at = 0
+    for shape in (*shapes, None):
+        prose = text[at : shape.start if shape else len(text)] if shapes else text
+        for span, kind in each_block(prose):
+            units = each_unit(prose, span, kind, language)
+            yield kind, _shifted(units, at) if at else units, -1
+        if shape is None:
+            return
+        names = shape.spans[shape.head][0] if shape.head >= 0 and shape.is_table else -1
+        for span in shape.spans:
+            yield "code", (span,), names
+        at = shape.end
+
+
+def _shifted(spans: Iterable[tuple[int, int]], by: int) -> Iterator[tuple[int, int]]:
+    for a, b in spans:
+        yield a + by, b + by
 
 
 def _page_and_row(section: Section | None) -> tuple[int | None, int | None]:

@@ -15,6 +15,7 @@ from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.candidates import BestFirst
 from foveate.core.errors import ExternalError, FoveateError
 from foveate.core.request import Inputs, Recipe
+from foveate.core.text.identifiers import identifier_pattern, query_identifiers
 from foveate.core.types import Candidate, Context, Number, Supplement, rank
 from foveate.pipeline.observers import CallFigures, Observers
 from foveate.pipeline.options import ResolvedOptions
@@ -60,20 +61,37 @@ def search(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[SearchRe
     vector = options.query_embedding
     if embedder is not None and vector is None:
         vector = (yield Call("embed", lambda: embedder.embed([query])))[0]
+    names = query_identifiers(query)
     found: SearchResult = yield Call(
         "search",
         lambda: store.search(
             query,
             vector,
-            limit=options.limit,
+            limit=max(options.limit, 2 * options.depth) if names else options.limit,
             depth=options.depth,
             principals=resolved.principals,
             where=options.where,
         ),
         search_figures,
     )
-    candidates, notes = yield from rerank(ports.reranker, query, found.candidates)
+    best = keep_named(found.candidates, names, options.limit)
+    candidates, notes = yield from rerank(ports.reranker, query, best)
     return replace(found, candidates=candidates, notes=(*found.notes, *notes))
+
+
+def keep_named(
+    candidates: tuple[Candidate, ...], names: Sequence[str], limit: int
+) -> tuple[Candidate, ...]:
+    """The best `limit` candidates; those that hold a name stay, instead of the last without one.
+
+    A chunk that one leg of the search ranks first and the other does not know may be far down.
+    """
+    if not names or len(candidates) <= limit:
+        return candidates
+    pattern = identifier_pattern(names)
+    holds = [pattern.search(candidate.chunk.text) is not None for candidate in candidates]
+    places = sorted(range(len(candidates)), key=lambda n: (not holds[n], n))[:limit]
+    return tuple([candidates[n] for n in sorted(places)])
 
 
 def search_figures(found: SearchResult) -> CallFigures:
@@ -249,10 +267,14 @@ def _compares_vectors(recipe: Recipe) -> bool:
 
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
+    from foveate.core.stages.expand import names_place
+
     window = _window(inputs.recipe)
     if not window or inputs.neighbours:
         return inputs
-    places = [(c.chunk.document_id, c.chunk.sequence) for c in inputs.candidates]
+    chunks = [candidate.chunk for candidate in inputs.candidates]
+    places = [(chunk.document_id, chunk.sequence) for chunk in chunks]
+    places += [place for chunk in chunks if (place := names_place(chunk)) is not None]
     found = yield Call(
         "neighbours",
         lambda: store.neighbours(places, window, principals=inputs.principals),

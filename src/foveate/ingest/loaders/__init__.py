@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 __all__ = ["format_from_path", "is_sandboxed", "loader_for", "suffixes"]
 
 _SUFFIXES = {
+    "code": ".bash .c .cc .cpp .cs .go .h .hpp .java .js .jsx .kt .lua .php .pl .ps1 .py .r .rb .rs"
+    " .scala .sh .sql .swift .ts .tsx",
     "csv": ".csv .tsv",
+    "data": ".cfg .conf .ini .json .log .toml .yaml .yml",
     "docx": ".docx",
     "eml": ".eml",
     "html": ".htm .html .xhtml",
     "jsonl": ".jsonl .ndjson",
     "markdown": ".markdown .md",
+    "notebook": ".ipynb",
     "pdf": ".pdf",
     "pptx": ".pptx",
     "text": ".rst .text .txt",

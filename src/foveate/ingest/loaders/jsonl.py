@@ -1,5 +1,6 @@
-"""Reads JSON Lines: each line is an object and a document, with at least `text`.
+"""Reads JSON Lines: each line is an object and a document.
 
+Where a line has no `text`, it is a record, and its text is the line as it is written.
 Known keys: `text`, `id`, `title`, `summary`, `source`, `modified_at` (ISO 8601), `principals` (list
 of strings), `metadata` (object); other keys become metadata. A bad line is a `BadInput` with its
 number, and the others are read.
@@ -47,7 +48,9 @@ def _split_lines(text: str) -> Iterator[str]:
 def _parse_document(line: str, number: int, path: Path) -> LoadedDocument:
     row = _parse_object(line, number)
     if row.get("text") is None:
-        raise BadInput("missing; every line needs a text", line=number, field="text")
+        if not row.keys() - {"text"}:
+            raise BadInput("missing; a line needs a text or other keys", line=number, field="text")
+        return _record(line.strip(), number, path)
     text = _take_string(row, "text", number)
     metadata = _take_value(
         row, "metadata", number, lambda value: isinstance(value, dict), "an object"
@@ -64,6 +67,18 @@ def _parse_document(line: str, number: int, path: Path) -> LoadedDocument:
         modified_at=_take_date(row, number),
         principals=_take_principals(row, number),
         metadata={**row, **(metadata or {})},
+        lines=False,
+    )
+
+
+def _record(line: str, number: int, path: Path) -> LoadedDocument:
+    """A line of other keys: its text is the record as it is written."""
+    return LoadedDocument(
+        text=line,
+        title=path.stem,
+        sections=(Section(start=0, end=len(line), path="", row=number),),
+        id=f"#{number}",
+        own_id=False,
         lines=False,
     )
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from bench.lookup_texts import FORMS, make_text
 
-from foveate.core.text.shapes import find_shapes
+from foveate.core.text.shapes.find import find_shapes
 from foveate.testing.shapes import check_linear, check_shapes
 
 ROWS = [{"id": f"A-{n}", "state": "open", "total": n} for n in range(40)]

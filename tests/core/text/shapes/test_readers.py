@@ -7,7 +7,8 @@ import json
 import pytest
 from bench.lookup_texts import FORMS, make_text
 
-from foveate.core.text.shapes import Shape, find_shapes
+from foveate.core.text.shapes.find import find_shapes
+from foveate.core.text.shapes.shape import Shape
 from foveate.testing.shapes import check_shapes
 
 

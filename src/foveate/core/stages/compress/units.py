@@ -14,8 +14,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from foveate.core.text.long_units import cut_long
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
-from foveate.core.text.shapes import Shape, find_shapes
+from foveate.core.text.shapes.find import find_shapes
+from foveate.core.text.shapes.shape import Shape
 from foveate.core.types import Span
 
 DEPTH = 8
@@ -115,6 +117,8 @@ def _prose_units(text: str, language: str) -> Units:
         first = len(spans)
         whole = kind == "list" and span[1] - span[0] <= LONGEST_ITEM
         lines = [span] if whole else unit_spans(text, span, kind, language)
+        if kind == "paragraph":
+            lines = cut_long(text, lines)
         spans += _pieces(text, lines) if kind == "code" else lines
         if kind in ("paragraph", "list"):
             prose.append((*span, kind))

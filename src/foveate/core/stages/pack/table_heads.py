@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from foveate.core.renditions import shapes_of
-from foveate.core.text.shapes import Shape
+from foveate.core.text.shapes.shape import Shape
 from foveate.core.types import Candidate
 
 LAID_OUT = ("indented", "code")

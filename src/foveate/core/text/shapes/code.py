@@ -16,6 +16,8 @@ LONGEST_BLOCK = 400
 """Characters; a longer block is opened."""
 LONGEST_STATEMENT = 4_000
 """Characters; a statement over several lines is not cut below that."""
+FEWEST_COUNTED = 30
+"""Lines; of a shorter example it does not matter how many are left out, and numbers cost tokens."""
 FEWEST_LINES = 4
 LEAST_MARKS = 2
 LOOKED_AT = 40
@@ -61,7 +63,8 @@ def read_code(text: str, start: int) -> Reading:
         return Reading(None, max(line_end(text, start) + 1, start + 1))
     draft = Draft()
     head, inner = _write(_blocks(text, lines), draft, -1, 0)
-    draft.counted.append(("lines", lines))
+    if len(lines) >= FEWEST_COUNTED:
+        draft.counted.append(("lines", lines))
     return Reading(draft.shape(text, "code", lines[-1][1], head=head, columns=inner), stop)
 
 

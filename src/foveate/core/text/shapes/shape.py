@@ -38,6 +38,14 @@ class Shape(NamedTuple):
     columns: int = 0
     broken: bool = False
 
+    @property
+    def is_table(self) -> bool:
+        """Whether it has rows with columns."""
+        return self.name.startswith(TABLES)
+
+
+TABLES = ("csv", "html table", "markdown table", "rows", "tsv")
+
 
 class Reading(NamedTuple):
     """What a reader found at a place, and up to where it looked, which is beyond that place."""

@@ -1,0 +1,192 @@
+"""Finds stretches of a text that have a shape: records, tables, logs, dialogue, code.
+
+Rules: shapes are detected, never trusted, and what does not parse is prose. A line is looked at
+once to see what it may open; a reader says up to where it has looked, and nothing is read twice by
+it. Readers are tried in one order, and the first that finds its shape has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeAlias
+
+from foveate.core.text.shapes.code import OPENS as CODE
+from foveate.core.text.shapes.code import read_code
+from foveate.core.text.shapes.delimited import opens_table, read_delimited
+from foveate.core.text.shapes.dialogue import TURN, read_dialogue
+from foveate.core.text.shapes.html_table import FIRST, read_html_table
+from foveate.core.text.shapes.indented import KEY, read_indented
+from foveate.core.text.shapes.json import read_json, resume_json
+from foveate.core.text.shapes.log import ENTRY, read_log
+from foveate.core.text.shapes.pipe_table import read_pipe_table
+from foveate.core.text.shapes.shape import Counted, Reading, Shape, line_end
+from foveate.core.text.shapes.trace import OPENS as TRACE
+from foveate.core.text.shapes.trace import read_trace
+
+__all__ = ["Counted", "Shape", "find_shapes"]
+
+SHORTEST = 40
+"""Characters; a shorter text is shown whole."""
+LONGEST_FENCE = 1_600
+"""Characters; a longer piece of code between fences is read as code."""
+_LOOKED_AT = 200  # characters of a line
+_LONGEST_KEY = 64
+_MAY_OPEN = re.compile(
+    r"""[ \t]*+(?:
+        [{\["|<`~(\d\x1b@]
+      | \#(?:include|!)
+      | [^\n:]{1,64}+:(?=[\s*]|\Z)
+      | (?:async|class|const|def|export|final|fn|from|func|function|impl|import|interface|let
+          |namespace|package|private|protected|pub|public|static|struct|use|var)\b
+      | Traceback|Exception\ in|Caused\ by
+      | TRACE|DEBUG|INFO|NOTICE|WARN|ERROR|CRITICAL|FATAL|SEVERE
+      | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}|time=
+      | [^\n,;|\t]*+(?:\t|[,;|](?!\ ))
+    )""",
+    re.VERBOSE,
+)
+"""What a line begins with that may open a shape, or has in it; for all else it is prose."""
+_ENTRY_OPENS = frozenset("[(<\x1bTDINWECFSAJMOVti")
+_CODE_OPENS = frozenset("acdefilnpsuv@#")
+_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[^`\n]*")
+_INLINE = re.compile(r"(?:\{\s*\"|\[\s*[\[{])")
+_SHORTEST_INLINE = 200  # characters
+LEAST_TORN = 0.4
+"""Of a text that begins in the middle of a record is records."""
+
+Reader: TypeAlias = Callable[[str, int], Reading]
+
+
+def find_shapes(text: str) -> tuple[Shape, ...]:
+    """All shapes of the text in order, none inside another; empty for prose."""
+    return tuple(_each_shape(text)) if len(text) >= SHORTEST else ()
+
+
+def _each_shape(text: str) -> Iterator[Shape]:
+    stops: dict[str, int] = {}  # up to where each reader has looked
+    at, size = 0, len(text)
+    torn = _read_torn(text) if "{" in text else None
+    if torn is not None:
+        yield torn
+        at = line_end(text, torn.end) + 1
+    rare = tuple([mark for mark in ("{", "<t", "<T") if mark in text])
+    while at < size:
+        end = text.find("\n", at)
+        end = size if end < 0 else end
+        if not _MAY_OPEN.match(text, at, min(end, at + _LOOKED_AT)) and not any(
+            text.find(mark, at, end) >= 0 for mark in rare
+        ):
+            at = end + 1
+            continue
+        body = text[at:end].lstrip()
+        if body.startswith(("```", "~~~")):
+            shape, at = _read_fence(text, at, end)
+            if shape is not None:
+                yield shape
+            continue
+        found = None
+        for name, read, place in _openings(text, at, end, body) if body else ():
+            if place < stops.get(name, 0):
+                continue
+            found, stops[name] = read(text, place)
+            if found is not None:
+                break
+        if found is not None:
+            yield found
+            end = line_end(text, found.end)
+        at = end + 1
+
+
+def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
+    """What the line may open, by its first characters, and where; `body`: without its indent."""
+    first, start, near = body[0], end - len(body), min(end, at + _LOOKED_AT)
+    if first in '{["' and (not at or start == at):
+        yield "json", read_json, at
+    elif first == "|":
+        yield "pipes", read_pipe_table, at
+    if "<" in body and (tag := FIRST.search(text, start, near)):
+        yield "html", read_html_table, tag.start()
+    if first in _ENTRY_OPENS or first.isdigit():
+        yield from _entries(text, at, end, body)
+    if (colon := body.find(":", 0, _LOOKED_AT)) > 0:
+        yield from _labels(at, body, colon)
+    if "{" in body and (inline := _INLINE.search(text, start + 1, near)):
+        yield "inline", _read_inline, inline.start()
+    if first in _CODE_OPENS and CODE.match(body):
+        yield "code", read_code, at
+    if end < len(text) and (delimiter := opens_table(text, at, end)):
+        yield f"rows by {delimiter}", partial(read_delimited, delimiter=delimiter), at
+
+
+def _entries(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
+    if TRACE.match(body):
+        yield "trace", read_trace, at
+    if ENTRY.match(text, at, end):
+        yield "log", read_log, at
+
+
+def _labels(at: int, body: str, colon: int) -> Iterator[tuple[str, Reader, int]]:
+    if TURN.match(body):
+        yield "dialogue", read_dialogue, at
+    if colon <= _LONGEST_KEY and KEY.match(body):
+        yield "indented", read_indented, at
+
+
+def _read_inline(text: str, start: int) -> Reading:
+    """JSON behind other words of its line, up to the end of a line."""
+    shape, stop = read_json(text, start)
+    if shape is None or shape.end - shape.start < _SHORTEST_INLINE:
+        return Reading(None, stop)
+    rest = text[shape.end : line_end(text, shape.end)].strip()
+    return Reading(None if rest.strip(".;)`'\"") else shape, stop)
+
+
+def _read_torn(text: str) -> Shape | None:
+    """JSON from its first whole record on, where the text begins in the middle of another."""
+    if not text.lstrip().startswith(("{", "[")) and (at := resume_json(text)) > 0:
+        shape = read_json(text, at).shape
+        if shape is not None and (shape.end - at) > LEAST_TORN * len(text):
+            lead = len(text) - len(text.lstrip())
+            before = lead, lead + len(text[lead:at].rstrip())
+            return shape._replace(
+                start=lead,
+                spans=(before, *shape.spans),
+                leans=(0, *(lean + 1 for lean in shape.leans)),
+            )
+    return None
+
+
+def _read_fence(text: str, at: int, end: int) -> tuple[Shape | None, int]:
+    """What is between fences, if it is one shape, with its fences; and where the text goes on."""
+    opening = _FENCE.match(text, at, end)
+    if opening is None:
+        return None, end + 1
+    closing = re.compile(rf"^[ ]{{0,3}}{re.escape(opening.group(1))}[ \t]*$", re.MULTILINE)
+    close = closing.search(text, end)
+    inner_end, after = (close.start(), close.end()) if close else (len(text), len(text))
+    inner = text[end + 1 : inner_end]
+    found = _whole(inner)
+    if found is None:
+        return None, after + 1
+    by = end + 1
+    spans = [(a + by, b + by) for a, b in found.spans]
+    lead = at + len(text[at:end]) - len(text[at:end].lstrip())
+    spans[0] = (lead, spans[0][1])
+    spans[-1] = (spans[-1][0], after)
+    counted = tuple(
+        Counted(noun, tuple((a + by, b + by) for a, b in own)) for noun, own in found.counted
+    )
+    whole = found._replace(start=lead, end=after, spans=tuple(spans), counted=counted)
+    return whole, after + 1
+
+
+def _whole(inner: str) -> Shape | None:
+    """The shape that all of the text is; None if there is none."""
+    if "```" in inner or "~~~" in inner:
+        return None
+    first = next(_each_shape(inner), None) if inner.strip() else None
+    if first is not None and not inner[: first.start].strip() and not inner[first.end :].strip():
+        return first if first.name != "code" or len(inner) > LONGEST_FENCE else None
+    return None
