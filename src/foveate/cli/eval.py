@@ -108,9 +108,9 @@ def run(
     """Measure recipes on questions whose evidence is known.
 
     --dataset takes several files. With --store, questions need no candidates of their own and may
-    come from a CSV file with the columns question and evidence. --scores replaces the candidates' scores: oracle gives those of a
-    retriever that knows the evidence, noisy:P the same in the share P of the questions. RULES is a
-    file (.json or .toml); without it the built-in rules apply.
+    come from a CSV file with the columns question and evidence. --scores replaces the candidates'
+    scores: oracle gives those of a retriever that knows the evidence, noisy:P the same in the share
+    P of the questions. RULES is a file (.json or .toml); without it the built-in rules apply.
     """
     from foveate.cli import eval_steps, output
 

@@ -108,7 +108,8 @@ def test_a_budget_is_a_limit() -> None:
 
 def test_what_has_no_word_of_the_question_opens_no_block() -> None:
     """J3: a text without a word of the question, and without a score that speaks for it, is left
-    out, and the trace says that."""
+    out, and the trace says that.
+    """
     found = [
         {"text": f"The boiler holds {n} litres. It is old.", "source": f"{n}.md", "score": 0.5}
         for n in range(40, 50)
