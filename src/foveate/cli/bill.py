@@ -92,7 +92,7 @@ def _lines(found: Bill) -> Iterator[str]:
     if found.prefix is not None:
         broken = found.prefix
         yield f"prefix broken at message {broken.message}: {broken.why}"
-        yield f"  {broken.reused:,} tokens are cached, {broken.resent:,} are sent anew"
+        yield f"  {broken.reused:,} tokens are cached, {broken.resent:,} are sent again"
 
 
 def _shares(tokens: dict[str, int], total: int) -> Iterator[str]:

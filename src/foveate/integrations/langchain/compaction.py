@@ -62,12 +62,12 @@ class FoveateCompaction:
         if self.originals is not None and made.originals:
             self.originals.keep(made.originals, tenant=self.tenant, principals=self.principals)
         return [
-            self._shown(known, place, message, made.source)
+            self._to_langchain(known, place, message, made.source)
             for place, message in zip(made.places, made.messages, strict=True)
         ]
 
     @staticmethod
-    def _shown(
+    def _to_langchain(
         known: Sequence[BaseMessage],
         place: int,
         message: Mapping[str, Any],
