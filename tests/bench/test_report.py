@@ -83,7 +83,7 @@ def test_checks_say_met_or_not_with_the_figure(found):
     assert told["CPU time of `foveate_whole` at N = 50, on this machine"] == ("1.00 ms", False)
     assert told["CPU time of `foveate` at N = 1,000, on this machine"] == ("50.00 ms", True)
     assert told["contexts of foveate over their budget"] == ("0 of 5", True)
-    assert told["reading texts anew at N = 50, a chunk, on this machine"] == ("0.200 ms", False)
+    assert told["reading new texts at N = 50, a chunk, on this machine"] == ("0.200 ms", False)
     assert "faster than `langchain` at N = 10,000" not in told
 
 

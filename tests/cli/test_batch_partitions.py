@@ -205,7 +205,7 @@ def test_half_a_surrogate_pair_in_an_id_stops_nothing(run):
     lines = Path("out.jsonl").read_text("utf-8").splitlines()
 
     assert codes == [0, 0]
-    assert lines[0].startswith('{"id": "\\ud800", "error"')
+    assert lines[0].startswith('{"id": "\\ud800", "text": ""')
     assert json.loads(lines[1])["id"] == "b"
     assert pq.read_table("out.parquet")["id"].to_pylist() == ["\\ud800", "b"]
 

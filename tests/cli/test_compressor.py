@@ -48,7 +48,7 @@ def test_a_models_sentences_and_a_replay_without_it(asked, monkeypatch):
         done = asked(*ASK, *SHORT, "--compressor", server.name, *bundle)
         assert len(server.headers) == 1
 
-    assert (done.code, done.out) == (0, f"[1] Source: a.md\n{ANSWER}")
+    assert (done.code, done.out) == (0, f"[1] Source: a.md\n… {ANSWER} …")
     assert "offered_by_model" in done.err
     saved = Path("run.json").read_text(encoding="utf-8")
     assert KEY not in saved + done.err

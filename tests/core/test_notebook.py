@@ -117,7 +117,7 @@ def test_numbers_and_nouns_agree(count):
     context = (
         context_of(*["alpha"] * count)
         if count
-        else assemble("Which?", [{"text": "A."}], budget=90, recipe="four-stage")
+        else assemble("Which?", [{"text": "A."}], budget=90, recipe="local-llm")
     )
 
     assert f"{count} block{'' if count == 1 else 's'}" in context_html(context)

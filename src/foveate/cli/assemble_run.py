@@ -74,9 +74,7 @@ def write_result(
     if bundle is not None:
         write_bundle(result, bundle)
     if as_json:
-        record = context_to_json(result.context)
-        record["manifest"]["when"] = _now()
-        output.write_json(record)
+        output.write_json(context_to_json(result.context))
     else:
         output.write_text(result.context.text)
     output.flush()

@@ -47,7 +47,7 @@ def pack_evidence(
     """Fill the budget with sentences; each candidate is shown as those of it that were chosen.
 
     `fill`: `relevance` stops before sentences that are noise beside the best, once `MODEST` tokens
-    are used.
+    are used. From there on, neither opens a block that no sentence of it earned.
     """
     basket = build_selection(candidates, scale)
     counted: dict[int, Choice] = {}
@@ -59,14 +59,19 @@ def pack_evidence(
         unlikely = {piece for _, piece in noise}
         waiting = [entry for entry in waiting if entry[1] not in unlikely]
     waiting = _spend(basket, waiting, room, counted, scale)
-    if noise:
+    unmatched = [e for e in waiting if not basket.may_stand(basket.with_heads(e[1]))]
+    if noise or unmatched:
+        basket.is_modest = True
         modest = min(room, MODEST[basket.unit])
-        noise = _spend(basket, noise, modest, counted, scale)
+        rest = _spend(basket, [*noise, *unmatched], modest, counted, scale)
+        others = {piece for _, piece in unmatched}
+        noise = [entry for entry in rest if entry[1] not in others]
+        waiting = [entry for entry in waiting if entry[1] not in others]
     if not basket.groups:
         _take_least(basket, counted, scale)
     choices = _choices(basket, counted, scale, room)
     _record_unmatched(choices, basket)
-    if noise and not any(basket.may_stand(basket.with_heads(piece)) for _, piece in waiting):
+    if noise and fill == "relevance" and not waiting:
         _record_stop(choices, basket, noise)
     return choices
 

@@ -55,6 +55,7 @@ class Selection:
     said: set[int] = field(default_factory=set)  # runs of words
     asked: list[int] = field(default_factory=list)  # pieces that hold an identifier of the query
     earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
+    is_modest: bool = False  # no more than a little is filled now, with what is left
     noise: float = 0.0  # the worth under which a piece is not worth showing
     changed: set[int] = field(default_factory=set)  # candidates to be counted anew
 
@@ -108,8 +109,8 @@ class Selection:
         return (piece > first and taken[piece - 1]) or (piece + 1 < after and taken[piece + 1])
 
     def may_stand(self, pieces: tuple[int, ...]) -> bool:
-        """Whether these may be shown: their block is open, or one of them earned it."""
-        return self.many[self.owners[pieces[0]]] > 0 or any(map(self.earned.__getitem__, pieces))
+        """Whether these may be shown: their block is open, or one of them earned it, or few are."""
+        return self.is_modest or self.many[self.owners[pieces[0]]] > 0 or any(map(self.earned.__getitem__, pieces))
 
     def take(self, pieces: tuple[int, ...]) -> list[int]:
         """Choose them; their neighbours, which are worth a little more for it, are handed back."""
