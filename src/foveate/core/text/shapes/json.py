@@ -58,6 +58,7 @@ class Node:
 
     @property
     def size(self) -> int:
+        """Characters."""
         return self.end - self.start
 
     def is_record_list(self) -> bool:
