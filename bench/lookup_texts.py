@@ -1,4 +1,4 @@
-"""Records with identifiers, written down in ten forms: what the look-up measure asks about.
+"""Records with identifiers, written down in eleven forms: what the look-up measure asks about.
 
 Everything is made from a seed. A text knows its records and its header as they stand in it, so that
 a context can be held against them byte for byte.
@@ -188,6 +188,18 @@ def indented_text(records: Sequence[Record]) -> Written:
     return "items:", [own.replace("\n", "\n  ") for own in written], f"page: 1\nitems:\n  {inner}\n"
 
 
+def elements(records: Sequence[Record]) -> Written:
+    """XML: an element for each record, in a list."""
+    written = [
+        f'<item id="{record["id"]}">'
+        + "".join(f"<{name}>{record[name]}</{name}>" for name in COLUMNS[1:])
+        + "</item>"
+        for record in records
+    ]
+    inner = "\n".join(written)
+    return "<items>", written, f"<page>1</page>\n<items>\n{inner}\n</items>\n"
+
+
 def source_code(records: Sequence[Record]) -> Written:
     """Python: a class with a method for each record."""
     written = []
@@ -214,5 +226,6 @@ FORMS: Mapping[str, Callable[[Sequence[Record]], Written]] = {
     "Markdown table": markdown_table,
     "log": log_lines,
     "YAML": indented_text,
+    "XML": elements,
     "code": source_code,
 }

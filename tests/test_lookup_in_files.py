@@ -1,4 +1,4 @@
-"""Look-up by identifier through files, an index and a search, from ten kinds of files."""
+"""Look-up by identifier through files, an index and a search, from eleven kinds of files."""
 
 from __future__ import annotations
 
@@ -27,9 +27,18 @@ FILES = {
     "Markdown table": "seven.md",
     "log": "eight.log",
     "YAML": "nine.yaml",
+    "XML": "eleven.xml",
     "code": "ten.py",
 }
-AS_IN_THE_FILE = ("JSON, one line", "JSON, indented", "Markdown table", "log", "YAML", "code")
+AS_IN_THE_FILE = (
+    "JSON, one line",
+    "JSON, indented",
+    "Markdown table",
+    "log",
+    "YAML",
+    "XML",
+    "code",
+)
 """Of the others, lines are documents, or rows are written out."""
 MADE = {form: make_text(form, 120, 20 + n) for n, form in enumerate(FILES)}
 

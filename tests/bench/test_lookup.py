@@ -97,6 +97,15 @@ def test_records_that_differ_in_one_figure_stay_apart() -> None:
     assert all(row in context.text for row in rows)
 
 
+def test_trace_says_what_was_read_and_what_was_broken_off() -> None:
+    """U1, J4: by kind; a list that is cut in the middle is read as far as it goes."""
+    made = make_text("JSON, one line", 60, 1)
+    torn = replace(made, text=made.text[:-300])
+    notes = next(s.notes for s in ask(torn, "one chunk", 300).trace if s.stage == "compress")
+
+    assert (notes["shapes"], notes["broken_off"]) == ("1 json", 1)
+
+
 def test_identifier_is_matched_whole() -> None:
     """U2: `ORD-204` names neither `ORD-2041` nor `XORD-204`."""
     ids = ["ORD-2041", "XORD-204", "ORD-204-B", "ORD-204", "ORD-20"] + [

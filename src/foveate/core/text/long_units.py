@@ -50,9 +50,7 @@ def _place(text: str, start: int) -> int:
     """The end of the last sensible place in reach; of the first kind of which there is one."""
     least, most = start + PIECE[0], start + PIECE[1]
     for places in _PLACES:
-        last = None
-        for last in places.finditer(text, least, most):
-            pass
-        if last is not None:
-            return last.end()
+        found = [match.end() for match in places.finditer(text, least, most)]
+        if found:
+            return found[-1]
     return max(last_grapheme_boundary(text, most, start), start + 1)

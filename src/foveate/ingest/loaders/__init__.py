@@ -18,7 +18,7 @@ _SUFFIXES = {
     "code": ".bash .c .cc .cpp .cs .go .h .hpp .java .js .jsx .kt .lua .php .pl .ps1 .py .r .rb .rs"
     " .scala .sh .sql .swift .ts .tsx",
     "csv": ".csv .tsv",
-    "data": ".cfg .conf .ini .json .log .toml .yaml .yml",
+    "data": ".cfg .conf .ini .json .log .toml .xml .yaml .yml",
     "docx": ".docx",
     "eml": ".eml",
     "html": ".htm .html .xhtml",

@@ -1,4 +1,4 @@
-"""JSON, YAML, TOML, settings and logs: the text as it is, with a section for each record.
+"""JSON, YAML, XML, TOML, settings and logs: the text as it is, with a section for each record.
 
 Nothing is evaluated: records are found by `core/text/shapes`, and a text in which none are found is
 plain text. A record's section is the path of keys that leads to it, and its row its number.
@@ -17,6 +17,7 @@ from foveate.ports import LoadedDocument, Section
 LONGEST = 4_000_000
 """Characters; in a longer text records are not looked for, and citations name lines alone."""
 _KEY = re.compile(r"[\s{\[,-]*+(?:\"((?:[^\"\\]|\\.)*+)\"|([\w./@$-]++))[ \t]*+:")
+_ELEMENT = re.compile(r"\s*+<([\w:.-]{1,60})")
 _LONGEST_KEY = 60
 _TABLE = re.compile(r"^[ \t]*\[{1,2}[ \t]*([^\[\]\n]{1,80}?)[ \t]*\]{1,2}[ \t]*$", re.MULTILINE)
 _SETTINGS = (".cfg", ".conf", ".ini", ".toml")
@@ -65,9 +66,10 @@ def _path(text: str, shape: Shape, starts: dict[int, int], at: int) -> str:
     keys: list[str] = []
     while shape.leans[unit] != unit:
         unit = shape.leans[unit]
-        key = _KEY.match(text, shape.spans[unit][0])
+        start = shape.spans[unit][0]
+        key = _ELEMENT.match(text, start) or _KEY.match(text, start)
         if key:
-            keys.append((key.group(1) or key.group(2) or "")[:_LONGEST_KEY])
+            keys.append((key[1] or key[key.lastindex or 1])[:_LONGEST_KEY])
     return " > ".join(reversed(keys))
 
 

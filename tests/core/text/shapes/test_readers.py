@@ -59,6 +59,17 @@ def test_path_of_a_record_is_what_it_leans_on() -> None:
     assert chain(text, '"r17"')[:-1] == ['"data": {', '"rows": [']
 
 
+def test_elements_lean_on_the_tags_they_stand_in() -> None:
+    """U1: with attributes or elements inside; comments and closing tags go with what is before."""
+    rows = "".join(f'<row id="A-{n}" state="open"/>\n<!-- {n} -->\n' for n in range(30))
+    text = f'<?xml version="1.0"?>\n<shop><about>x</about><rows of="30">\n{rows}</rows></shop>'
+    found = chain(text, 'id="A-17"')
+
+    assert found[-2:] == ['<rows of="30">', '<row id="A-17" state="open"/>\n<!-- 17 -->']
+    assert found[0].endswith("<shop>")
+    assert [counted.noun for counted in only(text).counted] == ["records"]
+
+
 def test_long_record_is_opened_and_a_long_string_read_by_sentences() -> None:
     """U3: no unit of a search result with a page in it is the page."""
     page = "The weir was built in 1871. " * 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -9,7 +10,7 @@ from typing import ClassVar, Literal, get_args
 
 from foveate.core.compressed_rendition import rendition_from_compressed_text
 from foveate.core.errors import BadOption
-from foveate.core.renditions import join_chunk_spans
+from foveate.core.renditions import join_chunk_spans, shapes_of
 from foveate.core.request import CompressionMethod, Offer, Request
 from foveate.core.stages.compress.score import score_sentences
 from foveate.core.text.salience import (
@@ -193,9 +194,22 @@ def _offer_sentences(
             Decision(chunk_id=candidate.id, action="changed", reason="weighed", numbers=numbers)
         )
     notes: dict[str, Number] = {"tight": 1, "decided_by": separation.decided_by}
+    notes |= _shape_notes([candidates[n] for n in chosen])
     if separation.clarity > 0:
         notes |= {"separation": round(separation.clarity, 3), "doubt": round(separation.doubt, 3)}
     return Step(candidates=tuple(out), decisions=tuple(decisions), notes=notes)
+
+
+def _shape_notes(candidates: Sequence[Candidate]) -> dict[str, Number]:
+    """How many records, tables and logs were read, by kind; and how many of them are broken off."""
+    shapes = [shape for candidate in candidates for shape in shapes_of(candidate.chunk)]
+    kinds = Counter(shape.name for shape in shapes)
+    notes: dict[str, Number] = {}
+    if kinds:
+        notes["shapes"] = ", ".join(f"{kinds[name]} {name}" for name in sorted(kinds))
+    if broken := sum(shape.broken for shape in shapes):
+        notes["broken_off"] = broken
+    return notes
 
 
 def _characters_that_fit(

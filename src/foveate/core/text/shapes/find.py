@@ -24,6 +24,8 @@ from foveate.core.text.shapes.pipe_table import read_pipe_table
 from foveate.core.text.shapes.shape import Counted, Reading, Shape, line_end
 from foveate.core.text.shapes.trace import OPENS as TRACE
 from foveate.core.text.shapes.trace import read_trace
+from foveate.core.text.shapes.xml import OPENS as XML
+from foveate.core.text.shapes.xml import read_xml
 
 __all__ = ["Counted", "Shape", "find_shapes"]
 
@@ -106,6 +108,8 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield "json", read_json, at
     elif first == "|":
         yield "pipes", read_pipe_table, at
+    if first == "<" and XML.match(body):
+        yield "xml", read_xml, start
     if "<" in body and (tag := FIRST.search(text, start, near)):
         yield "html", read_html_table, tag.start()
     if first in _ENTRY_OPENS or first.isdigit():

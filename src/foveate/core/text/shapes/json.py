@@ -46,18 +46,19 @@ _PAIR = {"{": "}", "[": "]"}
 
 
 @dataclass(slots=True)
-class _Node:
+class Node:
     """A value from its key, if it has one, to its end; `inner` are a container's values."""
 
     start: int
     end: int = -1
     bracket: str = ""
     keyed: bool = False
-    inner: list[_Node] = field(default_factory=list)
+    inner: list[Node] = field(default_factory=list)
     cut: bool = False
 
     @property
     def size(self) -> int:
+        """Characters."""
         return self.end - self.start
 
     def is_record_list(self) -> bool:
@@ -78,7 +79,7 @@ def read_json(text: str, start: int) -> Reading:
     if not whole or (scan.keys < FEWEST_KEYS and not _is_grid(root)):
         return Reading(None, max(scan.at, start + 1))
     draft = Draft()
-    writer = _Writer(text, draft)
+    writer = Writer(text, draft)
     writer.write(root)
     if not draft.starts:
         return Reading(None, max(scan.at, start + 1))
@@ -94,7 +95,7 @@ def resume_json(text: str) -> int:
     return found.end() if found else -1
 
 
-def _is_grid(root: _Node) -> bool:
+def _is_grid(root: Node) -> bool:
     rows = root.inner[0].inner if len(root.inner) == 1 else root.inner
     return len(rows) > FEWEST_RECORDS and all(
         row.bracket == "[" and len(row.inner) > 1 for row in rows
@@ -107,7 +108,7 @@ class _Scan:
     def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.at = start
-        self.root = _Node(start, start)
+        self.root = Node(start, start)
         self.stack = [self.root]
         self.keys = 0
         self.commas = False
@@ -168,7 +169,7 @@ class _Scan:
         if self._scalar is not None:
             return False
         keyed = self._key >= 0
-        node = _Node(self._key if keyed else at, -1, self.text[at], keyed)
+        node = Node(self._key if keyed else at, -1, self.text[at], keyed)
         self._key = -1
         self.stack[-1].inner.append(node)
         self.stack.append(node)
@@ -191,13 +192,13 @@ class _Scan:
             if inside or self._key >= 0:
                 keyed = self._key >= 0
                 start = self._key if keyed else self._scalar[0]
-                self.stack[-1].inner.append(_Node(start, self._scalar[1], "", keyed))
+                self.stack[-1].inner.append(Node(start, self._scalar[1], "", keyed))
             self._scalar = None
         self._key = -1
 
 
-class _Writer:
-    """Writes the units of values into a draft."""
+class Writer:
+    """Writes the units of values into a draft; `open`: what opens the value the text ends in."""
 
     def __init__(self, text: str, draft: Draft) -> None:
         self.text = text
@@ -205,12 +206,12 @@ class _Writer:
         self.lists = False
         self.open = -1  # the unit that opens what the text ends in
 
-    def write(self, root: _Node) -> None:
+    def write(self, root: Node) -> None:
         """All units of the values that stand side by side."""
-        self.lists = _has_record_list(root)
+        self.lists = has_record_list(root)
         self._inner(root, -1, 0)
 
-    def _inner(self, node: _Node, head: int, depth: int) -> None:
+    def _inner(self, node: Node, head: int, depth: int) -> None:
         listed = node.is_record_list()
         spans: list[Span] = []
         noun = "records" if listed else "" if self.lists else "fields"
@@ -229,16 +230,16 @@ class _Writer:
             if one.bracket or node.bracket or not listed:
                 spans.append((one.start, one.end))
 
-    def _opens(self, node: _Node, *, listed: bool, root: bool) -> bool:
+    def _opens(self, node: Node, *, listed: bool, root: bool) -> bool:
         if not node.bracket or not node.inner:
             return False
         if listed:
             return node.size > LONGEST_RECORD
-        if root and not node.cut and not _has_record_list(node):
+        if root and not node.cut and not has_record_list(node):
             return node.size > LONGEST_ROOT
         return node.size > LONGEST_VALUE or node.cut
 
-    def _open(self, node: _Node, head: int, depth: int) -> None:
+    def _open(self, node: Node, head: int, depth: int) -> None:
         at = len(self.draft.starts)
         opener = self.draft.add(node.start, head) if node.keyed else head
         if node.cut and node.keyed:
@@ -247,7 +248,7 @@ class _Writer:
         if not node.keyed and len(self.draft.starts) > at:
             self.draft.starts[at] = node.start  # the bracket goes with what it opens
 
-    def _value(self, node: _Node, head: int) -> None:
+    def _value(self, node: Node, head: int) -> None:
         first = self.draft.add(node.start, head)
         if node.bracket or node.size <= LONGEST_STRING:
             return
@@ -255,7 +256,8 @@ class _Writer:
             self.draft.add(a, first)
 
 
-def _has_record_list(node: _Node) -> bool:
+def has_record_list(node: Node) -> bool:
+    """Whether the value, or one in it, is a list of records."""
     waiting, depth = [node], 0
     while waiting and depth < DEEPEST:
         if any(one.is_record_list() for one in waiting):
