@@ -91,7 +91,7 @@ def score_sentences(
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
     runs = runs_of(pool.index.words, pool.index.widths.tolist())
     held = _held_terms(pool)
-    earned = _earned(pool, chunks, named + separation.gain)
+    earned = _earned(pool, chunks, named + separation.gain + found["bridge"])
     sentences = {
         p.candidate.chunk.id: Sentences(
             spans=p.units.spans,
@@ -112,6 +112,8 @@ def score_sentences(
 
 def _earned(pool: Pool, chunks: NDArray[np.int64], gain: Numbers) -> NDArray[np.bool_]:
     """Which units earned a block: by a word of the query, or by their chunk's score.
+
+    `gain`: above zero where a score set them apart, or where a good sentence names their document.
 
     The others are shown beside these only. All have, if none holds a word of the query.
     """
