@@ -58,7 +58,6 @@ def test_limit_taxonomy_and_temperature(run):
         temperature = server.requests[-1]["temperature"]
     bundle = json.loads(Path("run.json").read_text())
 
-    side = ("--taxonomy", "words.toml")
     assert (done.code, temperature) == (0, 0.7)
     assert len(bundle["candidates"]) == 1
     assert (bundle["intent"], bundle["supplements"][0]["id"]) == ("depth", "well")

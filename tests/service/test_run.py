@@ -60,7 +60,8 @@ def program(folder: Path, *flags: str, **settings: object) -> Iterator[Program]:
         stderr=subprocess.PIPE,
         encoding="utf-8",
         env={"PYTHONPATH": str(PACKAGE.parent), "PATH": os.environ["PATH"],
-             "FOVEATE_SERVE_EMBEDDER": "hashing", "FOVEATE_SERVE_LOG_FORMAT": "plain", **env},
+             "FOVEATE_SERVE_EMBEDDER": "hashing", "FOVEATE_SERVE_LOG_FORMAT": "plain",
+             "FOVEATE_SERVE_CREATE": "true", **env},
     )  # fmt: skip
     lines: Queue[str] = Queue()
     stderr = process.stderr

@@ -203,7 +203,7 @@ def test_both_text_formats_are_spoken(service):
 def test_the_stores_size_is_told(filled_store):
     """F7: how many documents and chunks the open stores hold, and how many bytes they take."""
     with serving(Settings(store=str(filled_store), embedder="hashing")) as client:
-        assert scraped(client).value("foveate_open_stores") == 0
+        assert scraped(client).value("foveate_open_stores") == 1  # ready means that it is open
         client.post("/v1/search", json={"query": "slate"})
         found = scraped(client)
         listed = client.get("/v1/documents", params={"limit": 100}).json()["documents"]

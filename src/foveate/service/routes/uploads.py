@@ -61,12 +61,6 @@ class UploadForm:
                                 "items": {"type": "string", "format": "binary"},
                                 "description": "The files; a file's name is its document's id.",
                             },
-                            "principals": {
-                                "type": "array",
-                                "items": {"type": "string"},
-                                "description": "Who may read them; none: everybody in the tenant.",
-                            },
-                            "metadata": {"type": "object", "description": "As JSON."},
                         },
                     }
                 }
@@ -77,7 +71,11 @@ class UploadForm:
 async def upload_documents(
     request: Request, caller: Annotated[Caller, require_scope("write")]
 ) -> Response:
-    """Keep the documents of files, in the place of those of these names."""
+    """Keep the documents of files, in the place of those of these names.
+
+    Beside the files, a form may have `principals`, one a part: who may read them (none: everybody
+    in the tenant); and `metadata`, a JSON object.
+    """
     state = state_of(request)
     form = read_form(request.headers.get("content-type", ""), await request.body())
     found, refused = await state.write_pool.run(
