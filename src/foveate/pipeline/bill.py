@@ -14,7 +14,7 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.json_text import compact_json
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, token_counter
 
-ZONES = ("tools", "system", "user", "assistant", "calls", "results", "other")
+ZONES: tuple[str, ...] = ("tools", "system", "user", "assistant", "calls", "results", "other")
 LEAST_REPEATED = 16
 """Tokens; a shorter text that comes again costs too little to be named."""
 

@@ -70,15 +70,17 @@ class CompactRequests:
                 raise UnknownName("key", str(key), REQUEST_KEYS)
         if "messages" not in request:
             raise BadInput("is missing", field="messages")
+        messages: Any = request["messages"]
+        form: Any = request.get("form")
         return compact(
-            request["messages"],
+            messages,
             budget=self.budget,
             tools=check_tools(request.get("tools")) or self.tools,
             model=self.model,
             tokenizer=self.tokenizer,
             query=check_query(request.get("query")),
             pinned=_places(request.get("pinned")),
-            form=request.get("form"),
+            form=form,
         )
 
 

@@ -33,8 +33,9 @@ def replay_compaction(bundle: Mapping[str, Any]) -> Verdict:
     """The list made again and compared; raises `BadInput` for what is no such bundle."""
     try:
         known = {f.name for f in fields(CompactOptions)}
-        given = {name: bundle["options"][name] for name in known}
-        options = CompactOptions(**{**given, "pinned": tuple(given["pinned"])})
+        given: dict[str, Any] = {name: bundle["options"][name] for name in known}
+        given["pinned"] = tuple(given["pinned"])
+        options = CompactOptions(**given)
         tokenizer = plugins.tokenizer(bundle["tokenizer"])
         made = compact_messages(
             bundle["messages"],

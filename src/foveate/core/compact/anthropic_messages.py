@@ -33,7 +33,10 @@ def _parse_message(index: int, message: Json, names: Mapping[str, str]) -> Entry
     blocks = (
         content if isinstance(content, Sequence) and not isinstance(content, str) else [content]
     )
-    calls, results, said = [], [], []
+    calls: list[Call] = []
+    results: list[Result] = []
+    said: list[Content] = []
+    block: Any
     for slot, block in enumerate(blocks):
         kind = block.get("type") if isinstance(block, Mapping) else None
         if kind in _CALLS:

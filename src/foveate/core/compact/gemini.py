@@ -43,9 +43,10 @@ def _parse_content(index: int, content: Json) -> Entry:
     others: list[str] = []
     kinds: list[str] = [f"role {given}"] if role == "other" else []
     extra = 0
-    for slot, part in enumerate(parts):
-        if not isinstance(part, Mapping):
+    for slot, given_part in enumerate(parts):
+        if not isinstance(given_part, Mapping):
             raise refuse(index, "has a part that is no mapping")
+        part: Json = given_part
         if key := _which(part, _CALL):
             calls.append(_parse_call(part[key], index))
             others.append(unknown_fields_json(part, key))

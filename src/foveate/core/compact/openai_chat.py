@@ -81,11 +81,12 @@ def _parse_calls(message: Json, index: int) -> list[Call]:
 
 def _parse_call(call: Any, index: int) -> Call:
     body = call.get("function", call.get("custom")) if isinstance(call, Mapping) else None
-    if not isinstance(body, Mapping) or not isinstance(call.get("id"), str):
+    call_id: Any = call.get("id") if isinstance(call, Mapping) else None
+    if not isinstance(body, Mapping) or not isinstance(call_id, str):
         raise refuse(index, "has a tool call without an id or a function")
     given = body.get("arguments", body.get("input", ""))
     arguments = given if isinstance(given, str) else compact_json(given)
-    return Call(id=call["id"], name=str(body.get("name", "")), arguments=arguments)
+    return Call(id=call_id, name=str(body.get("name", "")), arguments=arguments)
 
 
 def _old_call(message: Json) -> list[Call]:

@@ -22,8 +22,8 @@ HANDLE_LENGTH = 8
 """Hexadecimal digits of a handle: enough for a store of some thousand originals."""
 LONGEST_ANALYSED = 200_000
 """Characters of a text that are taken apart; of a longer one, the two ends."""
-LONGEST_PIECE = 400
-"""Characters; a longer unit is shown by its lines."""
+LONGEST_PIECE, LONGEST_BLOCK = 400, 160
+"""Characters; a longer unit of one line, or of several, is shown by its lines."""
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _ERROR = re.compile(r"(?i)\b(?:error|exception|traceback|failed|failure|fatal|denied|refused)\b")
 _ENDS_WEIGHT = 0.3  # what the first and the last unit have, where the average unit has 1 / units
@@ -98,7 +98,8 @@ def _split_long(
     heads: list[int] = []  # of each unit, the place of its first piece
     for start, end in spans:
         heads.append(len(found))
-        found += [(start, end)] if end - start <= LONGEST_PIECE else _lines(text, start, end)
+        most = LONGEST_BLOCK if "\n" in text[start:end] else LONGEST_PIECE
+        found += [(start, end)] if end - start <= most else _lines(text, start, end)
     places = list(range(len(found)))
     for n, lean in enumerate(leans):
         alone = n + 1 == len(heads) or heads[n + 1] == heads[n] + 1

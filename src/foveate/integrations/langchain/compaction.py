@@ -43,7 +43,8 @@ class FoveateCompaction:
     def __call__(self, given: Any) -> Any:
         """Messages for messages, the hook's update for a state."""
         if isinstance(given, Mapping):
-            return {"llm_input_messages": self.messages(given["messages"])}
+            known: Any = given["messages"]
+            return {"llm_input_messages": self.messages(known)}
         return self.messages(given)
 
     def messages(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
