@@ -45,8 +45,8 @@ WEIGHTS = {
 NOISE = 17.0
 """Log-odds under the best unit's at which a unit is noise: `pack` stops before it on request.
 
-On the development sets at 4,000 tokens, questions with one piece of evidence then use 59 % of the
-budget and lose 0.01 of their recall.
+On the development sets at 4,000 tokens, questions with one piece of evidence then use 74 % of the
+budget, and lose nothing; at 13 they use 55 % and lose 0.012 of their recall.
 """
 BEST_CHUNKS = 3
 """So many chunks at least, and those in the upper half of the scores' range, earn for all units."""
