@@ -110,7 +110,9 @@ class Selection:
 
     def may_stand(self, pieces: tuple[int, ...]) -> bool:
         """Whether these may be shown: their block is open, or one of them earned it, or few are."""
-        return self.is_modest or self.many[self.owners[pieces[0]]] > 0 or any(map(self.earned.__getitem__, pieces))
+        if self.is_modest or self.many[self.owners[pieces[0]]] > 0:
+            return True
+        return any(map(self.earned.__getitem__, pieces))
 
     def take(self, pieces: tuple[int, ...]) -> list[int]:
         """Choose them; their neighbours, which are worth a little more for it, are handed back."""
