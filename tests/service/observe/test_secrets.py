@@ -143,7 +143,7 @@ def test_nothing_that_is_planted_comes_out(house):
             assert token.rpartition("_")[2] not in said
             assert token not in said
     assert "/v1/documents/{" in told["logs"]
-    assert "a model failed: answered 400" in told["logs"]
+    assert "the model 'parrot' failed: answered 400" in told["logs"]
     assert "foveate.pack" in told["spans"]
     assert 'recipe="inline"' in told["metrics"]
 
