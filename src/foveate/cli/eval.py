@@ -32,6 +32,15 @@ class RunCommand(TyperCommand):
         return super().parse_args(ctx, given)
 
 
+StoreOfCandidates = Annotated[
+    str | None,
+    typer.Option("--store", metavar="URL", help="Take the candidates from this store."),
+]
+SearchDepth = Annotated[
+    int, typer.Option("--limit", metavar="N", min=1, help="Candidates from --store.")
+]
+
+
 def run(
     *,
     files: Annotated[
@@ -64,13 +73,8 @@ def run(
         list[str] | None,
         typer.Option("--scores", metavar="V,V", help="given, oracle, noisy:P, cosine, rrf, none."),
     ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option("--store", metavar="URL", help="Take the candidates from this store."),
-    ] = None,
-    depth: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="Candidates from --store.")
-    ] = 30,
+    store: StoreOfCandidates = None,
+    depth: SearchDepth = 30,
     cases: Annotated[
         int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases of each set.")
     ] = None,
