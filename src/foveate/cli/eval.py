@@ -32,6 +32,10 @@ class RunCommand(TyperCommand):
         return super().parse_args(ctx, given)
 
 
+ScoreVariants = Annotated[
+    list[str] | None,
+    typer.Option("--scores", metavar="V,V", help="given, oracle, noisy:P, cosine, rrf, none."),
+]
 StoreOfCandidates = Annotated[
     str | None,
     typer.Option("--store", metavar="URL", help="Take the candidates from this store."),
@@ -69,10 +73,7 @@ def run(
         str,
         typer.Option("--embedder", metavar="E", help="Embedder of the candidates (default: none)."),
     ] = "",
-    scores: Annotated[
-        list[str] | None,
-        typer.Option("--scores", metavar="V,V", help="given, oracle, noisy:P, cosine, rrf, none."),
-    ] = None,
+    scores: ScoreVariants = None,
     store: StoreOfCandidates = None,
     depth: SearchDepth = 30,
     cases: Annotated[

@@ -191,7 +191,7 @@ Candidates = Annotated[
 ]
 
 
-class SupplementIn(RequestModel):
+class RequestSupplement(RequestModel):
     """Side knowledge that may stand before the context."""
 
     id: Name
@@ -215,7 +215,7 @@ class ContextRequest(RequestModel):
         Field(description="Chunks beside the candidates, for recipes that expand; no scores."),
     ] = Field(default_factory=list)
     supplements: Annotated[
-        list[SupplementIn],
+        list[RequestSupplement],
         max_items(1_000),
         Field(max_length=1_000, description="Side knowledge, for recipes with a gate for it."),
     ] = Field(default_factory=list)
