@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trim_span
-from foveate.core.text.graphemes import PREPEND, last_grapheme_boundary, last_word_boundary
+from foveate.core.text.graphemes import last_grapheme_boundary, last_word_boundary
 from foveate.core.types import Span
 
 __all__ = [
@@ -76,11 +76,6 @@ def each_unit(text: str, span: Span, kind: BlockKind, language: str = "en") -> I
             number, said = (number[0], said[1]), None
         yield from (unit for unit in (number, said) if unit is not None)
     yield from spans
-
-
-def is_context_free(block: str) -> bool:
-    """Whether the units of this block of prose are the same wherever it stands."""
-    return 0 < len(block) <= MAX_SENTENCE_LENGTH and block[-1] not in PREPEND
 
 
 def _split_long_span(text: str, start: int, end: int) -> Iterator[Span]:

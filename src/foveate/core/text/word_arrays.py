@@ -11,7 +11,7 @@ hold the arrays to both.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -171,13 +171,13 @@ def number_of(word: str) -> int:
     return total ^ total >> 31
 
 
-def batches(texts: Sequence[str], size: Callable[[str], int] = len) -> Iterator[tuple[int, int]]:
+def batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Ranges of texts of about `BATCH` characters together; a longer text stands alone."""
     first = total = 0
     for place, text in enumerate(texts):
-        total += size(text)
+        total += len(text)
         if total > BATCH and place > first:
             yield first, place
-            first, total = place, size(text)
+            first, total = place, len(text)
     if first < len(texts):
         yield first, len(texts)

@@ -44,7 +44,7 @@ def _holders(passage: Passage, word: str) -> list[int]:
         return []
     units = passage.units
     starts = [a for a, _ in units.spans]
-    sentences = [(a, b) for a, b, kind in units.prose if kind == "paragraph"]
+    sentences = list(units.prose)
     if passage.candidate.chunk.row is not None:
         sentences = []  # the row of a table that was written out as a sentence
     openings = [a for a, _ in sentences]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from foveate.core.text.long_units import cut_long
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
@@ -47,18 +47,15 @@ _OPENS = (":", "\uff1a")
 _INSIDE = re.compile(r"[a-z\u00df-\u00ff,;)\]]")
 
 
-Prose: TypeAlias = tuple[int, int, BlockKind]
-
-
 class Units(NamedTuple):
     """The spans, and for each unit the place of the one it leans on; its own where it stands.
 
-    `prose`: from where to where the blocks of sentences go, and their kinds.
+    `prose`: from where to where each paragraph goes.
     """
 
     spans: tuple[Span, ...]
     leans: tuple[int, ...]
-    prose: tuple[Prose, ...] = ()
+    prose: tuple[Span, ...] = ()
 
 
 def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = None) -> Units:
@@ -77,7 +74,7 @@ def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = N
     """
     spans: list[Span] = []
     leans: list[int] = []
-    prose: list[Prose] = []
+    prose: list[Span] = []
     at = 0
     for shape in find_shapes(text) if shapes is None else shapes:
         _add_prose(text[at : shape.start], at, (spans, leans, prose), language)
@@ -91,7 +88,7 @@ def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = N
 def _add_prose(
     text: str,
     at: int,
-    to: tuple[list[Span], list[int], list[Prose]],
+    to: tuple[list[Span], list[int], list[Span]],
     language: str,
 ) -> None:
     """The units of a stretch of prose, which begins at `at`, behind those that there are."""
@@ -102,14 +99,14 @@ def _add_prose(
     found = _prose_units(text, language)
     spans += [(a + at, b + at) for a, b in found.spans] if at else found.spans
     leans += [lean + before for lean in found.leans]
-    prose += [(a + at, b + at, kind) for a, b, kind in found.prose]
+    prose += [(a + at, b + at) for a, b in found.prose]
 
 
 def _prose_units(text: str, language: str) -> Units:
     """The units of a text that has no other shape."""
     spans: list[Span] = []
     leans: list[int] = []
-    prose: list[Prose] = []
+    prose: list[Span] = []
     listed: set[int] = set()
     opener = -1  # the place of what opened the list that is going on
     items: list[tuple[int, int]] = []  # indent and place of the items that the next may be part of
@@ -120,8 +117,8 @@ def _prose_units(text: str, language: str) -> Units:
         if kind == "paragraph":
             lines = cut_long(text, lines)
         spans += _pieces(text, lines) if kind == "code" else lines
-        if kind in ("paragraph", "list"):
-            prose.append((*span, kind))
+        if kind == "paragraph":
+            prose.append(span)
         if kind == "list" and opener < 0 < first and _opens(text, spans[first - 1]):
             opener = first - 1
         elif kind != "list":
