@@ -67,7 +67,7 @@ def test_the_compressor_of_the_settings_serves_recipes_that_ask_for_it(monkeypat
         asked = len(model.headers)
         whole = client.post("/v1/assemble", json=body)
 
-    assert (short.json()["text"], asked) == (f"[1] Source: a.md\n{ANSWER}", 1)
+    assert (short.json()["text"], asked) == (f"[1] Source: a.md\n… {ANSWER} …", 1)
     assert (whole.status_code, len(model.headers)) == (200, asked)
 
 

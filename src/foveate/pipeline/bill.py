@@ -67,7 +67,7 @@ def bill(
 
     >>> said = [{"role": "user", "content": "Is boat_77 free?"}]
     >>> bill(said).by_zone["user"], bill(said).total
-    (7, 7)
+    (6, 6)
     """
     known = check_messages(messages)
     counter = plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer

@@ -15,7 +15,7 @@ from typing import Literal
 from foveate.core.chat.history_fit import HistoryFit, MessageCounter, Summary, TurnCache
 from foveate.core.chat.shorten import LENGTH_DIVISORS
 from foveate.core.chat.turns import SYSTEM_ROLES, Message, Turn, messages_from_turn
-from foveate.core.chat.value_ledger import build_value_ledger
+from foveate.core.chat.value_ledger import build_value_ledger, holds_values
 from foveate.core.checks import check_zone
 from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.types import Number, StageTrace
@@ -112,7 +112,8 @@ def _tighten(draft: HistoryFit, room: int, options: History, summary: Summary | 
     if summary is not None and summary.text and draft.summarise(summary, room):
         return
     target = room * (100 - options.slack) // 100
-    if options.ledger and not options.slack and room >= LEDGER_TOKENS:
+    reserves = options.ledger and not options.slack and room >= LEDGER_TOKENS
+    if reserves and holds_values(draft):
         target -= min(room // LEDGER_SHARE, LEDGER_TOKENS)
     if draft.total() <= room:
         return

@@ -39,6 +39,12 @@ def build_value_ledger(draft: HistoryFit, room: int) -> str:
     return ledger.text if ledger.named else ""
 
 
+def holds_values(draft: HistoryFit) -> bool:
+    """Whether any turn has a value of its own: a small number alone is not worth the room."""
+    texts = (text for turn in draft.turns for text in _texts(turn))
+    return any(value.kind != "small" for text in texts for value in extract_values(text))
+
+
 class _TextCounter:
     """Counts a text as a part of a message that there is already."""
 

@@ -114,17 +114,17 @@ def _earned(pool: Pool, chunks: NDArray[np.int64], gain: Numbers) -> NDArray[np.
     """Which units earned a block: by a word of the query, or by their chunk's score.
 
     `gain`: above zero where a score set them apart, or where a good sentence names their document.
-
-    The others are shown beside these only. All have, if none holds a word of the query.
+    The others are shown beside these, or where little is shown. All have, if no unit and no title
+    holds a word of the query.
     """
     import numpy as np
 
-    earned = gain > 0
+    earned = pool.each([float(p.held > 0) for p in pool.passages]) > 0
     for units, _ in pool.places:
         earned[units] = True
-    earned |= pool.each([float(p.held > 0) for p in pool.passages]) > 0
     if not earned.any():
         return ~earned
+    earned |= gain > 0
     scores = np.array(pool.scores)
     high = np.sort(scores)[-BEST_CHUNKS:][0]
     if scores.max() > scores.min():
