@@ -55,7 +55,8 @@ def bm25(chunks: list[Chunk], query: str) -> dict[str, float]:
     texts = {name: terms_to_index(row) for name, row in rows.items()}
     words = sum(map(len, texts.values()))
     frequency = {t: sum(t in text for text in texts.values()) for t in query_terms(query)}
-    rare = any(0 < 2 * n <= len(texts) for n in frequency.values())
+    # Among fewer than 200 rows, a word in most of them counts, too.
+    rare = len(texts) >= 200 and any(0 < 2 * n <= len(texts) for n in frequency.values())
     scores = dict[str, float]()
     for name, text in texts.items():
         for term, n in frequency.items():
