@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from foveate.core.compact.content import Content, read_content, read_part, refuse, text_with_content
-from foveate.core.compact.entries import Call, Entry, EntryRole, Json, MessageForm, Result
+from foveate.core.compact.entries import (
+    Call,
+    Entry,
+    EntryRole,
+    Json,
+    MessageForm,
+    Result,
+    parse_in_order,
+)
 from foveate.core.json_text import compact_json, unknown_fields_json
 
 _ROLES: dict[str, EntryRole] = {"user": "user", "assistant": "assistant", "system": "system"}
 _CALLS = ("tool_use",)
 _THINKING = ("thinking", "redacted_thinking")
-
-
-def _parse(messages: Sequence[Json]) -> list[Entry]:
-    names: dict[str, str] = {}
-    found = []
-    for index, message in enumerate(messages):
-        entry = _parse_message(index, message, names)
-        names.update((call.id, call.name) for call in entry.calls)
-        found.append(entry)
-    return found
 
 
 def _parse_message(index: int, message: Json, names: Mapping[str, str]) -> Entry:
@@ -109,5 +108,7 @@ def _note(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-ANTHROPIC = MessageForm(name="anthropic", parse=_parse, rewrite=_rewrite, note=_note)
+ANTHROPIC = MessageForm(
+    name="anthropic", parse=partial(parse_in_order, _parse_message), rewrite=_rewrite, note=_note
+)
 """The Messages API."""

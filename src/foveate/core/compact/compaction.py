@@ -323,12 +323,6 @@ class _Result:
         }
 
 
-def _left_out(name: str, tokens: int, *, orphan: bool) -> Decision:
-    reason = "message_orphaned" if orphan else "message_left_out"
-    numbers = {"tokens": tokens, "shown": 0}
-    return Decision(chunk_id=name, action="dropped", reason=reason, numbers=numbers)
-
-
 def _check_books(entries: Sequence[Entry], decisions: Sequence[Decision]) -> None:
     """Raise `StageBroke` unless every message and every block of a result has one decision."""
     names = [f"message {entry.index + 1}" for entry in entries]

@@ -112,3 +112,16 @@ def group_entries(entries: Iterable[Entry]) -> list[Group]:
             done.append(group)
             group = Group()
     return [*done, group] if group.entries else done
+
+
+def parse_in_order(
+    parse: Callable[[int, Json, Mapping[str, str]], Entry], messages: Sequence[Json]
+) -> list[Entry]:
+    """The entry of each message; `parse` is given the names of all calls before it, by id."""
+    names: dict[str, str] = {}
+    found = []
+    for index, message in enumerate(messages):
+        entry = parse(index, message, names)
+        names.update((call.id, call.name) for call in entry.calls)
+        found.append(entry)
+    return found

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from foveate.core.compact.content import Content, read_content, refuse, text_with_content
-from foveate.core.compact.entries import Call, Entry, EntryRole, Json, MessageForm, Result
+from foveate.core.compact.entries import (
+    Call,
+    Entry,
+    EntryRole,
+    Json,
+    MessageForm,
+    Result,
+    parse_in_order,
+)
 from foveate.core.json_text import compact_json, unknown_fields_json
 
 _ROLES: dict[str, EntryRole] = {
@@ -19,16 +28,6 @@ _ROLES: dict[str, EntryRole] = {
 }
 _TEXT_KEYS = ("refusal", "reasoning_content", "reasoning")
 _KNOWN = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", *_TEXT_KEYS)
-
-
-def _parse(messages: Sequence[Json]) -> list[Entry]:
-    names: dict[str, str] = {}
-    found = []
-    for index, message in enumerate(messages):
-        entry = _parse_message(index, message, names)
-        names.update((call.id, call.name) for call in entry.calls)
-        found.append(entry)
-    return found
 
 
 def _parse_message(index: int, message: Json, names: Mapping[str, str]) -> Entry:
@@ -106,5 +105,7 @@ def _note(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-OPENAI_CHAT = MessageForm(name="openai", parse=_parse, rewrite=_rewrite, note=_note)
+OPENAI_CHAT = MessageForm(
+    name="openai", parse=partial(parse_in_order, _parse_message), rewrite=_rewrite, note=_note
+)
 """Chat Completions, and every server that speaks like it."""
