@@ -152,8 +152,8 @@ class Sentences:
     itself where it stands alone. `worths` compare over the pool; the best sentence of all has 1.
     `runs`: of each, its runs of words as numbers, by which a repeat is known; empty: not known.
     `noise`: a sentence with less worth is not worth showing, even if the budget has room. `asked`:
-    the places of those that hold an identifier which the query names. `earned[i]`: whether i may
-    be shown without one that has; empty: all have. `words[i]`: a bit for
+    the places of those that hold an identifier which the query names. `earned[i]`: whether
+    sentence i may open a block by itself; empty: all may. `words[i]`: a bit for
     each term of the query that i holds, `title_words` those of the title; empty: not known.
     `set_apart`: whether the retriever's score set the text apart from the rest.
     """

@@ -49,7 +49,7 @@ On the development sets at 4,000 tokens, questions with one piece of evidence th
 budget, and lose nothing; at 13 they use 55 % and lose 0.012 of their recall.
 """
 BEST_CHUNKS = 3
-"""So many chunks at least, and those in the upper half of the scores' range, earn for all units."""
+"""The best so many chunks by score may open a block, and all in the upper half of the range."""
 _FROM_SCORES = ("score", "place")
 
 
@@ -91,7 +91,7 @@ def score_sentences(
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
     runs = runs_of(pool.index.words, pool.index.widths.tolist())
     held = _held_terms(pool)
-    earned = _earned(pool, chunks, named + separation.gain + found["bridge"])
+    earned = _earned(pool, held, chunks, named + separation.gain + found["bridge"])
     sentences = {
         p.candidate.chunk.id: Sentences(
             spans=p.units.spans,
@@ -110,18 +110,20 @@ def score_sentences(
     return ScoredSentences(sentences, separation)
 
 
-def _earned(pool: Pool, chunks: NDArray[np.int64], gain: Numbers) -> NDArray[np.bool_]:
-    """Which units earned a block: by a word of the query, or by their chunk's score.
+def _earned(
+    pool: Pool, held: Sequence[int], chunks: NDArray[np.int64], gain: Numbers
+) -> NDArray[np.bool_]:
+    """Which units may open a block: by a word of the query, or by their chunk's score.
 
-    `gain`: above zero where a score set them apart, or where a good sentence names their document.
-    The others are shown beside these, or where little is shown. All have, if no unit and no title
-    holds a word of the query.
+    By unit: `held`, the bits of the terms in it; `chunks`, the number of its chunk; `gain`, above
+    zero where a score set it apart, or where a good sentence names its document. The others are
+    shown beside these, or if little is shown so far. If no unit and no title holds a word of the
+    query, all may.
     """
     import numpy as np
 
     earned = pool.each([float(p.held > 0) for p in pool.passages]) > 0
-    for units, _ in pool.places:
-        earned[units] = True
+    earned |= np.array([words > 0 for words in held], dtype=np.bool_)
     if not earned.any():
         return ~earned
     earned |= gain > 0

@@ -55,7 +55,7 @@ class Selection:
     said: set[int] = field(default_factory=set)  # runs of words
     asked: list[int] = field(default_factory=list)  # pieces that hold an identifier of the query
     earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
-    is_modest: bool = False  # no more than a little is filled now, with what is left
+    is_modest: bool = False  # little is shown so far, so any piece may open a block
     noise: float = 0.0  # the worth under which a piece is not worth showing
     changed: set[int] = field(default_factory=set)  # candidates to be counted anew
 
@@ -109,7 +109,7 @@ class Selection:
         return (piece > first and taken[piece - 1]) or (piece + 1 < after and taken[piece + 1])
 
     def may_stand(self, pieces: tuple[int, ...]) -> bool:
-        """Whether these may be shown: their block is open, or one of them earned it, or few are."""
+        """Whether these may be shown: in an open block, or in one that one of them may open."""
         if self.is_modest or self.many[self.owners[pieces[0]]] > 0:
             return True
         return any(map(self.earned.__getitem__, pieces))
