@@ -8,6 +8,7 @@ examples). None has a deadline: wall time on a busy machine proves nothing.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -21,6 +22,10 @@ os.environ["LANGSMITH_TRACING"] = os.environ["LANGCHAIN_TRACING_V2"] = "false"
 
 # Services under test make their stores, but where a test says otherwise.
 os.environ["FOVEATE_SERVE_CREATE"] = "true"
+
+# A shell lets what it starts in the background ignore Ctrl-C, and programs under test inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
