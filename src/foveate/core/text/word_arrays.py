@@ -29,6 +29,8 @@ PERIOD = 64
 """Powers that are kept. Later letters use them again, times the odd number of the round."""
 BATCH = 1 << 20
 """Characters that are read at once; it bounds the memory of a pass."""
+PLANES = (0x80, 0x2800, 0x10000, 0x110000)
+"""Code points where ASCII, most alphabets, most scripts and all characters end."""
 _MASK = (1 << 64) - 1
 WORD, UNSPACED = 1, 2  # classes of characters; 0 separates
 
@@ -36,18 +38,18 @@ WORD, UNSPACED = 1, 2  # classes of characters; 0 separates
 class Alphabet:
     """Which characters make words: those of `words`, and `unspaced` ones, of which two make one.
 
-    Both are patterns of one character. The classes of all characters are worked out at first use.
+    Both are patterns of one character. The classes of characters are worked out at first use, up to
+    the last of `PLANES` that a text needs.
     """
 
     def __init__(self, words: str, unspaced: str) -> None:
         self._patterns = {WORD: words, UNSPACED: unspaced}
 
     @cache  # noqa: B019 (alphabets live as long as the process)
-    def classes(self, ascii_only: bool) -> NDArray[np.uint8]:  # noqa: FBT001
-        """The class of each character by its code point."""
+    def classes(self, end: int) -> NDArray[np.uint8]:
+        """The class of each character below the code point `end`."""
         import numpy as np
 
-        end = 1 << 7 if ascii_only else 0x110000
         everything = "".join(map(chr, range(end)))
         found = np.zeros(end, dtype=np.uint8)
         for label, pattern in self._patterns.items():
@@ -81,7 +83,8 @@ def read_words(texts: Sequence[str], alphabet: Alphabet) -> WordArrays:
     joined = "\n".join([*texts, ""])
     codes = code_points(joined)
     plain = codes.dtype == np.uint8
-    kinds = alphabet.classes(plain).take(codes, mode="clip")
+    last = 0 if plain else int(codes.max())
+    kinds = alphabet.classes(next(end for end in PLANES if end > last)).take(codes)
     starts, ends = _runs(kinds == WORD)
     unspaced = np.empty(0, dtype=np.int64)
     if not plain:

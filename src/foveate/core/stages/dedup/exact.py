@@ -45,11 +45,13 @@ def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]
     texts = [c.chunk.text for c in candidates]
     keys = texts
     if key == "normalised":
-        ends = [*map(_ends, texts)]
-        alike = Counter(ends)
-        pairs = zip(texts, ends, strict=True)
-        # A text with its own ends is no copy, and stands for itself.
-        keys = [normalise(text) if alike[own] > 1 else text for text, own in pairs]
+        alike: dict[str, set[str]] = {}
+        for text in texts:
+            alike.setdefault(_ends(text), set()).add(text)
+        # A text that no other has the ends of stands for itself.
+        several = [text for same in alike.values() if len(same) > 1 for text in same]
+        folded = dict(zip(several, map(normalise, several), strict=True))
+        keys = [folded.get(text, text) for text in texts]
     if len(set(keys)) == len(keys):
         return {}
     times = Counter(keys)
