@@ -104,6 +104,24 @@ def test_the_smallest_budget_that_would_do(recipe: str) -> None:
             assemble(inputs(recipe, budget=Budget(documents=needed - 1, window=None)), CL100K)
 
 
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_more_room_never_gives_nothing(recipe: str) -> None:
+    """B1: every budget from the smallest on has a context, also where an estimate is one off."""
+    words = ["pump", "valve", "the", "of", "water,", "heat.", "boiler", "Steam", "42", "pressure"]
+    text = " ".join(words[n * n % 97 % len(words)] for n in range(150))
+    source = "docs/some/long/path/manual.md"
+    chunk = Chunk(id="c", document_id="d", source=source, title="Pumps", sequence=0, text=text)
+    one = (Candidate(chunk=chunk, score=0.5),)
+
+    def request(tokens: int) -> Inputs:
+        return inputs(recipe, candidates=one, budget=Budget(documents=tokens, window=None))
+
+    with pytest.raises(BudgetTooSmall) as caught:
+        assemble(request(1), CL100K)
+    for tokens in range(caught.value.needed, caught.value.needed + 130):
+        assert assemble(request(tokens), CL100K).blocks
+
+
 def test_whole_request_fits_the_window() -> None:
     """B1: system prompt, history, query and framing count against the window with the context."""
     history = (("system", "Answer briefly. " * 20), ("user", "Hello."), ("assistant", "Hello!"))

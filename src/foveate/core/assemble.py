@@ -74,11 +74,15 @@ def run_stages(
 
 
 class Attempt(NamedTuple):
-    """What came of one budget: the finished text, or by how many tokens the nearest text missed."""
+    """What came of one budget: the finished text, or by how much the estimates were wrong.
+
+    `missed_by`: by how many tokens the nearest candidate missed; below 0, how many too many a text
+    had that was thought to fit.
+    """
 
     fitted: FittedContext | None
     trace: Trace
-    short_by: int = 0
+    missed_by: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +95,29 @@ class Assembly:
     observers: StepObserver | None = None
 
     def attempt(self, room: Budget) -> Attempt:
-        """Run the stages and the last gate; after a near miss, once more."""
-        first = self._run(room, 0)
-        if first.fitted is not None or not 0 < first.short_by <= MAX_NEAR_MISS:
-            return first
-        second = self._run(room, first.short_by)
-        return first if second.fitted is None else second
+        """Run the stages and the last gate; after near misses again, with more or less room."""
+        first = found = self._run(room, 0)
+        more = 0
+        for step in (1, 2, 4):
+            if found.fitted is not None or not 0 < abs(found.missed_by) <= MAX_NEAR_MISS:
+                break
+            more += step * found.missed_by
+            found = self._run(room, more)
+        return first if found.fitted is None else found
 
     def shortfall(self, room: Budget) -> int:
         """0 if something fits in this room, else what the nearest candidate missed; at least 1."""
         found = self.attempt(room)
-        return max(found.short_by, 1) if found.fitted is None else 0
+        return max(found.missed_by, 1) if found.fitted is None else 0
 
     def _run(self, room: Budget, more: int) -> Attempt:
         inputs, renderer = self.inputs, renderer_for_recipe(self.inputs.recipe)
-        larger = replace(room, documents=room.documents and room.documents + more)
-        request = build_request(inputs, larger, self.tokenizer, renderer, self.known)
+        other = replace(room, documents=room.documents and max(room.documents + more, 1))
+        request = build_request(inputs, other, self.tokenizer, renderer, self.known)
         candidates, trace = run_stages(inputs, request, self.observers)
         request = replace(request, budget=room)
         fitted = observe_step(self.observers, "render", fit, candidates, inputs, request, renderer)
         if not fitted.candidates and (candidates or count_exclusions(trace)[0]):
-            return Attempt(None, trace, smallest_shortfall(trace))
+            over = max([int(d.numbers.get("over", 0)) for d in fitted.trace.decisions], default=0)
+            return Attempt(None, trace, -over or smallest_shortfall(trace))
         return Attempt(fitted, (*trace, fitted.trace))
