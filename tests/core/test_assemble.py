@@ -122,6 +122,15 @@ def test_more_room_never_gives_nothing(recipe: str) -> None:
         assert assemble(request(tokens), CL100K).blocks
 
 
+@pytest.mark.parametrize("recipe", ["default", "summarise", "tight"])
+def test_nothing_that_was_packed_is_shed(recipe: str) -> None:
+    """B1: a candidate that is shown in another way keeps what stands around it in the books."""
+    for tokens in range(150, 1_000, 50):
+        made = inputs(recipe, budget=Budget(documents=tokens, window=None))
+        trace = assemble(made, CL100K).trace
+        assert not [d for stage in trace for d in stage.decisions if d.reason == "shed"]
+
+
 def test_whole_request_fits_the_window() -> None:
     """B1: system prompt, history, query and framing count against the window with the context."""
     history = (("system", "Answer briefly. " * 20), ("user", "Hello."), ("assistant", "Hello!"))

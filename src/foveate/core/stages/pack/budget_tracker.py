@@ -163,21 +163,17 @@ class BudgetTracker:
         return tokens if tokens > 0 else characters
 
     def take(self, candidate: Candidate, cost: Cost) -> None:
-        """Spend it."""
+        """Spend it on a block of the candidate's document."""
         self.documents.add(candidate.chunk.document_id)
         self.blocks += 1
+        self.spend(cost)
+
+    def spend(self, cost: Cost) -> None:
+        """Take it out of the purse; a negative cost is put in."""
         if self.tokens is not None:
             self.tokens -= cost.tokens
         if self.characters is not None:
             self.characters -= cost.characters
-
-    def give_back(self, cost: Cost) -> None:
-        """Undo a `take`; the document stays known, which the next cost of it may use."""
-        self.blocks -= 1
-        if self.tokens is not None:
-            self.tokens += cost.tokens
-        if self.characters is not None:
-            self.characters += cost.characters
 
 
 def tracker_for_budget(

@@ -16,7 +16,7 @@ from foveate.core.renditions import full_rendition
 from foveate.core.stages.pack.budget_tracker import BudgetTracker, is_undivided
 from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.ordered import RenditionOptions, by_score, fullest_that_fits
-from foveate.core.token_counter import Cost
+from foveate.core.token_counter import Cost, new_cost
 from foveate.core.types import Candidate, Rendition
 
 LEAST = 0.02  # the worst-scored candidate's worth, as a share of the best-scored one's
@@ -179,15 +179,22 @@ def _first(
 def swap_rendition(
     scale: BudgetTracker, old: Choice | None, candidate: Candidate, rendition: Rendition
 ) -> Choice | None:
-    """Show the candidate this way instead of `old`, if the purse holds the difference."""
-    if old is not None:
-        scale.give_back(old.cost)
-    cost = scale.afford(candidate, rendition)
-    if cost is None:
-        if old is not None:
-            scale.take(candidate, old.cost)
+    """Show the candidate this way instead of `old`, if the purse holds the difference.
+
+    It keeps its place, and so what stands around it.
+    """
+    if old is None:
+        cost = scale.afford(candidate, rendition)
+        if cost is None:
+            return None
+        scale.take(candidate, cost)
+        return Choice(candidate=candidate, rendition=rendition, cost=cost)
+    now, then = scale.body(candidate, rendition), scale.body(candidate, old.rendition)
+    more = new_cost((now[0] - then[0], now[1] - then[1]))
+    if not scale.fits(more):
         return None
-    scale.take(candidate, cost)
+    scale.spend(more)
+    cost = new_cost((old.cost[0] + more[0], old.cost[1] + more[1]))
     return Choice(candidate=candidate, rendition=rendition, cost=cost)
 
 
