@@ -101,10 +101,12 @@ LONG = {
     "open fences": lambda n: "".join(f"{'`' * (3 + k % 50)}\na\n" for k in range(n)),
     "code": lambda n: "def f():\n    return 1\n" * n,
     "inline": lambda n: 'said {"a": 1\n' * n,
-    "code among prose": lambda n: "class A:\n\n|-|-|\nand so it went on\n" * n,
+    "code among prose": lambda n: (
+        "import goods\nand so it went on\nand on again and\nand on again so\n" * n
+    ),
     "calls without end": lambda n: f"import a\n\nb = 1\nc = 2\n{'a(' * 8 * n}\n",
     "records and words": lambda n: '{"a": 1} and\n' * 8 * n,
-    "comments without end": lambda n: "<a ><!-- \n" * 8 * n,
+    "comments without end": lambda n: "<x ><!-- \n" * 8 * n,
     "names in a row": lambda n: f"<table><tr><TD>a{'<th>' * 8 * n}",
     "frames": lambda n: "Traceback (most recent call last):\n" * n,
 }
@@ -118,6 +120,7 @@ def test_time_is_linear(name: str) -> None:
 
 OTHERS: dict[str, tuple[Callable[[str], object], Callable[[int], str]]] = {
     "units behind quotation marks": (units_of, lambda n: '"' * 8 * n),
+    "joiners alone": (units_of, lambda n: "\u200d" * n),
     "a line of spaces": (split_result, lambda n: "a\n" + " " * 4 * n + "\nb" + "c" * 200_000),
     "a number of a query": (query_identifiers, lambda n: "1" * 8 * n + "_"),
 }
