@@ -75,11 +75,13 @@ class DocumentStore:
         overlap: int = 70,
         principals: Iterable[str] = (),
         jobs: int = 1,
+        encoding: str = "",
     ) -> Report:
         """Index files and folders; afterwards the store holds what is in them now.
 
         `size`, `overlap`: of a chunk, in tokens. `principals`: the names that may read documents
-        which do not say so themselves; none is everybody. `jobs`: processes that read files. The
+        which do not say so themselves; none is everybody. `jobs`: processes that read files.
+        `encoding`: of texts that are neither UTF-8 nor marked and declare none. The
         report counts what was written, and names what could not be read and why.
 
         Raises `BadInput` for a path that is not there, and `BadOption` or `ExternalError`.
@@ -93,6 +95,7 @@ class DocumentStore:
             overlap=overlap,
             principals=tuple(principals),
             jobs=jobs,
+            encoding=encoding,
         )
 
     def search(self, query: str, **keywords: Unpack[AssembleKeywords]) -> SearchResult:

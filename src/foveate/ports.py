@@ -88,7 +88,8 @@ class LoadedDocument:
     document's own with `own_id`, and without it what is put behind the file's name for this part
     of it. `lines`: whether the text's lines are the file's. `principals` empty: whatever the
     caller says of all documents. `front`: so many characters at the beginning are no text of the
-    document's; they are counted in every offset, and are in no chunk.
+    document's; they are counted in every offset, and are in no chunk. `encoding`: of the file, if
+    it is not UTF-8 and has no byte order mark.
     """
 
     text: str
@@ -103,6 +104,7 @@ class LoadedDocument:
     principals: tuple[str, ...] = ()
     lines: bool = True
     front: int = 0
+    encoding: str = ""
 
 
 class Loader(Protocol):

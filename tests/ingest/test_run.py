@@ -187,7 +187,7 @@ def test_one_bad_file_does_not_stop_the_rest(docs: Path) -> None:
     store = Memory()
     _ingest(docs, store)
     (docs / "a.md").write_bytes(b"\x00\x01binary")
-    (docs / "e.md").write_bytes(b"caf\xe9")
+    (docs / "e.md").write_bytes(b"\xef\xf0\xe8")
     (docs / "p.png").write_bytes(b"")
     report = _ingest(docs, store)
     assert [(each.path, each.reason.partition(":")[0]) for each in report.failed] == [

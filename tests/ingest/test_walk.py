@@ -40,12 +40,14 @@ def test_names_are_sorted_and_say_nothing_of_where_the_folder_is(tmp_path: Path)
 
 
 def test_what_is_left_out_is_told_but_for_hidden_files(tmp_path: Path) -> None:
-    """Unknown suffixes are skipped with the reason; hidden files and folders in silence."""
+    """Unknown suffixes are skipped with the reason; hidden files and folders in silence.
+
+    A file without a suffix is told by its content when it is read.
+    """
     root = _tree(tmp_path / "docs", "a.md", "p.png", "LICENSE", ".hidden.md", ".git/x.md")
     found = walk(root, TEXT)
-    assert [file.name for file in found.files] == ["docs/a.md"]
+    assert [file.name for file in found.files] == ["docs/LICENSE", "docs/a.md"]
     assert [(each.path, each.reason) for each in found.skipped] == [
-        ("docs/LICENSE", "no loader for files without a suffix"),
         ("docs/p.png", "no loader for .png"),
     ]
 

@@ -36,6 +36,14 @@ def index(
         int, typer.Option("--overlap", metavar="N", help="Tokens that neighbouring chunks share.")
     ] = 70,
     file_limit: FileLimits = None,
+    encoding: Annotated[
+        str,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="Encoding of texts that are not UTF-8 and declare none, e.g. windows-1251.",
+        ),
+    ] = "",
     jobs: Readers = None,
     engine: EngineName = "local",
     address: RayAddress = None,
@@ -98,6 +106,7 @@ def index(
         size=size,
         overlap=overlap,
         limits=limits,
+        encoding=encoding,
         enrich=Enrich(summaries=summaries, questions=questions, index_summaries=index_summaries),
         model=model,
         jobs=jobs,

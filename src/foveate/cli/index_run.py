@@ -26,6 +26,7 @@ from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
 from foveate.ingest import Enrich, Limits
 from foveate.ingest.chunk import check_sizes
 from foveate.ingest.loaders import suffixes
+from foveate.ingest.loaders.decode import check_encoding
 from foveate.ingest.on_ray import ray_engine
 from foveate.ingest.run import Engine, ingest, local_engine, walk_paths
 from foveate.ingest.run_state import Report
@@ -122,6 +123,7 @@ def open_indexer(
     size: int,
     overlap: int,
     limits: Limits | None = None,
+    encoding: str = "",
     enrich: Enrich | None = None,
     model: str = "",
     jobs: int | None = None,
@@ -143,6 +145,7 @@ def open_indexer(
         "size": size,
         "overlap": overlap,
         "limits": limits,
+        "encoding": check_encoding(encoding),
         "enrich": enrich or Enrich(),
         "model": load_model(model) if model else None,
         "at_once": _TRANSACTION_DOCUMENTS,
@@ -171,7 +174,7 @@ def _open_store(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:
     )
     raise BadInput(
         f"no file to read in {names}{next(reasons, '')}; name files, or a folder that holds some, "
-        f"of these kinds: {' '.join(suffixes())}"
+        f"of these kinds: {' '.join(suffixes())}, or without a suffix"
     )
 
 
@@ -212,6 +215,7 @@ def report_lines(done: IndexResult, width: int) -> list[str]:
         ("failed", report.failed),
         ("skipped", report.skipped),
         ("without the model", report.without_model),
+        ("not in UTF-8", report.encodings),
     )
     for what, failures in left_out:
         if failures:

@@ -17,6 +17,7 @@ from foveate.ingest.enrich import enrich_document
 from foveate.ingest.load import load_file, read_file
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.prepare import Settings, build_chunks, build_document, content_digest, file_hash
+from foveate.ingest.read_options import ReadOptions
 from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import File
 from foveate.ports import QUESTIONS, Document, Embedder, LoadedDocument
@@ -37,14 +38,16 @@ class Task:
 class PreparedDocument:
     """A document to write. `counts`: tokens of each chunk.
 
-    `brought`: which of `summary` and `questions` the document had itself. `vectors`: float32, shape
-    (chunks, dimensions); None if they are not computed yet.
+    `encoding`: of its file, if it is not UTF-8. `brought`: which of `summary` and `questions` the
+    document had itself. `vectors`: float32, shape (chunks, dimensions); None if they are not
+    computed yet.
     """
 
     document: Document
     chunks: tuple[Chunk, ...]
     counts: tuple[int, ...]
     brought: frozenset[str] = frozenset()
+    encoding: str = ""
     vectors: Any = field(default=None, compare=False)
 
 
@@ -93,7 +96,8 @@ class Preparer:
         except (InvalidRequest, OSError) as error:
             yield Refusal(reason=_error_reason(error))
             return
-        found = load_file(data, file.path, self.limits, sandbox)
+        options = ReadOptions(encoding=self.settings.encoding)
+        found = load_file(data, file.path, self.limits, sandbox, options)
         del data
         while True:
             try:
@@ -129,6 +133,7 @@ class Preparer:
         return PreparedDocument(
             document=described,
             chunks=chunks,
+            encoding=loaded.encoding,
             brought=frozenset(name for name, has in names if has),
             counts=tuple(counts),
             vectors=embed_texts(embedder, texts),

@@ -9,13 +9,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
-from foveate.ingest.loaders import format_from_path, is_sandboxed, loader_for
+from foveate.ingest.file_format import check_format, suffix_from_content
+from foveate.ingest.loaders import format_from_path, is_sandboxed, is_text, loader_for
+from foveate.ingest.loaders.decode import declared_encoding, to_utf8
 from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.read_options import ReadOptions
 from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import File
 from foveate.ports import LoadedDocument
@@ -61,48 +65,6 @@ def _descriptor(file: File) -> int:
         os.close(folder)
 
 
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_SIGNS = (
-    (b"%PDF-", "a PDF", ("pdf",)),
-    (b"PK\x03\x04", "a zip archive or an Office file", ("docx", "pptx", "xlsx")),
-    (b"PK\x05\x06", "an empty zip archive", ("docx", "pptx", "xlsx")),
-    (b"\x89PNG\r\n", "a PNG picture", ()),
-    (b"\xff\xd8\xff", "a JPEG picture", ()),
-    (b"GIF87a", "a GIF picture", ()),
-    (b"GIF89a", "a GIF picture", ()),
-    (b"\x1f\x8b\x08", "a gzip archive", ()),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-zip archive", ()),
-    (b"Rar!\x1a\x07", "a RAR archive", ()),
-    (b"\x7fELF", "a program", ()),
-    (b"{\\rtf", "a Rich Text file", ("text", "markdown", "csv")),
-)
-_MADE_OF = {"pdf": b"%PDF-", "docx": b"PK", "pptx": b"PK", "xlsx": b"PK"}
-_HEAD = 1024  # a PDF may begin this much later, says its specification
-
-
-def check_format(data: bytes, path: Path, kind: str) -> None:
-    """Raise `BadInput` if the first bytes are of another format than `kind`.
-
-    >>> check_format(b"%PDF-1.7", Path("a.docx"), "docx")
-    Traceback (most recent call last):
-    foveate.core.errors.BadInput: named .docx, but it is a PDF; give it the right suffix
-    """
-    named = path.suffix.lower()
-    made_of = _MADE_OF.get(kind)
-    if made_of and not data:
-        raise BadInput("empty: 0 bytes")
-    if data.startswith(_OLE):
-        if _ENCRYPTED in data:
-            raise BadInput("encrypted: save it without a password")
-        raise BadInput(f"named {named}, but it is an Office file of before 2007; save it again")
-    for sign, what, kinds in _SIGNS:
-        if data.startswith(sign) and kind not in kinds:
-            raise BadInput(f"named {named}, but it is {what}; give it the right suffix")
-    if made_of and made_of not in data[:_HEAD]:
-        raise BadInput(f"named {named}, but it does not begin like one")
-
-
 def read_file(file: File, limits: Limits) -> bytes:
     """The file's bytes; nothing larger than the limit. Raises `BadInput` and `OSError`."""
     with open_regular_file(file) as stream:
@@ -112,15 +74,27 @@ def read_file(file: File, limits: Limits) -> bytes:
 
 
 def load_file(
-    data: bytes, path: Path, limits: Limits, sandbox: Sandbox
+    data: bytes, path: Path, limits: Limits, sandbox: Sandbox, options: ReadOptions | None = None
 ) -> Iterator[LoadedDocument | BadInput]:
-    """The file's documents, one at a time. Raises `BadInput`."""
+    """The file's documents, one at a time. Raises `BadInput`.
+
+    A name without a suffix gets that of its content, and text is turned into UTF-8 first.
+    """
+    options = options or ReadOptions()
+    path = path if path.suffix else path.with_name(f"{path.name}{suffix_from_content(data)}")
     kind = format_from_path(path)
     check_format(data, path, kind)
+    encoding = ""
+    if is_text(kind):
+        declared = declared_encoding(data) if kind in ("html", "data") else ""
+        data, encoding = to_utf8(data, declared, options.encoding)
     if is_sandboxed(kind):
-        yield from sandbox.load(data, path)
+        found: Iterable[LoadedDocument | BadInput] = sandbox.load(data, path)
     else:
-        yield from load_in_process(data, path, limits)
+        found = load_in_process(data, path, limits)
+    for each in found:
+        known = isinstance(each, BadInput) or not encoding
+        yield each if known else replace(each, encoding=encoding)
 
 
 def load_in_process(data: bytes, path: Path, limits: Limits) -> Iterator[LoadedDocument | BadInput]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from blake3 import blake3
 
@@ -40,10 +41,12 @@ class Settings:
     principals: tuple[str, ...]
     enrich: Enrich = field(default_factory=Enrich)
     model: str = ""
+    encoding: str = ""
 
     def key(self) -> str:
-        """All of it as one line."""
-        return repr((_FORMAT, *(getattr(self, name) for name in self.__slots__)))
+        """All of it as one line; without an encoding, as before there were any."""
+        named = [name for name in self.__slots__ if name != "encoding" or self.encoding]
+        return repr((_FORMAT, *(getattr(self, name) for name in named)))
 
 
 def file_hash(data: bytes, file: File, settings: Settings) -> str:
@@ -90,9 +93,15 @@ def build_document(loaded: LoadedDocument, file: File, whole: str, settings: Set
         summary=loaded.summary,
         modified_at=loaded.modified_at,
         principals=loaded.principals or settings.principals,
-        metadata=loaded.metadata,
+        metadata=document_metadata(loaded),
         content_hash=_part_hash(loaded, file, settings) if loaded.id else whole,
     )
+
+
+def document_metadata(loaded: LoadedDocument) -> Mapping[str, Any]:
+    """The document's metadata, with the encoding of its file if that is not UTF-8."""
+    told = {"encoding": loaded.encoding} if loaded.encoding else {}
+    return {**loaded.metadata, **told}
 
 
 def build_chunks(

@@ -21,6 +21,7 @@ from foveate.ingest.chunk import check_sizes
 from foveate.ingest.document_task import PreparedPart, Preparer, Task
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.loaders import suffixes
+from foveate.ingest.loaders.decode import check_encoding
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.model_enrichment import ModelEnricher
 from foveate.ingest.pool import prepare_in_processes
@@ -54,6 +55,7 @@ def ingest(
     language: str = "en",
     principals: Sequence[str] = (),
     limits: Limits | None = None,
+    encoding: str = "",
     enrich: Enrich | None = None,
     model: Model | None = None,
     jobs: int = 1,
@@ -64,7 +66,9 @@ def ingest(
     """Index files and folders; afterwards the store holds their present content.
 
     `principals`: who may read documents that name none; empty is everybody. `limits`: how much of
-    one file is read; a file over them is reported. `enrich`: add summaries to documents and
+    one file is read; a file over them is reported. `encoding`: of texts that are neither UTF-8 nor
+    marked and declare none; without it they are read as Windows-1252 if they look like that, and
+    the report says so. `enrich`: add summaries to documents and
     questions to chunks, from their own words or written by the `model`. `jobs`: how many processes
     prepare files; or another `engine` prepares them. The outcome is the same. `at_once`: how many
     documents share a transaction, if the store can; more is faster, blocks other writers longer,
@@ -83,6 +87,7 @@ def ingest(
         fingerprint=tokenizer.fingerprint,
         embedder=embedder.name if embedder is not None else "",
         principals=tuple(sorted(set(principals))),
+        encoding=check_encoding(encoding),
         enrich=enrich or Enrich(),
         model=model.name if model is not None else "",
     )

@@ -39,7 +39,8 @@ class Report:
 
     `renamed`: added documents that equal deleted ones with another name. `summarised`: documents
     written with a generated summary. `questions`: those of the chunks written. `without_model`:
-    documents for which the model wrote nothing usable.
+    documents for which the model wrote nothing usable. `encodings`: files written that are not
+    UTF-8, and what they were read as.
     """
 
     added: int = 0
@@ -53,6 +54,7 @@ class Report:
     summarised: int = 0
     questions: int = 0
     without_model: tuple[Failure, ...] = ()
+    encodings: tuple[Failure, ...] = ()
 
 
 class RunState:
@@ -77,6 +79,7 @@ class RunState:
         self._walks, self._at_once = walks, at_once
         self._describe = describe
         self._without_model: list[Failure] = []
+        self._encodings: dict[str, str] = {}
         self._stored_hashes = dict(store.documents())
         _check_roots(walks, self._stored_hashes)
         self._file_by_id: dict[str, str] = {}
@@ -168,6 +171,8 @@ class RunState:
                 del self._file_by_id[part.document.id]
                 self._record_failure(file, refused[part.document.id])
                 continue
+            if part.encoding:
+                self._encodings[file.name] = part.encoding
             known = part.document.id in self._stored_hashes
             self._counts["updated" if known else "added"] += 1
             self._counts["chunks"] += len(part.chunks)
@@ -277,6 +282,10 @@ class RunState:
             failed=tuple(self._failed),
             skipped=skipped,
             without_model=tuple(self._without_model),
+            encodings=tuple(
+                Failure(path=name, reason=f"read as {encoding}")
+                for name, encoding in self._encodings.items()
+            ),
             **self._counts,
         )
 

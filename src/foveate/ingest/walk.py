@@ -145,8 +145,8 @@ def _looked_at(
             error
         ), ()
     suffix = path.suffix.lower()
-    if suffix not in suffixes:
-        return f"no loader for {suffix or 'files without a suffix'}", ()
+    if suffix and suffix not in suffixes:
+        return f"no loader for {suffix}", ()
     return "", steps
 
 

@@ -49,21 +49,23 @@ def check_shapes(text: str) -> tuple[Shape, ...]:
     return shapes
 
 
-def check_linear(make: Callable[[int], str], size: int) -> None:
-    """Hold the readers to linear time on `make(n)`, a text whose length grows with n."""
-    find_shapes(make(size))
-    few, many = _seconds(make(size)), _seconds(make(4 * size))
+def check_linear(
+    make: Callable[[int], str], size: int, read: Callable[[str], object] = find_shapes
+) -> None:
+    """Hold a reader of texts to linear time on `make(n)`, a text whose length grows with n."""
+    read(make(size))
+    few, many = _seconds(make(size), read), _seconds(make(4 * size), read)
     assert many < _STEEPEST * 4 * max(few, 0.005), f"{few:.4f} s, and {many:.4f} s for 4 times it"
 
 
-def _seconds(text: str) -> float:
+def _seconds(text: str, read: Callable[[str], object]) -> float:
     best = float("inf")
     collecting = gc.isenabled()
     gc.disable()  # what else the process holds is no matter
     try:
         for _ in range(3):
             start = time.process_time()
-            find_shapes(text)
+            read(text)
             best = min(best, time.process_time() - start)
     finally:
         if collecting:

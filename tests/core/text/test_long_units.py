@@ -51,3 +51,10 @@ def test_no_unit_of_endless_prose_is_a_large_part_of_its_text() -> None:
     text = ENDLESS["words"] * 5
 
     assert max(b - a for a, b in units_of(text).spans) <= len(text) / 20
+
+
+def test_marks_without_letters_are_cut_into_pieces_of_full_length() -> None:
+    """U4: where no place is between graphemes, a piece still has its length."""
+    spans = cut_long("\u200d" * 2_000, [(0, 2_000)])
+
+    assert spans == [(n, n + 400) for n in range(0, 2_000, 400)]

@@ -24,7 +24,7 @@ LONGEST_ANALYSED = 200_000
 """Characters of a text that are taken apart; of a longer one, the two ends."""
 LONGEST_PIECE, LONGEST_BLOCK = 400, 160
 """Characters; a longer unit of one line, or of several, is shown by its lines."""
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_LINE = re.compile(r"[^\n]++")
 _ERROR = re.compile(r"(?i)\b(?:error|exception|traceback|failed|failure|fatal|denied|refused)\b")
 _ENDS_WEIGHT = 0.3  # what the first and the last unit have, where the average unit has 1 / units
 _ERROR_WEIGHT = 0.5
@@ -113,6 +113,8 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
     step = max(LONGEST_PIECE, len(text) // 2_000)
     for match in _LINE.finditer(text, start, end):
         first, last = match.span()
+        if text[first:last].isspace():
+            continue
         yield from ((at, min(at + step, last)) for at in range(first, last, step))
 
 

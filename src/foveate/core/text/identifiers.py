@@ -20,7 +20,7 @@ _NONE = re.compile(
         (?:1[5-9]|20|21)\d\d(?:[-/\u2013.](?:\d\d){1,2}){0,2}s?   # years, spans of years, dates
       | \d{1,2}[-/.:]\d{1,2}(?:[-/.:](?:\d\d){1,2})?              # dates, times, decimal numbers
       | \d+\.\d+ | \d{1,3}
-      | \d+[.]?\d*(?:[^\W\d_]{1,3})                               # ordinals, quantities with a unit
+      | \d++(?:[.]\d*+)?(?:[^\W\d_]{1,3})                         # ordinals, quantities with a unit
     )\Z""",
     re.VERBOSE,
 )

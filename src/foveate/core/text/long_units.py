@@ -53,4 +53,5 @@ def _place(text: str, start: int) -> int:
         found = [match.end() for match in places.finditer(text, least, most)]
         if found:
             return found[-1]
-    return max(last_grapheme_boundary(text, most, start), start + 1)
+    cut = last_grapheme_boundary(text, most, start)
+    return cut if cut > start else most  # marks alone, as no script writes them

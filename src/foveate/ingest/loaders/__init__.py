@@ -12,7 +12,7 @@ from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 if TYPE_CHECKING:
     from foveate.ports import Loader
 
-__all__ = ["format_from_path", "is_sandboxed", "loader_for", "suffixes"]
+__all__ = ["format_from_path", "is_sandboxed", "is_text", "loader_for", "suffixes"]
 
 _SUFFIXES = {
     "code": ".bash .c .cc .cpp .cs .go .h .hpp .java .js .jsx .kt .lua .php .pl .ps1 .py .r .rb .rs"
@@ -31,6 +31,7 @@ _SUFFIXES = {
     "xlsx": ".xlsx",
 }
 _FORMATS = {suffix: kind for kind, known in _SUFFIXES.items() for suffix in known.split()}
+_TEXT = frozenset({"code", "csv", "data", "html", "jsonl", "markdown", "notebook", "text"})
 _SANDBOXED = frozenset({"csv", "docx", "eml", "pdf", "pptx", "xlsx"})
 
 
@@ -47,6 +48,11 @@ def format_from_path(path: Path) -> str:
 def is_sandboxed(kind: str) -> bool:
     """Whether files of that format are better read by a process that can be ended."""
     return kind in _SANDBOXED
+
+
+def is_text(kind: str) -> bool:
+    """Whether files of that format are text, in whatever encoding."""
+    return kind in _TEXT
 
 
 def loader_for(path: Path, limits: Limits = DEFAULT_LIMITS) -> Loader | None:

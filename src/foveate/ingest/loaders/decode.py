@@ -1,14 +1,18 @@
 """Decodes bytes as text, or refuses them.
 
-A byte order mark decides, then UTF-8, then the encoding that the file declares. Nothing is guessed:
-charset-normalizer read short French text as Czech, and a wrong guess would be cited unnoticed.
+A byte order mark decides, then UTF-8, then the encoding that the file declares, then the one that
+the caller names. What is left is read as UTF-16 or UTF-32 if its NUL bytes stand as they do there,
+and as Windows-1252 if it looks like a western language; the document's metadata and the report name
+the encoding. No other is guessed: charset-normalizer read short French text as Czech.
 """
 
 from __future__ import annotations
 
 import codecs
+import re
+from encodings.aliases import aliases
 
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, UnknownName
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -17,6 +21,70 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_NUL_PLACES = (
+    ("utf-32-le", 0, (2, 3)),
+    ("utf-32-be", 3, (0, 1)),
+    ("utf-16-le", 0, (1, 3)),
+    ("utf-16-be", 1, (0, 2)),
+)
+"""Encoding, which byte of four is hardly ever NUL, and which often are."""
+_WESTERN = "windows-1252"
+_SAMPLE = 4_096
+_DECLARED = re.compile(
+    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})"
+    rb"|\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})",
+    re.IGNORECASE,
+)
+_HEAD_BYTES = 1024
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_LETTER = re.compile(rb"[A-Za-z\x8a\x8c\x8e\x9a\x9c\x9e\x9f\xc0-\xd6\xd8-\xf6\xf8-\xff]")
+_ACCENTED = re.compile(rb"[\x80-\xff]")
+
+
+def check_encoding(name: str) -> str:
+    """The encoding's name; empty stays empty. Raises `UnknownName`.
+
+    >>> check_encoding("Latin-1")
+    'iso8859-1'
+    """
+    if not name:
+        return ""
+    if not _is_text_encoding(name):
+        known = {each.replace("_", "-") for each in {*aliases, *aliases.values()}}
+        raise UnknownName(
+            "encoding",
+            name,
+            [each for each in known if each[0].isalpha() and _is_text_encoding(each)],
+        )
+    return codecs.lookup(name).name
+
+
+def declared_encoding(data: bytes) -> str:
+    """The encoding that an HTML or XML file declares in its first bytes, or empty."""
+    found = _DECLARED.search(data[:_HEAD_BYTES])
+    return (found[1] or found[2]).decode() if found else ""
+
+
+def to_utf8(data: bytes, declared: str = "", named: str = "") -> tuple[bytes, str]:
+    r"""The text in UTF-8 and the encoding it was in; the encoding is empty if it is no assumption.
+
+    That is so for UTF-8 and after a byte order mark. `declared`: by the file. `named`: by the
+    caller. Raises `BadInput` on binary data and on other encodings.
+
+    >>> to_utf8(b"caf\xe9 noir")[1], to_utf8("café".encode())[1]
+    ('windows-1252', '')
+    """
+    if any(data.startswith(mark) for mark, _ in _MARKS):
+        return data, ""
+    if _is_utf8(data) and not (named and data.isascii()):
+        return data, ""
+    encoding = declared if _is_text_encoding(declared) else named or _encoding_from_nuls(data)
+    if encoding:
+        text = _decode_as(data, encoding).encode()
+        return text, codecs.lookup(encoding).name if text != data else ""
+    if _looks_western(data):
+        return data.decode(_WESTERN).encode(), _WESTERN
+    return decode(data).encode(), ""
 
 
 def decode(data: bytes, declared: str = "") -> str:
@@ -36,7 +104,8 @@ def decode(data: bytes, declared: str = "") -> str:
         if _is_text_encoding(declared):
             return _decode_as(data, declared)
         raise BadInput(
-            f"not UTF-8: byte 0x{data[error.start]:02x} at {error.start}; convert the file to UTF-8"
+            f"not UTF-8: byte 0x{data[error.start]:02x} at {error.start}; name its encoding "
+            f"(--encoding), or convert the file to UTF-8"
         ) from None
 
 
@@ -44,7 +113,46 @@ def _decode_as(data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding)
     except UnicodeError as error:
-        raise BadInput(f"says it is {encoding}, but is not: {error}") from None
+        raise BadInput(
+            f"not {encoding}, which its mark, its declaration or --encoding says: {error}"
+        ) from None
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in data
+
+
+def _encoding_from_nuls(data: bytes) -> str:
+    """UTF-16 or UTF-32 without a mark: characters of few bytes leave the same places NUL."""
+    sample = data[:_SAMPLE]
+    shares = [_nul_share(sample[place::4]) for place in range(4)]
+    for encoding, low, high in _NUL_PLACES:
+        is_like = min(shares[place] for place in high) > 0.5 > 5 * shares[low]
+        if is_like and _is_clean(data, encoding):
+            return encoding
+    return ""
+
+
+def _nul_share(column: bytes) -> float:
+    return column.count(0) / len(column) if column else 0.0
+
+
+def _is_clean(data: bytes, encoding: str) -> bool:
+    """Whether the bytes are text of that encoding, without control characters."""
+    try:
+        return not _CONTROL.search(data.decode(encoding))
+    except UnicodeError:
+        return False
+
+
+def _looks_western(data: bytes) -> bool:
+    """Whether at most a third of the letters are accented, and no character is a control."""
+    letters, accented = len(_LETTER.findall(data)), len(_ACCENTED.findall(data))
+    return 3 * accented <= letters and _is_clean(data, _WESTERN)
 
 
 def _is_text_encoding(name: str) -> bool:

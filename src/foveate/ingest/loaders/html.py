@@ -6,17 +6,14 @@ left out.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from foveate.ingest.loaders.decode import decode
+from foveate.ingest.loaders.decode import declared_encoding, decode
 from foveate.ingest.loaders.page import Page
 from foveate.ingest.loaders.tags import parse_attributes, parse_tags
 from foveate.ingest.loaders.text import first_date, plain_title, sections_from_headings
 from foveate.ports import LoadedDocument
 
-_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_HEAD_BYTES = 1024
 _DATES = ("article:modified_time", "last-modified", "dcterms.modified", "date")
 
 
@@ -27,8 +24,7 @@ def load_html(data: bytes, path: Path) -> tuple[LoadedDocument]:
     >>> loaded[0].title, loaded[0].text
     ('Tea', '# Green\n\nBoil water.')
     """
-    declared = _CHARSET.search(data[:_HEAD_BYTES])
-    source = decode(data, declared.group(1).decode() if declared else "")
+    source = decode(data, declared_encoding(data))
     page, title, meta, last = Page(), "", dict[str, str](), ""
     for tag in parse_tags(source):
         page.handle_tag(tag)

@@ -16,6 +16,7 @@ from fastapi import APIRouter, Request, Response
 from foveate.core.errors import BadInput
 from foveate.ingest.load import load_file
 from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.prepare import document_metadata
 from foveate.ingest.sandbox import Sandbox
 from foveate.ports import Document, LoadedDocument
 from foveate.service.app_state import AppState
@@ -165,6 +166,6 @@ def prepare_upload(
         summary=loaded.summary,
         modified_at=loaded.modified_at,
         principals=form.principals or loaded.principals,
-        metadata={**loaded.metadata, **form.metadata},
+        metadata={**document_metadata(loaded), **form.metadata},
     )
     return prepare_loaded(state, caller, loaded, document)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from random import Random
 
 import pytest
 from bench.lookup_texts import FORMS, make_text
 
+from foveate.core.compact.shorten import split_result
+from foveate.core.stages.compress.units import units_of
+from foveate.core.text.identifiers import query_identifiers
 from foveate.core.text.shapes.find import find_shapes
 from foveate.testing.shapes import check_linear, check_shapes
 
@@ -97,6 +101,13 @@ LONG = {
     "open fences": lambda n: "".join(f"{'`' * (3 + k % 50)}\na\n" for k in range(n)),
     "code": lambda n: "def f():\n    return 1\n" * n,
     "inline": lambda n: 'said {"a": 1\n' * n,
+    "code among prose": lambda n: (
+        "import goods\nand so it went on\nand on again and\nand on again so\n" * n
+    ),
+    "calls without end": lambda n: f"import a\n\nb = 1\nc = 2\n{'a(' * 8 * n}\n",
+    "records and words": lambda n: '{"a": 1} and\n' * 8 * n,
+    "comments without end": lambda n: "<x ><!-- \n" * 8 * n,
+    "names in a row": lambda n: f"<table><tr><TD>a{'<th>' * 8 * n}",
     "frames": lambda n: "Traceback (most recent call last):\n" * n,
 }
 
@@ -105,6 +116,22 @@ LONG = {
 def test_time_is_linear(name: str) -> None:
     """U1: four times the text takes four times as long, a log of 10,000 lines included."""
     check_linear(LONG[name], 2_500)
+
+
+OTHERS: dict[str, tuple[Callable[[str], object], Callable[[int], str]]] = {
+    "units behind quotation marks": (units_of, lambda n: '"' * 8 * n),
+    "joiners alone": (units_of, lambda n: "\u200d" * n),
+    "a line of spaces": (split_result, lambda n: "a\n" + " " * 4 * n + "\nb" + "c" * 200_000),
+    "a number of a query": (query_identifiers, lambda n: "1" * 8 * n + "_"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_time_of_other_readers_is_linear(name: str) -> None:
+    """U1, P1: what reads units, tool results and questions is linear too."""
+    read, make = OTHERS[name]
+
+    check_linear(make, 2_500, read)
 
 
 def test_what_is_found_does_not_depend_on_what_is_behind() -> None:

@@ -33,7 +33,7 @@ NESTED = 2
 """Columns to the right at which an item is part of the one before."""
 
 _BOUND = re.compile(
-    r"[\"'\u201c\u2018(]*(?:"
+    r"[\"'\u201c\u2018(]{0,8}+(?:"
     r"(?:he|she|it|they|this|that|these|those|his|her|its|their|such|however|therefore|thus|also"
     r"|but|moreover|furthermore|hence|consequently|otherwise|instead"
     r"|er|sie|es|dies|diese[rsnm]?|sein[er]?|ihre?|jedoch|aber|daher|deshalb|damit|dennoch"

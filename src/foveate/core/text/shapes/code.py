@@ -7,6 +7,7 @@ is one line and stays prose.
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, field
 
 from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end, repair_first
@@ -35,7 +36,7 @@ OPENS = re.compile(
 _MARK = re.compile(
     r"[;{}]\s*\Z|:\s*\Z|\)\s*\Z|^\s*(?:return|if|for|while|else|elif|try|except|raise|with|yield|break"
     r"|case|switch|throw|assert|pass|del|print)\b|^\s*(?:\#|//|/\*|\*|@)|[\w\])]\s*(?:[+*/|&-]|:)?=\s*\S"
-    r"|^\s*[)\]}]|\w\(.*\)|,\s*\Z|^\s*[\"'].*[\"']"
+    r"|^\s*[)\]}]|\w\(.{0,200}\)|,\s*\Z|^\s*[\"'].*[\"']"
 )
 _CLOSES = re.compile(r"[ \t]*+(?:[)\]]|\}(?![ \t]*(?:else|catch|finally))|(?:end|fi|done|esac)\b)")
 _GOES_ON = re.compile(r"[ \t]*+\}?[ \t]*(?:else|elif|except|finally|catch)\b")
@@ -55,12 +56,13 @@ class _Block:
 
 def read_code(text: str, start: int) -> Reading:
     """The lines from here on, if most of them look like code; to the end of the text."""
-    lines, stop = _lines(text, start)
-    marked = sum(bool(_MARK.search(text[a:b])) for a, b in lines[:LOOKED_AT])
-    openings = sum(bool(OPENS.match(text, a, b)) for a, b in lines[:LOOKED_AT])
-    looked = min(len(lines), LOOKED_AT)
+    lines, _ = _lines(text, start, LOOKED_AT)
+    marked = sum(bool(_MARK.search(text[a:b])) for a, b in lines)
+    openings = sum(bool(OPENS.match(text, a, b)) for a, b in lines)
+    looked = len(lines)
     if looked < FEWEST_LINES or openings < 1 or 10 * (marked + openings) < 7 * looked:
         return Reading(None, max(line_end(text, start) + 1, start + 1))
+    lines, stop = _lines(text, start)
     draft = Draft()
     head, inner = _write(_blocks(text, lines), draft, -1, 0)
     if len(lines) >= FEWEST_COUNTED:
@@ -68,10 +70,11 @@ def read_code(text: str, start: int) -> Reading:
     return Reading(draft.shape(text, "code", lines[-1][1], head=head, columns=inner), stop)
 
 
-def _lines(text: str, start: int) -> tuple[list[Span], int]:
+def _lines(text: str, start: int, most: int = sys.maxsize) -> tuple[list[Span], int]:
+    """At most so many lines from here on, up to a fence, and where the text goes on."""
     lines: list[Span] = []
     at = start
-    while at < len(text):
+    while at < len(text) and len(lines) < most:
         end = line_end(text, at)
         if text[at:end].strip():
             if text.startswith(("```", "~~~"), at):

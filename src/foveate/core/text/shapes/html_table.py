@@ -19,7 +19,7 @@ def read_html_table(text: str, start: int) -> Reading:
     depth = 0
     rows: list[tuple[int, bool]] = []  # where each begins, and whether all its cells are names
     nested: list[tuple[int, bool]] = []
-    whole, end = False, start
+    whole, end, has_cells = False, start, False
     for tag in _TAG.finditer(text, start):
         closing, name = bool(tag.group(1)), tag.group(2).lower()
         if name == "table":
@@ -30,9 +30,11 @@ def read_html_table(text: str, start: int) -> Reading:
                 break
         elif name == "tr" and not closing:
             (rows if depth <= 1 else nested).append((tag.start(), False))
+            has_cells = has_cells and depth > 1
         elif name in ("td", "th") and depth <= 1 and rows and not closing:
             at, names = rows[-1]
-            rows[-1] = (at, name == "th" and (names or not _has_cell(text, at, tag.start())))
+            rows[-1] = (at, name == "th" and (names or not has_cells))
+            has_cells = True
         end = tag.end()
     if depth > 1:  # tables that do not end: what looks nested may as well follow
         rows = sorted(rows + nested)
@@ -49,7 +51,3 @@ def read_html_table(text: str, start: int) -> Reading:
     columns = len(re.findall(r"<t[hd]\b", text[rows[0][0] : rows[1][0]], re.IGNORECASE))
     shape = draft.shape(text, "html table", end, head=head, columns=columns, broken=depth > 0)
     return Reading(shape, max(end, start + 1))
-
-
-def _has_cell(text: str, start: int, end: int) -> bool:
-    return text.find("<td", start, end) >= 0 or text.find("<TD", start, end) >= 0

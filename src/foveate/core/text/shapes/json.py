@@ -42,6 +42,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _RESUMES = re.compile(r"[}\]]\s*+,?\s*+(?=[{\[]\s*+[\"'{\[])")
+_INK = re.compile(r"\S")
 _PAIR = {"{": "}", "[": "]"}
 
 
@@ -75,7 +76,7 @@ def read_json(text: str, start: int) -> Reading:
     scan.run()
     root = scan.root
     size = root.end - start
-    whole = size >= SHORTEST or not (text[:start].strip() or text[root.end :].strip())
+    whole = size >= SHORTEST or not (_INK.search(text, 0, start) or _INK.search(text, root.end))
     if not whole or (scan.keys < FEWEST_KEYS and not _is_grid(root)):
         return Reading(None, max(scan.at, start + 1))
     draft = Draft()

@@ -33,7 +33,7 @@ def read_xml(text: str, start: int) -> Reading:
     """The elements from here on, up to the end of the outermost."""
     root = Node(start, start, "[")
     stack: list[tuple[str, Node]] = [("", root)]
-    at = start
+    at, stop = start, 0
     broken = False
     while True:
         inside = len(stack) > 1  # beside the outermost elements stands nothing but white space
@@ -45,7 +45,7 @@ def read_xml(text: str, start: int) -> Reading:
         if tag["aside"]:
             end = text.find(_ENDS[tag["aside"]], at)
             if end < 0:
-                broken = True
+                broken, stop = True, len(text)  # it was looked for up to there
                 break
             at = end + len(_ENDS[tag["aside"]])
         elif tag["closing"]:
@@ -61,13 +61,13 @@ def read_xml(text: str, start: int) -> Reading:
         node.end, node.cut, broken = at, True, True
     root.end = max(root.end, at if broken else root.end)
     if not has_record_list(root) or root.end - start < SHORTEST:
-        return Reading(None, max(at, start + 1))
+        return Reading(None, max(at, stop, start + 1))
     draft = Draft()
     writer = Writer(text, draft)
     writer.write(root)
     draft.starts[0] = min(draft.starts[0], start)
     shape = draft.shape(text, "xml", root.end, head=writer.open, broken=broken)
-    return Reading(shape, max(at, start + 1))
+    return Reading(shape, max(at, stop, start + 1))
 
 
 def _add(stack: list[tuple[str, Node]], tag: re.Match[str]) -> None:

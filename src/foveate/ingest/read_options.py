@@ -1,0 +1,21 @@
+"""What a caller says about the files to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from foveate.ingest.loaders.decode import check_encoding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """`encoding`: of texts that are neither UTF-8 nor marked, and declare none.
+
+    Raises `UnknownName` for an encoding that Python does not know.
+    """
+
+    encoding: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown encoding before any file is read."""
+        check_encoding(self.encoding)
