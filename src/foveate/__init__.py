@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     )
     from foveate.pipeline.compressor import Compressor
     from foveate.pipeline.conversation import Conversation, converse
+    from foveate.pipeline.observed import observed
     from foveate.pipeline.options import AssembleOptions
     from foveate.pipeline.sessions import Session, proceed
     from foveate.pipeline.tracing import Tracing
@@ -99,6 +100,7 @@ __all__ = [
     "converse",
     "expand",
     "messages",
+    "observed",
     "open_store",
     "proceed",
 ]
@@ -126,6 +128,7 @@ _HOME = {
     "pipeline.compact": ("CompactOptions", "Compacted", "OriginalStore", "compact", "expand"),
     "pipeline.compressor": ("Compressor",),
     "pipeline.conversation": ("Conversation", "converse"),
+    "pipeline.observed": ("observed",),
     "pipeline.options": ("AssembleOptions",),
     "pipeline.sessions": ("Session", "proceed"),
     "pipeline.tracing": ("Tracing",),

@@ -1,12 +1,13 @@
-"""`foveate compact`: message lists as JSON Lines, in and out."""
+"""`foveate compact` and `foveate expand`: lists as JSON Lines, originals by handle."""
 
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 from command_line import jsonl
-from foveate import compact
+from foveate import OriginalStore, compact
 
 LONG = [
     {"role": "system", "content": "You book boats."},
@@ -92,3 +93,43 @@ def test_a_bundle_is_replayed(run):
     one = ("compact", "--messages", "in.jsonl", "--budget", "120", "--bundle", "b.json")
     Path("in.jsonl").write_text(jsonl(LISTS), encoding="utf-8")
     assert "one list" in run(*one).complaint
+
+
+def test_an_original_that_left_is_given_back(run):
+    """A4, F2: whole, or what fits a query; as text, or with its tokens as JSON."""
+    log = "\n".join(f"{n:02}:00 boat_{n} leaves." for n in range(40))
+    call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    read = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": log},
+    ]
+    lists = [{"id": 1, "messages": [*LONG, *read]}]
+    [made] = answers(run, lists, "--budget", "200", "--originals", "kept.db")
+    base = ("expand", *made["handles"], "--originals", "kept.db")
+    assert run(*base).out == log
+    shown = json.loads(run(*base, "--query", "boat_17", "--budget", "40", "--json").out)
+    assert "17:00 boat_17 leaves." in shown["text"]
+    assert "[shortened: " in shown["text"]
+    assert 0 < shown["token_count"] <= 40
+
+
+def test_an_original_is_read_as_its_tenant_and_principals_alone(run):
+    """A4, X5: what was kept for others has no handle here."""
+    with closing(OriginalStore("kept.db")) as store:
+        [handle] = store.keep({"": "The rates."}, tenant="bank", principals=["staff"])
+    base = ("expand", handle, "--originals", "kept.db")
+    assert run(*base, "--tenant", "bank", "--principal", "staff").out == "The rates."
+    for others in ((), ("--tenant", "bank"), ("--principal", "staff")):
+        refused = run(*base, *others)
+        assert (refused.code, "no original has the handle" in refused.complaint) == (3, True)
+
+
+def test_originals_that_are_not_there_are_not_made(run):
+    """X2: a mistyped file is named, and so is one that is no store, or that is read."""
+    refused = run("expand", "0123abcd", "--originals", "none.db")
+    assert (refused.code, "none.db: no such file" in refused.complaint) == (3, True)
+    assert not Path("none.db").exists()
+    Path("in.jsonl").write_text(jsonl(LISTS), encoding="utf-8")
+    assert run("expand", "0123abcd", "--originals", "in.jsonl").code == 5
+    same = ("--messages", "in.jsonl", "--originals", "in.jsonl", "--budget", "120")
+    assert "is the file that is read" in run("compact", *same).complaint

@@ -1,4 +1,4 @@
-"""`foveate compact`: message lists of agents, one a line, fitted into a budget."""
+"""`foveate compact` and `foveate expand`: message lists that fit, and originals of what left."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from foveate.cli.options import ModelName, TokenizerName
+from foveate.cli import output
+from foveate.cli.options import Json, ModelName, Principals, TokenizerName
 
 
 def compact(
@@ -40,6 +41,12 @@ def compact(
             "--bundle", metavar="FILE", help="Write a bundle for `foveate replay`; one list only."
         ),
     ] = None,
+    originals: Annotated[
+        str | None,
+        typer.Option(
+            "--originals", metavar="FILE", help="Keep the tool results that leave, for expand."
+        ),
+    ] = None,
 ) -> None:
     """Fit the message lists of agents into a token budget.
 
@@ -51,5 +58,59 @@ def compact(
     from foveate.cli.compact_run import compact_file
 
     compact_file(
-        messages, out, budget=budget, tools=tools, tokenizer=tokenizer, model=model, bundle=bundle
+        messages,
+        out,
+        budget=budget,
+        tools=tools,
+        tokenizer=tokenizer,
+        model=model,
+        bundle=bundle,
+        originals=originals,
     )
+
+
+def expand(
+    handle: Annotated[
+        str, typer.Argument(metavar="HANDLE", help="The handle, as a note or the ledger names it.")
+    ],
+    *,
+    originals: Annotated[
+        str,
+        typer.Option(
+            "--originals", metavar="FILE", help="File of originals, of compact or of the service."
+        ),
+    ],
+    query: Annotated[
+        str, typer.Option("--query", metavar="Q", help="What to show of it, where not all fits.")
+    ] = "",
+    budget: Annotated[
+        int, typer.Option("--budget", metavar="N", min=1, help="Tokens of it at the most.")
+    ] = 2_000,
+    tokenizer: Annotated[
+        str, typer.Option("--tokenizer", metavar="T", help="Tokenizer that counts.")
+    ] = "cl100k_base",
+    tenant: Annotated[
+        str, typer.Option("--tenant", metavar="NAME", help="Tenant that it was kept for.")
+    ] = "",
+    principal: Principals = None,
+    as_json: Json = False,
+) -> None:
+    """Show the original of a tool result that compact left out or shortened.
+
+    All of it, or of a longer one what fits the query, verbatim.
+    """
+    from foveate.cli.compact_run import expand_original
+
+    shown = expand_original(
+        handle,
+        originals,
+        query=query,
+        budget=budget,
+        tokenizer=tokenizer,
+        tenant=tenant,
+        principals=principal or (),
+    )
+    if as_json:
+        output.write_json(shown)
+    else:
+        output.write_text(shown["text"])

@@ -1,8 +1,11 @@
-"""What `foveate compact` does, once its flags are read."""
+"""What `foveate compact` and `foveate expand` do, once their flags are read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from foveate import plugins
@@ -18,8 +21,8 @@ from foveate.cli.files import (
 )
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, BadOption
-from foveate.pipeline.compact import DEFAULT_TOKENIZER
-from foveate.pipeline.compact_json import CompactRequests, check_tools
+from foveate.pipeline.compact import DEFAULT_TOKENIZER, OriginalStore
+from foveate.pipeline.compact_json import CompactRequests, check_tools, expanded_to_json
 from foveate.pipeline.compact_replay import compaction_bundle
 
 
@@ -32,9 +35,11 @@ def compact_file(
     tokenizer: str | None,
     model: str | None,
     bundle: str | None,
+    originals: str | None,
 ) -> None:
     """Write a line for every line of the file; raises `BadInput` for a line that is no JSON."""
-    refuse_same_file(messages, out)
+    for written in (out, originals):
+        refuse_same_file(messages, written)
     if tokenizer is not None and model is not None and budget is None:
         raise BadOption("give --budget with --tokenizer; a model's window is in its own tokens")
     if budget is None and model is None:
@@ -44,14 +49,18 @@ def compact_file(
         counter = plugins.tokenizer(tokenizer or DEFAULT_TOKENIZER)
     else:
         counter = plugins.tokenizer(facts.tokenizer)
-    requests = CompactRequests(
-        budget=budget,
-        tokenizer=counter,
-        model=facts,
-        tools=check_tools(read_json(tools)) if tools is not None else (),
-    )
+    schemas = check_tools(read_json(tools)) if tools is not None else ()
+    requests = CompactRequests(budget=budget, tokenizer=counter, model=facts, tools=schemas)
     if bundle is not None:
         _write_bundle(messages, bundle, requests)
+    if originals is not None:
+        with closing(OriginalStore(originals)) as store:
+            _write_answers(messages, out, replace(requests, originals=store))
+    else:
+        _write_answers(messages, out, requests)
+
+
+def _write_answers(messages: str, out: str, requests: CompactRequests) -> None:
     refused = done = 0
     with open_output(out) as file:
         for request in _requests(messages):
@@ -62,6 +71,31 @@ def compact_file(
     if not done:
         raise BadInput(f"{display_name(messages)}: holds no message lists; give one a line")
     output.write_note(f"{done - refused} lists fitted, {refused} refused")
+
+
+def expand_original(
+    handle: str,
+    originals: str,
+    *,
+    query: str,
+    budget: int,
+    tokenizer: str,
+    tenant: str,
+    principals: Sequence[str],
+) -> dict[str, Any]:
+    """What is shown of an original in this file; raises `BadInput` if it is not there."""
+    if not Path(originals).is_file():  # opening it would make one
+        raise BadInput(f"{originals}: no such file; foveate compact --originals FILE writes one")
+    with closing(OriginalStore(originals)) as store:
+        return expanded_to_json(
+            handle,
+            store,
+            query=query,
+            budget=budget,
+            tokenizer=tokenizer,
+            tenant=tenant,
+            principals=principals,
+        )
 
 
 def _requests(name: str) -> Iterator[Any]:

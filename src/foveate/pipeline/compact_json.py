@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from foveate import plugins
 from foveate.core.compact.compaction import Compacted
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall, InvalidRequest, UnknownName
 from foveate.models import Model
-from foveate.pipeline.compact import compact
+from foveate.pipeline.compact import (
+    DEFAULT_TOKENIZER,
+    OriginalStore,
+    compact,
+    expand,
+    token_counter,
+)
 from foveate.pipeline.reason_messages import format_decision
 
 REQUEST_KEYS = ("id", "messages", "tools", "query", "pinned", "form")
@@ -40,26 +47,58 @@ def compacted_to_json(made: Compacted) -> dict[str, Any]:
     }
 
 
+def expanded_to_json(
+    handle: str,
+    originals: OriginalStore,
+    *,
+    query: str,
+    budget: int,
+    tokenizer: str | Tokenizer | None = None,
+    tenant: str = "",
+    principals: Iterable[str] = (),
+) -> dict[str, Any]:
+    """What `expand` shows of a kept original, with its tokens; raises as `expand` does."""
+    name = tokenizer or DEFAULT_TOKENIZER
+    counter = plugins.tokenizer(name) if isinstance(name, str) else name
+    text = expand(
+        handle,
+        originals,
+        query=query,
+        budget=budget,
+        tokenizer=counter,
+        tenant=tenant,
+        principals=principals,
+    )
+    return {"handle": handle, "text": text, "token_count": token_counter(counter)(text)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactRequests:
-    """What all requests of a file share: the budget, what counts, and tools for those without."""
+    """What all requests of a file share: the budget, what counts, and tools for those without.
+
+    `originals`: where the originals of what leaves are kept.
+    """
 
     budget: int | None
     tokenizer: str | Tokenizer | None = None
     model: str | Model | None = None
     tools: tuple[Mapping[str, Any], ...] = ()
+    originals: OriginalStore | None = None
 
     def answer(self, request: Any) -> dict[str, Any]:
         """The list of one request with its id, or the error that refused it."""
         found = {"id": request.get("id")} if isinstance(request, Mapping) else {"id": None}
         try:
-            return {**found, **compacted_to_json(self.compact(request))}
+            made = self.compact(request)
         except (InvalidRequest, BudgetTooSmall) as error:
             needed = {"needed": error.needed} if isinstance(error, BudgetTooSmall) else {}
             return {
                 **found,
                 "error": {"type": type(error).__name__, "message": str(error), **needed},
             }
+        if self.originals is not None:
+            self.originals.keep(made.originals)
+        return {**found, **compacted_to_json(made)}
 
     def compact(self, request: Any) -> Compacted:
         """The list of one request; raises what is wrong with it."""

@@ -52,6 +52,27 @@ def test_an_answer_is_written_with_its_citations_linked(visit, talking):
     expect(link).to_be_focused()
 
 
+def test_the_answer_from_plain_joining_stands_beside(visit, talking):
+    """F5: two answers of one model at one budget, unless the box is cleared."""
+    here = visit(at=talking)
+    page = here.page
+    assert page.locator("#both").is_hidden()
+    page.select_option("#model", "fine")
+    with page.expect_request(
+        lambda one: one.url.endswith("/v1/ask") and one.post_data_json["recipe"] == "naive"
+    ) as asked:
+        here.ask(QUESTION, budget=300)
+    assert asked.value.post_data_json["budget"] == 300
+    joined, made = page.locator("#joined-answer"), page.locator("#answer")
+    expect(joined.locator(".said")).to_have_text("".join(PIECES))
+    expect(made.locator(".said")).to_have_text("".join(PIECES))
+    assert joined.bounding_box()["y"] == made.bounding_box()["y"]
+    assert joined.bounding_box()["x"] > made.bounding_box()["x"]
+    page.uncheck("#both")
+    page.click("#go")
+    expect(page.locator("#joined")).to_be_hidden()
+
+
 def test_an_answer_knows_the_context_it_was_given_from(visit, talking):
     """F5: once the slider made another context, its markers lead nowhere wrong."""
     here = visit(at=talking)

@@ -108,6 +108,8 @@ def test_the_keyboard_alone_is_enough(visit):
     before = page.get_attribute("#budget", "aria-valuetext")
     press("ArrowLeft")
     assert page.get_attribute("#budget", "aria-valuetext") != before
+    asked = page.get_attribute("#budget", "aria-valuetext")
+    expect(page.locator("#headline b.nums")).to_contain_text(f"of {asked}")
     reached(page, "#sources a")
     link = page.evaluate("() => document.activeElement.textContent")
     press("Enter")

@@ -234,7 +234,12 @@ def test_candidates_of_ones_own_take_the_place_of_the_store(visit):
     page.click("text=Try an example")
     here.settled()
     expect(page.locator("#badges")).to_contain_text("your candidates")
-    assert page.locator(f"{ROWS} .chip.twin").count() == 1
+    assert page.locator(f"{ROWS} .chip.twin").count() == 2
+    expect(page.locator("#assembled .body").first).to_contain_text("14 euros a metre")
+    expect(page.locator("#naive")).not_to_contain_text("14 euros a metre")
+    top = "e => e.getBoundingClientRect().top"
+    beside = page.locator(".live").evaluate("e => e.getBoundingClientRect().bottom")
+    assert beside <= page.locator("#contexts").evaluate(top) < 0.5 * WIDE[1]
 
     page.fill("#pasted", '{"text": "The quay is of oak."}\n{"text": "The quay')
     expect(page.locator("#pasted-said")).to_contain_text("Line 2 is not JSON")
@@ -277,15 +282,21 @@ def test_many_candidates_come_from_a_file_or_are_pasted(visit, tmp_path):
 
 
 def test_what_was_asked_outlives_a_reload_and_reaches_no_server(visit):
-    """F5: question, recipe and budget stand behind the # of the address."""
+    """F5: question and settings stand behind the # of the address, which can be copied."""
     here = visit()
-    here.ask(QUESTION, budget=350)
     page = here.page
+    page.select_option("#limit", "20")
+    here.ask(QUESTION, budget=350)
     page.reload()
     here.settled()
 
     assert page.input_value("#question") == QUESTION
     assert page.input_value("#tokens") == "350"
+    assert page.input_value("#limit") == "20"
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("#link")
+    expect(page.locator("#link")).to_have_text("Copied")
+    assert page.evaluate("() => navigator.clipboard.readText()") == page.url
     assert "?" not in page.url.partition("#")[0]
 
 
@@ -308,6 +319,35 @@ def test_the_two_contexts_are_on_the_first_screen_after_a_run(visit):
 
         assert shown.evaluate(top) < 0.75 * size[1]
         assert here.page.locator("#recipe").evaluate("e => e.clientWidth") > 150
+
+
+def test_the_blocks_are_shown_beside_the_budget(visit):
+    """F5: each block's share is on the first screen; its number only where it is not clipped."""
+    for size in (WIDE, NARROW):
+        here = visit(size=size)
+        here.ask(QUESTION, budget=900)
+        bits = here.page.locator("#used .blocks a")
+        assert bits.count() == here.page.locator("#assembled .body").count()
+        assert here.page.locator("#used").bounding_box()["y"] < 0.5 * size[1]
+        cut = "all => all.filter(e => e.firstChild.offsetWidth > e.clientWidth).length"
+        assert bits.evaluate_all(cut) == 0
+
+
+def test_earlier_runs_are_shown_again_and_compared(visit):
+    """F5: two runs of this tab, and which stage first decided otherwise."""
+    here = visit()
+    page = here.page
+    here.ask(QUESTION, budget=150)
+    first = here.tokens()
+    assert page.locator("#history").is_hidden()
+    here.ask(QUESTION, budget=600)
+    page.click("#history summary")
+    row = page.locator("#history li")
+    expect(row).to_contain_text(f"{first} of 150 tokens")
+    row.get_by_role("button", name="Compare").click()
+    expect(row.locator(".card")).to_contain_text("part at")
+    row.get_by_role("button", name="Show").click()
+    expect(page.locator("#headline b.nums")).to_have_text(f"{first} of 150 tokens")
 
 
 def test_links_lead_to_parts_that_are_there(visit):

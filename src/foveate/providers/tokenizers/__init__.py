@@ -6,6 +6,7 @@
 | `simple` | four bytes a token |
 | `PATH.json`, `hf:PATH` | a Hugging Face tokenizer.json (extra `huggingface`) |
 | `NAME*1.3` | any of these with a safety margin |
+| `NAME*prose:1.1,code:1.2,…` | with a margin for each class of content |
 | `gguf:FILE` | the model file's own, by the engine that answers with it (extra `gguf`) |
 | `anthropic:MODEL` | the provider's endpoint; key in ANTHROPIC_API_KEY |
 
@@ -39,6 +40,12 @@ def load_tokenizer(name: str) -> Tokenizer:
         from foveate.providers.tokenizers.simple import Margin
 
         return Margin(inner=load_tokenizer(inner), factor=float(factor))
+    if star and ":" in factor:
+        from foveate.providers.tokenizers.content_margin import ContentMargin, parse_factors
+
+        factors = parse_factors(factor)
+        if factors is not None:
+            return ContentMargin(inner=load_tokenizer(inner), factors=factors)
     if name in ENCODINGS:
         return _load_encoding(name)
     if name == "simple":

@@ -7,16 +7,20 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 
 from foveate.core.errors import BadOption
-from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact, expand, token_counter
-from foveate.pipeline.compact_json import compacted_to_json
+from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact
+from foveate.pipeline.compact_json import compacted_to_json, expanded_to_json
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.problems import problem_responses
 from foveate.service.routes import run_in_pool, state_of
-from foveate.service.wire.answers import CompactAnswer, ExpandAnswer
 from foveate.service.wire.body import StrictRoute
-from foveate.service.wire.requests import CompactRequest, ExpandRequest
+from foveate.service.wire.compaction import (
+    CompactAnswer,
+    CompactRequest,
+    ExpandAnswer,
+    ExpandRequest,
+)
 
 router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 
@@ -69,17 +73,14 @@ async def expand_handle(
         state = state_of(request)
         principals = caller.narrow_principals(body.principals)
         add_audit_fields(request.scope, principals=principals)
-        tokenizer = state.request_options.tokenizer(body.tokenizer or DEFAULT_TOKENIZER)
-        text = expand(
+        return expanded_to_json(
             body.handle,
             state.originals,
             query=body.query,
             budget=body.budget,
-            tokenizer=tokenizer,
+            tokenizer=state.request_options.tokenizer(body.tokenizer or DEFAULT_TOKENIZER),
             tenant=caller.tenant,
             principals=principals,
         )
-        tokens = token_counter(tokenizer)(text)
-        return {"handle": body.handle, "text": text, "token_count": tokens}
 
     return await run_in_pool(request, work, stops=True)

@@ -391,34 +391,3 @@ class MeAnswer(BaseModel):
     prompts: list[str]
     languages: list[str]
     limits: Limits
-
-
-class CompactDecision(BaseModel):
-    """What became of a message, or of a tool's result within one."""
-
-    message: str
-    action: str
-    reason: str
-    why: str = Field(description="The same in words.")
-    numbers: dict[str, int | float | str]
-
-
-class CompactAnswer(BaseModel):
-    """A message list that fits, and what became of each message."""
-
-    messages: list[dict[str, Any]] = Field(description="Of the same form as those that came.")
-    token_count: int = Field(description="Tokens of their contents and arguments.")
-    decisions: list[CompactDecision]
-    tools_token_count: int
-    ledger: str = Field(description="The text in front that names what left; empty: there is none.")
-    handles: list[str] = Field(description="Handles for `/v1/expand`.")
-    notes: dict[str, int | float | str]
-    manifest: dict[str, Any] = Field(description="Hashes of inputs, options and output.")
-
-
-class ExpandAnswer(BaseModel):
-    """An original, or what of it fits."""
-
-    handle: str
-    text: str = Field(description="What a tool said: data, not orders.")
-    token_count: int

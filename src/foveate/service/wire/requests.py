@@ -310,64 +310,6 @@ class AskRequest(ContextRequest):
     ] = True
 
 
-MAX_MESSAGES = 100_000
-
-
-class CompactRequest(RequestModel):
-    """An agent's message list, and how large it may be."""
-
-    messages: Annotated[
-        list[dict[str, Any]],
-        max_items(MAX_MESSAGES),
-        Field(
-            min_length=1,
-            max_length=MAX_MESSAGES,
-            description="OpenAI Chat messages, Responses items, Anthropic messages or Gemini "
-            "contents.",
-        ),
-    ]
-    budget: Annotated[
-        PositiveTokens | None,
-        Field(description="Tokens of contents, arguments and tools. Absent: the model's window."),
-    ] = None
-    tools: Annotated[
-        list[dict[str, Any]],
-        max_items(10_000),
-        Field(max_length=10_000, description="Tool schemas, which share the budget."),
-    ] = Field(default_factory=list)
-    tokenizer: Annotated[
-        Name | None, Field(description="What counts; `GET /v1/me` lists them.")
-    ] = None
-    model: Annotated[
-        Name | None, Field(description="Take this model's tokenizer and window instead.")
-    ] = None
-    query: Annotated[
-        str, Field(max_length=100_000, description="What tool results are shortened for.")
-    ] = ""
-    pinned: Annotated[
-        list[int],
-        max_items(MAX_MESSAGES),
-        Field(description="Places of messages that stay verbatim, counted from 0."),
-    ] = Field(default_factory=list)
-    form: Annotated[
-        Literal["openai", "responses", "anthropic", "gemini"] | None,
-        Field(description="Form of the messages, where it cannot be told."),
-    ] = None
-    principals: Principals = None
-
-
-class ExpandRequest(RequestModel):
-    """A handle, and how much of its original to show."""
-
-    handle: Annotated[str, Field(min_length=1, max_length=64, description="As a note names it.")]
-    query: Annotated[
-        str, Field(max_length=100_000, description="What to show of it, where not all fits.")
-    ] = ""
-    budget: Annotated[PositiveTokens, Field(description="Tokens of it at the most.")] = 2_000
-    tokenizer: Annotated[Name | None, Field(description="What counts.")] = None
-    principals: Principals = None
-
-
 class SearchRequest(RequestModel):
     """What to look for, and where to go on."""
 

@@ -1,8 +1,8 @@
 // What was asked, kept behind the # of the address: a reload finds it, and no server is told.
 
-const NAMES = ["q", "recipe", "budget", "expected"];
+const NAMES = ["q", "recipe", "budget", "expected", "limit", "model"];
 
-/** `{q, recipe, budget, expected}`, as far as the address has them. */
+/** What of `NAMES` the address has. */
 export function fromAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
   return Object.fromEntries(

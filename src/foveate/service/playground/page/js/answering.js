@@ -7,12 +7,12 @@ import { el, fill } from "./dom.js";
 import { whole } from "./figures.js";
 import { events } from "./sse.js";
 
-/** Ask, and show what comes into `hosts`: `{answer, checked}`. `jumpTo(marker, from, hash)` is told
+/** Ask, and show what comes into `hosts`: `{answer, checked, title}`. `jumpTo(marker, from, hash)` is told
  *  from which context the answer was given. */
 export async function answered(question, hosts, jumpTo, signal) {
   const said = el("p", { class: "said writing" });
   const used = el("p", { class: "used", role: "status" }, "The model is reading the context …");
-  fill(hosts.answer, said, used);
+  fill(hosts.answer, hosts.title && el("h3", null, hosts.title), said, used);
   fill(hosts.checked);
   let hash = "";
   const jump = (marker, from) => jumpTo(marker, from, hash);

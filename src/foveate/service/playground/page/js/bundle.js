@@ -79,7 +79,8 @@ const causes = (verdict) =>
     verdict.causes.map((cause) => el("li", null, el("code", null, cause))),
   );
 
-function actions(text, host, { open, current, name }) {
+/** Buttons for a run that is not the one above: show it there, or compare the two. */
+export function actions(text, host, { open, current, name }) {
   const compare = async () => {
     const { value } = await ask("/v1/replay", `{"a":${text},"b":${bundleText(current())}}`);
     const title = value.identical

@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { byId, el, fill } from "./dom.js";
 import { many, whole } from "./figures.js";
 import { pasted } from "./own.js";
-import { CANDIDATES, GOLD, QUESTION } from "./sample.js";
+import { BUDGET, CANDIDATES, GOLD, QUESTION } from "./sample.js";
 import { scale } from "./scale.js";
 import { fromFile, quickPaste } from "./take-in.js";
 
@@ -31,7 +31,10 @@ export function controls({ changed, looked }) {
     changed();
   });
   byId("limit").addEventListener("change", changed);
-  byId("model").addEventListener("change", changed);
+  byId("model").addEventListener("change", () => {
+    showBoth();
+    changed();
+  });
   byId("gold").addEventListener("input", looked);
   document.querySelectorAll("[name=origin]").forEach((one) =>
     one.addEventListener("change", () => {
@@ -63,6 +66,7 @@ export function wish() {
     recipe: byId("recipe").value,
     tokens: amount(),
     model: byId("model").value,
+    both: byId("both").checked,
     zones: zones.get(byId("recipe").value) || {},
     own: own ? found.candidates : null,
     fault: found.fault || "",
@@ -107,6 +111,11 @@ export async function offer({ recipes, models, store, recipe }, before) {
   );
   byId("model").closest(".field").hidden = models.length === 0;
   if (Number(before.budget) > 0) set(Number(before.budget));
+  for (const name of ["limit", "model"]) {
+    const there = [...byId(name).options].some(({ value }) => value === before[name]);
+    if (there) byId(name).value = before[name];
+  }
+  showBoth();
   // What was typed meanwhile stays.
   byId("question").value ||= before.q || "";
   byId("gold").value ||= before.expected || "";
@@ -131,6 +140,10 @@ async function learnZones() {
   }
 }
 
+function showBoth() {
+  byId("both").closest("label").hidden = !byId("model").value;
+}
+
 const origin = () => document.querySelector("[name=origin]:checked").value;
 
 function showOrigin() {
@@ -151,7 +164,7 @@ export function fillSample() {
   byId("pasted").value = CANDIDATES.map((one) => JSON.stringify(one)).join("\n");
   byId("question").value = QUESTION;
   byId("gold").value = GOLD;
-  set(200);
+  set(BUDGET);
   choose("own");
 }
 

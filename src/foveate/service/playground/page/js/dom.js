@@ -38,3 +38,13 @@ const nodes = (children) =>
     .flat(Infinity)
     .filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (child instanceof Node ? child : document.createTextNode(String(child))));
+
+/** Put the text on the clipboard, and say so on the button for a moment. */
+export async function copied(button, text) {
+  const said = button.textContent;
+  await navigator.clipboard.writeText(text);
+  button.textContent = "Copied";
+  setTimeout(() => {
+    button.textContent = said;
+  }, 1500);
+}

@@ -6,8 +6,9 @@ import { Problem, ask } from "./api.js";
 import { replay, save } from "./bundle.js";
 import { showChecked } from "./checked.js";
 import { controls, fillSample, offer, set, wish } from "./controls.js";
-import { byId, fill } from "./dom.js";
+import { byId, copied, fill } from "./dom.js";
 import { many, whole } from "./figures.js";
+import { remember } from "./history.js";
 import { back, jump } from "./jump.js";
 import { askForKey } from "./keyform.js";
 import { known, learn } from "./known.js";
@@ -39,6 +40,7 @@ byId("tokens").addEventListener("keydown", (event) => {
 });
 byId("upload").addEventListener("change", uploaded);
 byId("export").addEventListener("click", () => save(shown()));
+byId("link").addEventListener("click", (event) => copied(event.currentTarget, location.href));
 byId("import").addEventListener("change", replayed);
 byId("check").addEventListener("submit", checkOwn);
 document.querySelector(".parts").addEventListener("click", toPart);
@@ -120,8 +122,11 @@ async function assemble(signal, anew = false) {
       recipe: wanted.recipe,
       budget: wanted.tokens,
       expected: wanted.gold,
+      limit: wanted.limit,
+      model: wanted.model,
     });
-    if (anew && wanted.model) await answer(wanted, signal);
+    remember(made, byId("history"), { open: openBundle, current: shown });
+    if (anew && wanted.model) await answers(wanted, signal);
   } catch (error) {
     if (!signal.aborted) failed(error, submit);
   } finally {
@@ -129,10 +134,11 @@ async function assemble(signal, anew = false) {
   }
 }
 
-/** Bring the two contexts onto the first screen, if they begin below its middle. */
+/** Bring the two contexts onto the first screen, if they begin below its middle or above it. */
 function toContexts() {
   const place = byId("contexts");
-  if (place.getBoundingClientRect().top > innerHeight / 3) {
+  const top = place.getBoundingClientRect().top;
+  if (top > innerHeight / 3 || top < document.querySelector(".live").offsetHeight) {
     place.scrollIntoView({ block: "start", behavior: "auto" });
   }
 }
@@ -150,12 +156,22 @@ function notNaive(error) {
   throw error;
 }
 
-/** The model's answer from the very context that is shown; its trouble is told where it would be. */
-async function answer(wanted, signal) {
-  const { query, bundle, ...rest } = body(wanted);
-  const hosts = { answer: byId("answer"), checked: byId("checked") };
+/** The model's answer from the very context that is shown and, beside it, from the naive one. */
+async function answers(wanted, signal) {
+  const both = wanted.both && wanted.recipe !== "naive";
+  byId("joined").hidden = !both;
+  const joinedAsk = body(wanted, { recipe: "naive" });
+  await Promise.all([
+    answer(body(wanted), "", both && "Assembled", toAnswered, signal),
+    both && answer(joinedAsk, "joined-", "Plain joining", () => jump(byId("naive")), signal),
+  ]);
+}
+
+/** One answer; its trouble is told where it would be. */
+async function answer({ query, bundle, ...rest }, prefix, title, toMarked, signal) {
+  const hosts = { answer: byId(`${prefix}answer`), checked: byId(`${prefix}checked`), title };
   try {
-    await answered({ question: query, ...rest, stream: true }, hosts, toAnswered, signal);
+    await answered({ question: query, ...rest, stream: true }, hosts, toMarked, signal);
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof Problem)) throw error;
@@ -201,14 +217,14 @@ function busy(on) {
 async function replayed() {
   const [file] = byId("import").files;
   if (!file) return;
-  await replay(file, byId("verdict"), {
-    current: shown,
-    open: (text) => {
-      show(runOfBundle(text), null, byId("gold").value);
-      jump(byId("result"));
-    },
-  });
+  await replay(file, byId("verdict"), { current: shown, open: openBundle });
   byId("import").value = "";
+}
+
+/** Show the run of a bundle in the place of the one above. */
+function openBundle(text) {
+  show(runOfBundle(text), null, byId("gold").value);
+  jump(byId("result"));
 }
 
 /** Files into the store; what was kept and what was not is said beside the budget. */

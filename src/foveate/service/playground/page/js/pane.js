@@ -1,6 +1,6 @@
 // A context as the model reads it: its very characters, blocks marked at the side, evidence lit.
 
-import { el, fill } from "./dom.js";
+import { copied, el, fill } from "./dom.js";
 import { evidence, goldRanges } from "./evidence.js";
 import { many, percent, whole } from "./figures.js";
 import { marked } from "./marked.js";
@@ -77,24 +77,12 @@ export function goldSaid(run, gold) {
   return block ? `block ${block.marker}, ${where}` : where;
 }
 
-function copy(text) {
-  return el(
+const copy = (text) =>
+  el(
     "button",
-    {
-      type: "button",
-      class: "small",
-      onclick: async (event) => {
-        const button = event.currentTarget;
-        await navigator.clipboard.writeText(text);
-        button.textContent = "Copied";
-        setTimeout(() => {
-          button.textContent = "Copy";
-        }, 1500);
-      },
-    },
+    { type: "button", class: "small", onclick: (event) => copied(event.currentTarget, text) },
     "Copy",
   );
-}
 
 /** What stands around the blocks. A line feed that the page's own line break shows is folded. */
 function frame(text, follows) {

@@ -1,7 +1,8 @@
-// An example to start from: what a retriever may bring, copies and a stale page included.
+// An example to start from: copies of an introduction crowd out the one text that answers.
 
 export const QUESTION = "What does a berth in the old harbour cost in winter?";
 export const GOLD = "14 euros a metre";
+export const BUDGET = 180;
 
 const page = (id, source, title, score, text, more = {}) => ({
   id,
@@ -12,35 +13,45 @@ const page = (id, source, title, score, text, more = {}) => ({
   ...more,
 });
 
+const INTRODUCTION =
+  "The winter tariff of the old harbour holds from November to March. The council sets it every September, and it is paid in advance at the harbour office. Whoever pays for the whole winter by October is spared the January rise.";
+
 export const CANDIDATES = [
-  page(
-    "tariff-3",
-    "tariffs-2025.md",
-    "Harbour tariffs 2025",
-    0.91,
-    "From November to March a berth in the old harbour costs 14 euros a metre and month. Water and shore power are paid by the meter. Boats over twelve metres pay half as much again.",
-  ),
-  page(
-    "mirror-3",
-    "mirror/tariffs.html",
-    "Harbour tariffs 2025",
-    0.9,
-    "From November to March a berth in the old harbour costs 14 euros a metre and month. Water and shore power are paid by the meter. Boats over twelve metres pay half as much again.",
-  ),
   page(
     "tariff-2",
     "tariffs-2025.md",
     "Harbour tariffs 2025",
-    0.84,
-    "From April to October a berth in the old harbour costs 22 euros a metre and month. In July and August berths are let by the week alone.",
+    0.92,
+    INTRODUCTION,
+  ),
+  page(
+    "mirror-2",
+    "mirror/tariffs.html",
+    "Harbour tariffs 2025",
+    0.91,
+    INTRODUCTION,
+  ),
+  page(
+    "notice-2",
+    "notices/board.md",
+    "Notice board",
+    0.9,
+    INTRODUCTION.replace("it is paid", "is paid"),
   ),
   page(
     "tariff-old",
     "archive/tariffs-2019.md",
     "Harbour tariffs 2019",
-    0.83,
-    "From November to March a berth in the old harbour costs 11 euros a metre and month. Water and shore power are included.",
+    0.84,
+    "The winter tariff of 2019 held from November to March. Water and shore power were included then, and berths were let by the week.",
     { modified_at: "2019-01-15T00:00:00Z" },
+  ),
+  page(
+    "tariff-3",
+    "tariffs-2025.md",
+    "Harbour tariffs 2025",
+    0.81,
+    "In winter a berth in the old harbour costs 14 euros a metre and month. Water and shore power are paid by the meter. Boats over twelve metres pay half as much again.",
   ),
   page(
     "north-1",
@@ -57,11 +68,11 @@ export const CANDIDATES = [
     "Who wants a berth in winter writes to the harbour master before the first of October. Berths of the year before are given first to those who had them. The old harbour has forty of them, and none for boats over fifteen metres.",
   ),
   page(
-    "rules-2",
-    "rules.md",
-    "Harbour rules",
-    0.55,
-    "Heaters may not run unattended. Lines are doubled before a gale is forecast, and the harbour master may double them at the owner's cost.",
+    "tariff-4",
+    "tariffs-2025.md",
+    "Harbour tariffs 2025",
+    0.6,
+    "From April to October a berth in the old harbour costs 22 euros a metre and month. In July and August berths are let by the week alone.",
   ),
   page(
     "guest-1",
@@ -69,13 +80,6 @@ export const CANDIDATES = [
     "Guests",
     0.52,
     "Guests pay by the night: 3 euros a metre in summer, 2 in winter, harbour dues included. The first two hours at the quay are free.",
-  ),
-  page(
-    "tariff-note",
-    "newsletter/winter.md",
-    "Winter newsletter",
-    0.5,
-    "Reminder: from November to March a berth in the old harbour costs 14 euros a metre and month.",
   ),
   page(
     "crane-1",

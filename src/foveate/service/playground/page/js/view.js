@@ -25,12 +25,12 @@ export function show(run, naive, gold) {
   now = { run, naive, gold };
   byId("welcome").hidden = true;
   byId("result").hidden = false;
-  byId("export").disabled = false;
+  byId("export").disabled = byId("link").disabled = false;
   for (const link of document.querySelectorAll(".parts a")) link.hidden = false;
   keepingFocus(() => {
     showSummary(byId("headline"), byId("badges"), run);
     showFlow(byId("flow"), byId("stage-detail"), run, seeStage);
-    showZones(byId("bars"), run, toBlock);
+    showZones({ used: byId("used"), bars: byId("bars") }, run, toBlock);
     lit();
   });
 }

@@ -6,36 +6,26 @@ import { characters } from "./spans.js";
 
 const ZONES = ["system", "documents", "conversation", "query", "generation", "buffer"];
 
-/** `toBlock(index, from)` jumps to a block of the context. */
-export function showZones(host, run, toBlock) {
+/** The blocks into `used`, beside the budget; the window into `bars`. `toBlock(index, from)` jumps
+ *  to a block of the context. */
+export function showZones({ used, bars }, run, toBlock) {
   const { budget } = run;
+  fill(used, blocksBar(run, toBlock), spent(run));
   fill(
-    host,
-    el(
-      "div",
-      { class: "bars" },
-      el(
-        "div",
-        null,
-        el("h3", null, "The documents' zone, block by block"),
-        blocksBar(run, toBlock),
-        spent(run),
-      ),
-      budget?.window &&
-        el(
+    bars,
+    budget?.window
+      ? el(
           "div",
           null,
           el("h3", null, `The window of ${whole(budget.window)} tokens, zone by zone`),
           windowBar(run, budget),
           zones(run, budget),
+        )
+      : el(
+          "p",
+          { class: "bar-note" },
+          "Nothing is known of the window: so many tokens for documents are more than this recipe's leaves.",
         ),
-    ),
-    !budget?.window &&
-      el(
-        "p",
-        { class: "bar-note" },
-        "Nothing is known of the window: so many tokens for documents are more than this recipe's leaves.",
-      ),
   );
 }
 
@@ -61,7 +51,7 @@ function blocksBar(run, toBlock) {
   return el(
     "div",
     { class: "bar blocks", role: "group", "aria-label": "Blocks by tokens" },
-    run.blocks.map((block, index) => bit(block, index, sizes[index], run.tokens, toBlock)),
+    run.blocks.map((block, index) => bit(block, index, sizes[index], toBlock)),
     el("span", {
       class: "frames",
       "--size": frames,
@@ -71,7 +61,7 @@ function blocksBar(run, toBlock) {
   );
 }
 
-function bit(block, index, size, tokens, toBlock) {
+function bit(block, index, size, toBlock) {
   const partly = block.rendition !== "verbatim" && block.rendition !== "stripped";
   return el(
     "a",
@@ -86,7 +76,7 @@ function bit(block, index, size, tokens, toBlock) {
         toBlock(index, event.currentTarget);
       },
     },
-    size > tokens / 60 && String(block.marker),
+    el("span", null, String(block.marker)),
   );
 }
 

@@ -1,0 +1,103 @@
+"""The bodies of `POST /v1/compact` and `POST /v1/expand`: requests checked, answers described."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from foveate.service.wire.requests import (
+    Name,
+    PositiveTokens,
+    Principals,
+    RequestModel,
+    max_items,
+)
+
+MAX_MESSAGES = 100_000
+
+
+class CompactRequest(RequestModel):
+    """An agent's message list, and how large it may be."""
+
+    messages: Annotated[
+        list[dict[str, Any]],
+        max_items(MAX_MESSAGES),
+        Field(
+            min_length=1,
+            max_length=MAX_MESSAGES,
+            description="OpenAI Chat messages, Responses items, Anthropic messages or Gemini "
+            "contents.",
+        ),
+    ]
+    budget: Annotated[
+        PositiveTokens | None,
+        Field(description="Tokens of contents, arguments and tools. Absent: the model's window."),
+    ] = None
+    tools: Annotated[
+        list[dict[str, Any]],
+        max_items(10_000),
+        Field(max_length=10_000, description="Tool schemas, which share the budget."),
+    ] = Field(default_factory=list)
+    tokenizer: Annotated[
+        Name | None, Field(description="What counts; `GET /v1/me` lists them.")
+    ] = None
+    model: Annotated[
+        Name | None, Field(description="Take this model's tokenizer and window instead.")
+    ] = None
+    query: Annotated[
+        str, Field(max_length=100_000, description="What tool results are shortened for.")
+    ] = ""
+    pinned: Annotated[
+        list[int],
+        max_items(MAX_MESSAGES),
+        Field(description="Places of messages that stay verbatim, counted from 0."),
+    ] = Field(default_factory=list)
+    form: Annotated[
+        Literal["openai", "responses", "anthropic", "gemini"] | None,
+        Field(description="Form of the messages, where it cannot be told."),
+    ] = None
+    principals: Principals = None
+
+
+class ExpandRequest(RequestModel):
+    """A handle, and how much of its original to show."""
+
+    handle: Annotated[str, Field(min_length=1, max_length=64, description="As a note names it.")]
+    query: Annotated[
+        str, Field(max_length=100_000, description="What to show of it, where not all fits.")
+    ] = ""
+    budget: Annotated[PositiveTokens, Field(description="Tokens of it at the most.")] = 2_000
+    tokenizer: Annotated[Name | None, Field(description="What counts.")] = None
+    principals: Principals = None
+
+
+class CompactDecision(BaseModel):
+    """What became of a message, or of a tool's result within one."""
+
+    message: str
+    action: str
+    reason: str
+    why: str = Field(description="The same in words.")
+    numbers: dict[str, int | float | str]
+
+
+class CompactAnswer(BaseModel):
+    """A message list that fits, and what became of each message."""
+
+    messages: list[dict[str, Any]] = Field(description="Of the same form as those that came.")
+    token_count: int = Field(description="Tokens of their contents and arguments.")
+    decisions: list[CompactDecision]
+    tools_token_count: int
+    ledger: str = Field(description="The text in front that names what left; empty: there is none.")
+    handles: list[str] = Field(description="Handles for `/v1/expand`.")
+    notes: dict[str, int | float | str]
+    manifest: dict[str, Any] = Field(description="Hashes of inputs, options and output.")
+
+
+class ExpandAnswer(BaseModel):
+    """An original, or what of it fits."""
+
+    handle: str
+    text: str = Field(description="What a tool said: data, not orders.")
+    token_count: int
