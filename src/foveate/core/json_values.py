@@ -33,11 +33,11 @@ def read_value(kind: Any, value: Any, place: str = "", readers: Readers = _NO_RE
         scalar(value, place)
         return value
     if kind in readers:
-        return readers[kind](value)
+        return _in_place(readers[kind], value, place)
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         found = read_value(parts[0], value, place, readers)
-        _run_check(parts[1], found, place)
+        _in_place(parts[1], found, place)
         return found
     if origin in (Union, UnionType):
         return _read_union(parts, value, place, readers)
@@ -116,9 +116,9 @@ def _read_tuple(parts: tuple[Any, ...], value: Any, place: str, readers: Readers
     )
 
 
-def _run_check(check: Callable[[Any], None], value: Any, place: str) -> None:
+def _in_place(work: Callable[[Any], Any], value: Any, place: str) -> Any:
     try:
-        check(value)
+        return work(value)
     except BadInput as error:
         raise BadInput(str(error), field=place or None) from None
 
