@@ -488,3 +488,22 @@ def test_where_each_copy_says_more_both_stay():
         assert kept(DedupNear(method=method), one, other) == ["one", "other"]
         assert kept(DedupNear(method=method), one, other, full) == ["full"]
         assert run(DedupNear(method=method), one, other, full).candidates[0].score == 0.9
+
+
+@pytest.mark.parametrize("count", [3, 60, 1_300])
+def test_a_long_text_among_many_is_compared_like_any_other(count):
+    """S4, X2: with more triples than the bitmap has bits, in pools of each size."""
+    random = Random(7)
+    names = [f"w{n}x" for n in range(20_000)]
+    pool = [
+        candidate(" ".join(random.choices(names, k=30)), 0.5 - n / 10_000, id=f"c{n}")
+        for n in range(count)
+    ]
+    long = " ".join(random.choices(names, k=6_000))
+    copy = candidate(long[: long.index(" ", 30_000)], 0.8, id="copy")
+
+    step = run(DedupNear(method="containment"), candidate(long, 0.9, id="long"), copy, *pool)
+
+    assert [(d.chunk_id, d.by) for d in step.decisions if d.action == "merged"] == [
+        ("copy", "long")
+    ]
