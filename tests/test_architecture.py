@@ -88,11 +88,11 @@ SILENT = {"HAYSTACK_TELEMETRY_ENABLED": "False"}
 
 # What a bare `import foveate` must not pull in.
 HEAVY = {
-    "asyncio", "bpe_openai", "cachetools", "charset_normalizer", "concurrent", "http",
+    "asyncio", "cachetools", "charset_normalizer", "concurrent", "http",
     "importlib.metadata", "logging", "markdown_it", "multiprocessing", "numpy", "pandas",
     "pathspec", "polars", "pyarrow", "pydantic", "ray", "requests", "rich", "selectolax",
     "sentencex", "snowballstemmer", "socket", "sqlite3", "ssl", "subprocess", "tempfile",
-    "threading", "tiktoken", "tokenizers", "toktok", "typer", "urllib.request", "wordllama",
+    "threading", "tokenizers", "toktok", "typer", "urllib.request", "wordllama",
 }  # fmt: skip
 
 

@@ -149,7 +149,7 @@ def test_what_a_summary_was_of_has_its_words_back():
     [
         (lambda s: s.update(turns=99), "the summary is of more turns than there are"),
         (lambda s: s.update(text=7), "field 'summary.text': must be a string"),
-        (lambda s: s.update(unread=3), "field 'unread': must be a list"),
+        (lambda s: s.update(unread=3), "field 'summary.unread': must be a list"),
         (lambda s: s.pop("turns"), "is damaged"),
     ],
 )

@@ -48,7 +48,7 @@ def open_store(
     the one that is installed.
     """
     try:
-        store = open_existing_store(url, create=False, migrate=create)
+        store = open_existing_store(url, create=False)
     except StoreNotFound:
         if not create:
             raise

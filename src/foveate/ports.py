@@ -12,36 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict, runtime_checkable
 
-from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
 from foveate.core.types import Candidate, Chunk, Vector
-
-__all__ = [
-    "QUESTIONS",
-    "Cache",
-    "CacheStats",
-    "Content",
-    "Document",
-    "Embedder",
-    "Likelihood",
-    "LikelihoodModel",
-    "ListableStore",
-    "LoadedDocument",
-    "Loader",
-    "Message",
-    "Model",
-    "ProviderCitation",
-    "Reply",
-    "Reranker",
-    "SearchResult",
-    "SearchStore",
-    "Section",
-    "Store",
-    "Tokenizer",
-    "Usage",
-    "WritableStore",
-    "text_from_content",
-]
 
 QUESTIONS = "canonical_questions"
 """The key in a chunk's metadata under which the questions stand that it answers, as a list.
@@ -310,12 +282,6 @@ class CacheStats:
     errors: int = 0
     entries: int | None = None
     bytes: int | None = None
-
-    @property
-    def hit_rate(self) -> float:
-        """Share of the questions that it had an answer to, 0 where it was asked none."""
-        asked = self.hits + self.misses + self.errors
-        return self.hits / asked if asked else 0.0
 
 
 class Cache(Protocol):

@@ -6,7 +6,6 @@ import pytest
 
 from foveate import assemble
 from foveate.answer.check import check_answer
-from foveate.answer.support import embedding_scorer
 from foveate.answer.voice import attribution, spoken_citations
 from foveate.core.errors import UnknownName
 from foveate.providers.embedders.local import HashingEmbedder
@@ -68,6 +67,11 @@ def test_attribution_is_one_sentence():
 
 def test_an_embedder_can_score():
     """C3: by embedding where one is at hand."""
-    scorer = embedding_scorer(HashingEmbedder(dimensions=64))
+    embedder = HashingEmbedder(dimensions=64)
+
+    def scorer(claim, passages):
+        vectors = embedder.embed([claim, *passages])
+        return [float(vectors[0] @ row) for row in vectors[1:]]
+
     checked = check_answer("Flour is sold on Saturdays at the gate [2].", CONTEXT, scorer=scorer)
     assert checked.claims[0].support.score > 0.9

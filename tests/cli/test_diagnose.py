@@ -176,7 +176,7 @@ def test_without_a_store_the_candidates_are_searched(run):
     ("line", "said"),
     [
         ('{"id": 1, "answer": "x"}', "field 'id': must be a string"),
-        ("[1]", "an object with an id"),
+        ("[1]", "must be an object, not list"),
         ('{"id": "a"}', "field 'answer': is missing"),
         ("{", "notes.jsonl"),
     ],

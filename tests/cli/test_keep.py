@@ -8,8 +8,6 @@ from contextlib import closing
 
 import pytest
 
-from older_stores import AS_SCHEMA_3
-
 
 @pytest.fixture
 def indexed(run, tmp_path):
@@ -91,25 +89,19 @@ def test_compact_says_what_it_gave_back(run, indexed):
     assert " before, " in run("store", "compact").out
 
 
-def test_an_older_store_is_migrated_when_asked(run, indexed):
-    """F2, X1: reading says which command to run, and that command says what it did."""
+@pytest.mark.parametrize("version", [3, 5])
+def test_a_store_of_another_version_is_refused(run, indexed, version):
+    """F2, X1: by what reads and what writes, in one line that says what to do."""
     with closing(sqlite3.connect(indexed / "store.db")) as connection, connection:
-        connection.executescript(AS_SCHEMA_3)
-        connection.execute("ALTER TABLE audiences DROP COLUMN documents")
-        connection.execute("ALTER TABLE audiences DROP COLUMN chunks")
-        connection.execute("PRAGMA user_version = 1")
-    ran = run("search", "--query", "bar")
-    assert ran.code == 3
-    assert "then run: foveate store migrate --store .foveate" in ran.complaint
-
-    ran = run("store", "migrate")
-    assert (ran.code, ran.out.partition(",")[0]) == (0, "schema 4")
-    assert ran.err.startswith("foveate: warning: the store in '.foveate' was brought from schema 1")
-    assert run("store", "migrate", "--json").json["schema"] == 4
-    assert run("store", "check").code == 0
+        connection.execute(f"PRAGMA user_version = {version}")
+    for command in (("search", "bar"), ("store", "check"), ("index", "manual")):
+        ran = run(*command)
+        assert ran.code == 3
+        assert f"has schema {version}" in ran.complaint
+        assert "into a new folder" in ran.complaint
 
 
-@pytest.mark.parametrize("command", ["stats", "check", "compact", "migrate", "approximate"])
+@pytest.mark.parametrize("command", ["stats", "check", "compact", "approximate"])
 def test_where_no_store_is_none_is_made(run, tmp_path, command):
     """X1: one line, exit code 3, and an empty folder stays empty."""
     ran = run("store", command, "--store", "missing")

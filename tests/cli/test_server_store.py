@@ -35,7 +35,7 @@ def test_a_store_on_a_server_is_indexed_searched_and_assembled(run, url):
 
 
 def test_a_store_on_a_server_is_looked_after(run, url):
-    """T1, F2: figures, check, compaction and migration work; a copy is the server's to make."""
+    """T1, F2: figures, check and compaction work; a copy is the server's to make."""
     folder = run("index", "manual", "--embedder", "hashing", "--json").json
     record = run("store", "stats", "--store", url, "--json").json
     assert (record["documents"], record["chunks"], record["vectors"]) == (2, 2, 2)
@@ -43,7 +43,6 @@ def test_a_store_on_a_server_is_looked_after(run, url):
     assert sum(record["bytes"].values()) > 0
     assert run("store", "check", "--store", url).out.startswith("whole: 2 documents, 2 chunks")
     assert run("store", "compact", "--store", url, "--json").json["bytes_after"] > 0
-    assert run("store", "migrate", "--store", url).out.startswith("schema ")
     ran = run("store", "backup", "copy", "--store", url)
     assert ran.code == 2
     assert "pg_dump --format=custom --schema=test" in ran.complaint
@@ -56,7 +55,6 @@ def test_a_store_on_a_server_is_looked_after(run, url):
         ("store", "stats", "--json"),
         ("store", "check", "--json"),
         ("store", "compact", "--json"),
-        ("store", "migrate", "--json"),
         ("store", "backup", "copy"),
         ("search", "--query", "pump", "--json"),
         ("assemble", "--query", "pump", "--json"),

@@ -39,8 +39,8 @@ def test_a_context_comes_back_from_its_json(recipe):
     ("change", "words"),
     [
         ({"text": "another"}, "field 'text': is not the text that its manifest seals"),
-        ({"blocks": None}, "field 'blocks': must be a list, not NoneType"),
-        ({"token_count": "7"}, "field 'token_count': must be int, not str"),
+        ({"blocks": None}, "field 'blocks': must be a list, not null"),
+        ({"token_count": "7"}, "field 'token_count': must be a whole number, not str"),
         ({"trace": [{"stage": "x"}]}, r"field 'trace\[0\].options': is missing"),
     ],
 )

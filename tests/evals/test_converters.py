@@ -257,13 +257,13 @@ BAD = {
         changed(HOTPOT[:1], 0, "context", None), "question 1: field 'context'",
     ),
     ("hotpotqa", "a paragraph"): (
-        changed(HOTPOT[:1], 0, "context", 1, "x"), "'context[1]': must be a pair",
+        changed(HOTPOT[:1], 0, "context", 1, "x"), "'context[1]': must be a list of 2, not str",
     ),
     ("hotpotqa", "a sentence"): (
         changed(HOTPOT[:1], 0, "context", 0, 1, 0, 5), "'context[0][1][0]': must be a string",
     ),
     ("hotpotqa", "a fact"): (
-        changed(HOTPOT[:1], 0, "supporting_facts", 0, 1, "one"), "must be a number, not 'one'",
+        changed(HOTPOT[:1], 0, "supporting_facts", 0, 1, "one"), "must be a whole number, not str",
     ),
     ("hotpotqa", "a fact's title"): (
         changed(HOTPOT[:1], 0, "supporting_facts", 0, 0, ["x"]), "[0][0]': must be a string",

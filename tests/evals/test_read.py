@@ -113,7 +113,7 @@ BROKEN = {
     "start below 0": (lambda r: r["chunks"][1].update(start=-1), "whole number of 0 or more"),
     "gold a word": (lambda r: r["chunks"][1].update(is_gold="no"), "must be true or false"),
     "span too long": (lambda r: r["chunks"][1].update(gold_spans=[[0, 9999]]), "within the text"),
-    "span no pair": (lambda r: r["chunks"][1].update(gold_spans=[3]), "[start, end]"),
+    "span no pair": (lambda r: r["chunks"][1].update(gold_spans=[3]), "must be a list of 2"),
     "same chunk": (
         lambda r: r["chunks"][3].update(id=r["chunks"][0]["id"]),
         "field 'chunks[3].id': two chunks have the id",

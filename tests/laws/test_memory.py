@@ -31,8 +31,8 @@ WORDS = tuple(f"{a}{b}{c}" for a in "blmnrt" for b in ("a", "en", "oo") for c in
 SMALL = 400_000
 """Bytes that a cache may keep in these tests: as much as one or two of the requests need."""
 ONE_VALUE = {
-    "cli/diagnose_run.py", "pipeline/curves.py", "core/context_json.py", "core/manifest.py",
-    "core/chat/session_json.py", "evals/run.py", "evals/trials.py", "ingest/on_ray.py",
+    "cli/diagnose_run.py", "pipeline/curves.py", "core/json_values.py", "core/manifest.py",
+    "evals/run.py", "evals/trials.py", "ingest/on_ray.py",
     "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
     "service/mcp/results.py", "service/observe/metrics.py", "service/playground/routes.py",
     "stores/int8.py",
@@ -47,7 +47,7 @@ SHORT_ENTRIES = {
     "stores/lance/schema.py": "64 schemas, which a store and its length of vectors decide",
     "providers/tokenizers/counts.py": "4 tokenizers' counts, each a bounded cache",
     "providers/tokenizers/huggingface.py": "8 tokenizers, which the operator names",
-    "providers/tokenizers/openai.py": "8 vocabularies, and the fingerprints of 16 tokenizers",
+    "providers/tokenizers/openai.py": "the fingerprints of 16 tokenizers",
     "core/header_costs.py": "64 functions without a memory of their own",
     "core/stages/dedup/resolve_duplicates.py": "64 pairs of numbers",
     "core/stages/dedup/word_weight.py": "16,384 words of at most 64 characters",

@@ -81,7 +81,7 @@ def test_an_answer_is_checked_as_the_library_does(service, bundle):
         (("blocks",), None, "context.blocks"),
         (("blocks", 0, "marker"), "1", "context.blocks[0].marker"),
         (("blocks", 0, "span"), [0, 10**9], "context.blocks"),
-        (("blocks", 0, "span"), [-5, 3], "context.blocks"),
+        (("blocks", 0, "span"), [-5, 3], "context.blocks[0].span[0]"),
         (("blocks", 0, "span"), [3], "context.blocks[0].span"),
         (("citations", 0, "chunk_ids"), 7, "context.citations[0].chunk_ids"),
         (("trace", 0, "decisions"), [1], "context.trace[0].decisions[0]"),

@@ -222,19 +222,6 @@ def test_compacting_gives_room_back_and_changes_no_answer(folder: Path, tmp_path
         assert answers(plain) == everything
 
 
-def test_compacting_drops_a_table_of_before(folder: Path):
-    """T5: analyses of texts, which stores once kept, go; nothing else changes."""
-    with closing(sqlite3.connect(folder / "store.db")) as old:
-        old.execute("CREATE TABLE readings (version TEXT, hash TEXT, data BLOB)")
-    with closing(opened(folder)) as store:
-        root = store.state_root()
-        store.compact()
-        assert store.state_root() == root
-    with closing(sqlite3.connect(folder / "store.db")) as left:
-        assert not left.execute("SELECT 1 FROM sqlite_schema WHERE name = 'readings'").fetchall()
-    assert check(folder).findings == ()
-
-
 def test_compacting_forgets_who_may_read_nothing_any_more(tmp_path: Path):
     """X5: the names of readers go with the last document that is for them."""
     red = next(entry for entry in ENTRIES if entry.document.principals == ("red",))

@@ -16,7 +16,6 @@ from foveate.answer.figures import normalise_numbers, number_spellings
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.terms import document_terms, query_terms
 from foveate.core.types import Context, Span
-from foveate.ports import Embedder
 
 MAX_RUN_SENTENCES = 3
 MAX_SCORED_RUNS = 8
@@ -175,16 +174,3 @@ def _split_passages(text: str, span: Span, language: str) -> Iterable[SourceSent
             span=(start + first, start + last),
             terms=frozenset(document_terms(normalise_numbers(sentence))),
         )
-
-
-def embedding_scorer(embedder: Embedder) -> Scorer:
-    """Cosines of a claim with passages as scores, 0 to 1.
-
-    Embeddings hardly see digits and negation; figures are checked apart, whatever the score.
-    """
-
-    def scores(claim: str, passages: Sequence[str]) -> list[float]:
-        vectors = embedder.embed([claim, *passages])
-        return [min(1.0, max(0.0, float(vectors[0] @ row))) for row in vectors[1:]]
-
-    return scores

@@ -115,22 +115,6 @@ def approximate(
     _write(store, {"built": built}, [f"{built} built" if built else none], as_json=as_json)
 
 
-@app.command(short_help="Migrate a store of an older version.")
-def migrate(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
-    """Migrate a store of an older version to this version's schema, completely or not at all.
-
-    Older versions can no longer open it. Make a copy first if you may need one (foveate store
-    backup).
-    """
-    from foveate.stores.maintenance import open_for_maintenance
-
-    with open_for_maintenance(store, migrate=True) as opened:
-        found = opened.stats()
-    record = {"schema": found.schema, "state_root": found.state_root}
-    line = f"schema {found.schema}, state root {found.state_root}"
-    _write(store, record, [line], as_json=as_json)
-
-
 def _write(store: str, record: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
     from foveate.cli.output import write_result
     from foveate.stores import redact_url

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar, get_type_hints
 
 from blake3 import blake3
 
 from foveate.core.errors import BadInput
+from foveate.core.json_values import read_value
 from foveate.core.zones import Budget
 
 T = TypeVar("T")
@@ -88,7 +86,7 @@ def context_from_json(kind: Callable[..., T], record: Mapping[str, Any], query: 
     for name in CONTEXT_KEYS:
         if name not in record:
             raise BadInput("is missing; give what `to_dict` or `--json` wrote", field=name)
-        values[name] = value_from_json(hints[name], record[name], name)
+        values[name] = read_value(hints[name], record[name], name)
     manifest = values["manifest"]
     if blake3(values["text"].encode(errors="replace")).hexdigest(16) != manifest.output_hash:
         raise BadInput("is not the text that its manifest seals", field="text")
@@ -105,67 +103,3 @@ def _check_spans(spans: list[tuple[int, int]], length: int) -> None:
             message = f"block {number} is outside the text or overlaps another"
             raise BadInput(message, field="blocks")
         at = last
-
-
-def value_from_json(kind: Any, value: Any, place: str) -> Any:
-    """The value of this type; raises `BadInput` with its place."""
-    origin = get_origin(kind)
-    if origin in (Union, types.UnionType):
-        return _union_from_json(get_args(kind), value, place)
-    if is_dataclass(kind):
-        return _dataclass_from_json(kind, value, place)
-    if origin is tuple:
-        return _tuple_from_json(get_args(kind), value, place)
-    if origin is Literal:
-        _check(value in get_args(kind), " or ".join(map(repr, get_args(kind))), value, place)
-        return value
-    if origin is not None:  # a mapping
-        _check(isinstance(value, Mapping), "an object", value, place)
-        inner = get_args(kind)[1]
-        return {k: value_from_json(inner, v, f"{place}.{k}") for k, v in value.items()}
-    accepted = (int, float) if kind is float else kind
-    right = isinstance(value, accepted) and (kind is bool or not isinstance(value, bool))
-    _check(right, kind.__name__, value, place)
-    return value
-
-
-def _union_from_json(kinds: tuple[Any, ...], value: Any, place: str) -> Any:
-    if value is None and type(None) in kinds:
-        return None
-    *others, last = (kind for kind in kinds if kind is not type(None))
-    for kind in others:
-        with suppress(BadInput):
-            return value_from_json(kind, value, place)
-    return value_from_json(last, value, place)
-
-
-def _dataclass_from_json(kind: Any, value: Any, place: str) -> Any:
-    _check(isinstance(value, Mapping), "an object", value, place)
-    hints = _hints(kind)
-    found = {}
-    for field in fields(kind):
-        name = field.name
-        if name in value:
-            found[name] = value_from_json(hints[name], value[name], f"{place}.{name}")
-        elif field.default is MISSING and field.default_factory is MISSING:
-            raise BadInput("is missing", field=f"{place}.{name}")
-    return kind(**found)
-
-
-_hints = cache(get_type_hints)
-
-
-def _tuple_from_json(kinds: tuple[Any, ...], value: Any, place: str) -> tuple[Any, ...]:
-    _check(isinstance(value, list | tuple), "a list", value, place)
-    if kinds[-1] is Ellipsis:
-        kinds = (kinds[0],) * len(value)
-    _check(len(kinds) == len(value), f"a list of {len(kinds)}", value, place)
-    return tuple(
-        value_from_json(kind, item, f"{place}[{number}]")
-        for number, (kind, item) in enumerate(zip(kinds, value, strict=True))
-    )
-
-
-def _check(right: object, wanted: str, value: object, place: str) -> None:
-    if not right:
-        raise BadInput(f"must be {wanted}, not {type(value).__name__}", field=place)

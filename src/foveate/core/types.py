@@ -238,13 +238,6 @@ class Candidate:
         """The chunk's document."""
         return self.chunk.document_id
 
-    def as_source(self) -> Source:
-        """Where this candidate comes from, to be kept when the candidate itself is not."""
-        c = self.chunk
-        return Source(
-            chunk_id=c.id, document_id=c.document_id, source=c.source, title=c.title, page=c.page
-        )
-
 
 def rank(candidate: Candidate) -> Rank:
     """The total order: score descending, then source, sequence, byte offset, id ascending."""

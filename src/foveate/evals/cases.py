@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foveate.core.json_values import NonBlank
 from foveate.core.types import Candidate, Chunk, Span
 
 
@@ -25,8 +26,8 @@ from foveate.core.types import Candidate, Chunk, Span
 class Passage:
     """One candidate of a case, as the retriever gave it."""
 
-    id: str
-    doc_id: str
+    id: NonBlank
+    doc_id: NonBlank
     text: str
     score: float
     source: str = ""
@@ -41,7 +42,7 @@ class Passage:
 class Evidence:
     """A text that answers the question, or a part of it; offsets count in its document."""
 
-    text: str
+    text: NonBlank
     doc_id: str = ""
     start: int | None = None
     end: int | None = None
@@ -52,9 +53,9 @@ class Evidence:
 class Case:
     """One question of a golden set. `hash` is that of the record as it stands in its file."""
 
-    id: str
-    dataset: str
-    question: str
+    id: NonBlank
+    dataset: NonBlank
+    question: NonBlank
     chunks: tuple[Passage, ...]
     evidence: tuple[Evidence, ...]
     answers: tuple[str, ...] = ()

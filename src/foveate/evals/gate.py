@@ -25,6 +25,7 @@ import numpy as np
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, InvalidRequest, UnknownName
+from foveate.core.json_values import read_value
 from foveate.evals.bootstrap import interval, resampled_means
 from foveate.evals.figures import OverallFigures, Summary
 from foveate.evals.wire import SCHEMA
@@ -64,23 +65,11 @@ def read_rules(name: str) -> Rules:
 def _parse_rules(record: Any) -> Rules:
     if not isinstance(record, Mapping):
         raise BadInput("rules are an object of names and limits")
-    known = {field.name: field for field in fields(Rules)}
-    for name, value in record.items():
-        if name not in known:
-            raise UnknownName("rule", str(name), known)
-        if not _is_valid_value(name, value):
-            raise BadInput(f"cannot be {value!r}", field=name)
-    if "recipes" in record:
-        record = {**record, "recipes": tuple(record["recipes"])}
-    return Rules(**record)
-
-
-def _is_valid_value(name: str, value: Any) -> bool:
-    if name == "recipes":
-        return isinstance(value, list) and all(isinstance(one, str) for one in value)
-    if not name.startswith("max_"):
-        return isinstance(value, bool)
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    known = {field.name for field in fields(Rules)}
+    if unknown := [name for name in record if name not in known]:
+        raise UnknownName("rule", str(unknown[0]), known)
+    found: Rules = read_value(Rules, record)
+    return found
 
 
 def find_broken_rules(summary: Summary, rules: Rules | None = None) -> list[str]:

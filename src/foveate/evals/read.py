@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
+from foveate.core.json_values import read_value, type_name
 from foveate.core.manifest import digest
-from foveate.evals import fields
-from foveate.evals.cases import Case, Evidence, Passage
+from foveate.evals.cases import Case
 from foveate.evals.lines import expand_patterns, read_lines
 from foveate.evals.questions import read_questions
 
@@ -54,70 +55,42 @@ def _each_case(name: str, *, pools: bool) -> Iterator[tuple[str, Case]]:
 def _parse_line(where: str, line: str, *, pools: bool) -> Case:
     """One line; whatever is wrong with it names the file and the line."""
     try:
-        record = fields.check_object(parse_json(line), "", "a case is an object")
-        return case_from_record(record, hash=digest(line.strip()), pools=pools)
+        return case_from_record(parse_json(line), hash=digest(line.strip()), pools=pools)
     except BadInput as error:
         found = BadInput(f"{where}: {error}")
         found.field = error.field
         raise found from None
 
 
-def case_from_record(record: Mapping[str, Any], *, hash: str = "", pools: bool = True) -> Case:
+def case_from_record(record: Any, *, hash: str = "", pools: bool = True) -> Case:
     """One record → one case; raises `BadInput` naming the field."""
-    case = Case(
-        id=fields.get_nonblank_text(record, "id"),
-        dataset=fields.get_nonblank_text(record, "dataset"),
-        question=fields.get_nonblank_text(record, "question"),
-        answers=fields.get_texts(record, "answers"),
-        chunks=tuple(
-            _parse_passage(item, f"chunks[{i}]")
-            for i, item in enumerate(fields.get_list(record, "chunks", optional=not pools))
-        ),
-        evidence=tuple(
-            _parse_evidence(item, f"evidence[{i}]")
-            for i, item in enumerate(fields.get_list(record, "evidence"))
-        ),
-        gold_doc_ids=fields.get_texts(record, "gold_doc_ids", optional=True),
-        hash=hash,
-    )
+    if not isinstance(record, Mapping):
+        raise BadInput(f"a case is an object, not {type_name(record)}")
+    if "answers" not in record:
+        raise BadInput("is missing", field="answers")
+    case: Case = read_value(Case, record if pools else {"chunks": [], **record})
     if pools and not case.chunks:
         raise BadInput("is empty; a case needs candidates to choose from", field="chunks")
     if not case.evidence:
         raise BadInput("is empty; without evidence there is nothing to look for", field="evidence")
     _refuse_repeated_ids([passage.id for passage in case.chunks])
-    return case
+    _check_ranges(case)
+    return replace(case, hash=hash)
 
 
-def _parse_passage(item: Any, where: str) -> Passage:
-    record = fields.check_object(item, where)
-    text = fields.get_text(record, "text", where)
-    return Passage(
-        id=fields.get_nonblank_text(record, "id", where),
-        doc_id=fields.get_nonblank_text(record, "doc_id", where),
-        text=text,
-        score=fields.get_number(record, "score", where),
-        source=fields.get_text(record, "source", where, default=""),
-        title=fields.get_text(record, "title", where, default=""),
-        sequence=fields.get_integer(record, "sequence", where) or 0,
-        start=fields.get_integer(record, "start", where),
-        is_gold=fields.get_boolean(record, "is_gold", where),
-        gold_spans=fields.get_spans(record, "gold_spans", where, len(text)),
-    )
-
-
-def _parse_evidence(item: Any, where: str) -> Evidence:
-    record = fields.check_object(item, where)
-    start = fields.get_integer(record, "start", where)
-    end = fields.get_integer(record, "end", where)
-    if start is not None and end is not None and end < start:
-        raise BadInput(f"{end} is before start {start}", field=f"{where}.end")
-    return Evidence(
-        text=fields.get_nonblank_text(record, "text", where),
-        doc_id=fields.get_nonblank_text(record, "doc_id", where),
-        start=start,
-        end=end,
-        chunk_ids=fields.get_texts(record, "chunk_ids", where, optional=True),
-    )
+def _check_ranges(case: Case) -> None:
+    """Refuse ranges that end before they begin, or outside their text."""
+    for i, passage in enumerate(case.chunks):
+        for j, (start, end) in enumerate(passage.gold_spans):
+            if not start <= end <= len(passage.text):
+                raise BadInput(
+                    f"must be [start, end] within the text of {len(passage.text)} characters, "
+                    f"not {[start, end]!r}",
+                    field=f"chunks[{i}].gold_spans[{j}]",
+                )
+    for i, one in enumerate(case.evidence):
+        if one.start is not None and one.end is not None and one.end < one.start:
+            raise BadInput(f"{one.end} is before start {one.start}", field=f"evidence[{i}].end")
 
 
 def _refuse_repeated_ids(ids: list[str]) -> None:

@@ -36,9 +36,7 @@ class Settings(BaseSettings):
         description="URL of the store, '' for none; with {tenant} in it, each tenant has "
         "its own store.",
     )
-    create: bool = Field(
-        False, description="Create stores that do not exist, and migrate older ones."
-    )
+    create: bool = Field(False, description="Create stores that do not exist.")
     embedder: str = Field("wordllama", description="Embedder of new stores, '' for none.")
     principals: tuple[str, ...] = Field(
         (), description="Principals of every caller if no keys are in use."

@@ -23,21 +23,18 @@ def open_store(
     embedder_name: str = "",
     dimensions: int = 0,
     create: bool = True,
-    migrate: bool | None = None,
 ) -> Store:
     """Open the store at a URL; docs/store.md, docs/lance.md and docs/postgres.md list the forms.
 
     A new store takes `embedder_name` and `dimensions`, or has full text alone; an existing one
-    is checked against them. `create=False` refuses to create one. `migrate` (by default
-    `create`) permits a migration, with a `StoreMigrationWarning`. Raises `UnknownName`,
-    `BadInput`, `BadOption`.
+    is checked against them. `create=False` refuses to create one. Raises `UnknownName`,
+    `BadOption`, and `BadInput`, also for a store that another version made.
     """
     check_embedder_options(embedder_name, dimensions)
     options: dict[str, Any] = {
         "embedder_name": embedder_name,
         "dimensions": dimensions,
         "create": create,
-        "migrate": migrate,
     }
     if is_server_url(url):
         from foveate.stores.postgres import PostgresStore
@@ -46,7 +43,6 @@ def open_store(
     if is_lance_url(url):
         from foveate.stores.lance import LanceStore
 
-        del options["migrate"]
         return LanceStore(str(url), **options)
     from foveate.stores.sqlite.store import SqliteStore
 
@@ -62,7 +58,7 @@ def open_store_for_writing(url: str, *, embedder_name: str = "", dimensions: int
 
     options: dict[str, Any] = {"embedder_name": embedder_name, "dimensions": dimensions}
     try:
-        return open_store(url, **options, create=False, migrate=True)
+        return open_store(url, **options, create=False)
     except StoreNotFound:
         if not is_server_url(url) and not is_lance_url(url):
             from foveate.stores.sqlite.schema import check_folder
@@ -77,7 +73,6 @@ async def open_async_store(
     embedder_name: str = "",
     dimensions: int = 0,
     create: bool = True,
-    migrate: bool | None = None,
 ) -> AsyncPostgresStore:
     """Open a server store for an event loop; see `open_store`. Its methods are awaited."""
     if not is_server_url(url):
@@ -89,7 +84,7 @@ async def open_async_store(
     from foveate.stores.postgres import AsyncPostgresStore
 
     return await AsyncPostgresStore.open(
-        url, embedder_name=embedder_name, dimensions=dimensions, create=create, migrate=migrate
+        url, embedder_name=embedder_name, dimensions=dimensions, create=create
     )
 
 

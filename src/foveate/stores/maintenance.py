@@ -27,9 +27,9 @@ class MaintainableStore(Protocol):
         """Close files and connections."""
 
 
-def open_for_maintenance(url: str, *, migrate: bool | None = None) -> closing[MaintainableStore]:
+def open_for_maintenance(url: str) -> closing[MaintainableStore]:
     """The store, which must exist, to be closed; raises `BadOption` where it has no figures."""
-    store = open_store(url, create=False, migrate=migrate)
+    store = open_store(url, create=False)
     if not isinstance(store, MaintainableStore):
         store.close()
         raise BadOption("this store cannot be looked after here; use its server's own tools")

@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
-class StoreMigrationWarning(UserWarning):
-    """A store was brought to this version's schema; older versions no longer open it."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """A store in figures. `bytes`: part → bytes on disk, empty for a caller with principals."""

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from copies import as_source
 from foveate.core.errors import BadOption
 from foveate.core.stages.dedup.exact import DedupExact, normalise
 from foveate.core.types import Decision, Part, rank
@@ -33,7 +34,7 @@ def test_the_best_copy_stays_with_the_sources_of_all():
     other = candidate("Same\ntext.", 0.5, id="other", source="a.md")
     step = run(DedupExact(), low, best, other)
 
-    kept = replace(best, corroborating=(other.as_source(), low.as_source()))
+    kept = replace(best, corroborating=(as_source(other), as_source(low)))
     assert step.candidates == (kept,)
     assert step.decisions == (
         Decision(chunk_id="best", action="changed", reason="corroborated", numbers={"copies": 2}),
@@ -79,16 +80,16 @@ def test_all_else_counts(other):
 def test_sources_gathered_before_and_in_parts_stay():
     """S3: what a dropped copy had gathered, and the pieces it was stitched from, are not lost."""
     piece = candidate("x", id="piece", source="p.md")
-    before = candidate("y", id="before", source="o.md").as_source()
+    before = as_source(candidate("y", id="before", source="o.md"))
     kept = candidate("text", 0.9, id="kept", source="k.md")
     copy = replace(
         candidate("text", 0.1, id="copy", source="z.md"),
         parts=(Part(chunk=piece.chunk, span=(0, 1)), Part(chunk=kept.chunk, span=(1, 2))),
-        corroborating=(before, kept.as_source()),
+        corroborating=(before, as_source(kept)),
     )
     (left,) = run(DedupExact(), copy, kept).candidates
 
-    assert left.corroborating == (before, piece.as_source(), copy.as_source())
+    assert left.corroborating == (before, as_source(piece), as_source(copy))
 
 
 def test_side_knowledge_is_not_compared():

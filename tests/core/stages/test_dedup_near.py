@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from copies import as_source
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.stages.dedup.near import DedupNear
 from foveate.core.types import Decision
@@ -46,7 +47,7 @@ def test_a_duplicate_pair_keeps_the_higher_rank_and_both_sources():
     one, other = pair(PARAGRAPH, PARAGRAPH.replace("rather", "also"))
     step = run(DedupNear(), other, one)
 
-    assert step.candidates == (replace(one, corroborating=(other.as_source(),)),)
+    assert step.candidates == (replace(one, corroborating=(as_source(other),)),)
     assert step.decisions == (
         Decision(chunk_id="one", action="changed", reason="corroborated", numbers={"copies": 1}),
         Decision(
@@ -80,7 +81,7 @@ def test_a_fragment_never_evicts_its_container(method):
     part, whole = pair(" ".join(NUMBERED.split()[:cut]), NUMBERED)
     step = run(DedupNear(method=method), part, whole)
 
-    assert step.candidates == (replace(whole, score=0.9, corroborating=(part.as_source(),)),)
+    assert step.candidates == (replace(whole, score=0.9, corroborating=(as_source(part),)),)
     numbers = {"copies": 1, "score": 0.9, "was": 0.5}
     assert {d.chunk_id: d.numbers for d in step.decisions}["other"] == numbers
 
@@ -487,3 +488,22 @@ def test_where_each_copy_says_more_both_stay():
         assert kept(DedupNear(method=method), one, other) == ["one", "other"]
         assert kept(DedupNear(method=method), one, other, full) == ["full"]
         assert run(DedupNear(method=method), one, other, full).candidates[0].score == 0.9
+
+
+@pytest.mark.parametrize("count", [3, 60, 1_300])
+def test_a_long_text_among_many_is_compared_like_any_other(count):
+    """S4, X2: with more triples than the bitmap has bits, in pools of each size."""
+    random = Random(7)
+    names = [f"w{n}x" for n in range(20_000)]
+    pool = [
+        candidate(" ".join(random.choices(names, k=30)), 0.5 - n / 10_000, id=f"c{n}")
+        for n in range(count)
+    ]
+    long = " ".join(random.choices(names, k=6_000))
+    copy = candidate(long[: long.index(" ", 30_000)], 0.8, id="copy")
+
+    step = run(DedupNear(method="containment"), candidate(long, 0.9, id="long"), copy, *pool)
+
+    assert [(d.chunk_id, d.by) for d in step.decisions if d.action == "merged"] == [
+        ("copy", "long")
+    ]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from foveate.core.contracts import Tokenizer
 from foveate.providers.tokenizers import load_tokenizer
-from foveate.providers.tokenizers.openai import BpeOpenai
 from foveate.testing.tokenizers import SPECIALS, check_tokenizer, samples
 
 LLAMA2 = str(
@@ -33,11 +32,6 @@ ANY_TEXT = st.text(max_size=200) | st.sampled_from(samples())
 def test_built_in(name: str):
     """B5: a built-in tokenizer obeys every law, on texts of all scripts and on special tokens."""
     check_tokenizer(load_tokenizer(name), samples(seed=1, count=100))
-
-
-def test_bpe_openai():
-    """B5: what is used where toktok is missing obeys every law too."""
-    check_tokenizer(BpeOpenai(name="o200k_base"), samples(seed=2, count=50))
 
 
 @pytest.mark.parametrize("name", ["simple", "simple*1.2"])

@@ -21,6 +21,7 @@ from foveate.core.formats.shared.header import (
     parse_section,
     with_section,
 )
+from foveate.core.text.escape import Guard
 from foveate.core.types import Block
 
 _OPEN = '{"type":"document","context":"'
@@ -35,15 +36,13 @@ _MORE = "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnthropicDocument:
+class AnthropicDocument(parts.PartsFormat):
     """Plain-text documents that the model cites by itself."""
 
     name = "anthropic-document"
+    body_guard: ClassVar[Guard] = _BODY
+    line_guard: ClassVar[Guard] = _LINE
     reads: ClassVar[tuple[str, ...]] = ("title", "source", "section", "page")
-
-    def separator(self, previous: Block | None, block: Block) -> str:
-        """The list's opening bracket, or a comma."""
-        return parts.list_separator(previous)
 
     def preamble(self, label: str, summary: str) -> str:
         """The first line of the document's context; the header goes on in the same string."""
@@ -61,17 +60,9 @@ class AnthropicDocument:
         named = f'"title":"{parts.escape_json(_LINE(title))}",' if title else ""
         return f'{lead}Source: {parts.escape_json(origin)}",{named}{_DATA}'
 
-    def body(self, text: str) -> str:
-        """Neutralised, and as the inside of a JSON string."""
-        return parts.escape_json(_BODY(text))
-
     def footer(self, block: Block, following: Block | None) -> str:
         """The end of the block with citations on, and of the list."""
         return _END + parts.list_end(following)
-
-    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
-        """A text part of its own, which cannot be cited."""
-        return parts.supplement_part(block, _LINE, following)
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with title, source, section, page and metadata."""

@@ -23,6 +23,7 @@ from foveate.core.formats.shared.header import (
     with_section,
     with_summary,
 )
+from foveate.core.text.escape import Guard
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.types import Block
 
@@ -35,21 +36,14 @@ _FIELD = field_guard()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnthropicSearchResult:
+class AnthropicSearchResult(parts.PartsFormat):
     """Search results that the model cites by itself."""
 
     sentences: bool = False
     name = "anthropic-search-result"
+    body_guard: ClassVar[Guard] = _BODY
+    line_guard: ClassVar[Guard] = _LINE
     reads: ClassVar[tuple[str, ...]] = ("title", "source", "section", "page")
-
-    def separator(self, previous: Block | None, block: Block) -> str:
-        """The list's opening bracket, or a comma."""
-        return parts.list_separator(previous)
-
-    def preamble(self, label: str, summary: str) -> str:
-        """A text part of its own."""
-        line = aside.summary_line(label, summary, _LINE)
-        return parts.TEXT_OPEN + parts.escape_json(line) + parts.TEXT_CLOSE + ","
 
     def header(self, block: Block, previous: Block | None) -> str:
         """The block up to its text: source, and `title § section, page P, key: value`."""
@@ -73,10 +67,6 @@ class AnthropicSearchResult:
     def footer(self, block: Block, following: Block | None) -> str:
         """The end of the block with citations on, and of the list."""
         return _END + parts.list_end(following)
-
-    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
-        """A text part of its own, which cannot be cited."""
-        return parts.supplement_part(block, _LINE, following)
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with title, source, section, page and metadata."""

@@ -8,7 +8,6 @@ changes, and under a page summary.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,8 +20,9 @@ from foveate.core.formats.shared.header import (
     is_same_document,
     one_line,
     parse_details,
-    with_summary,
 )
+from foveate.core.formats.shared.text_format import TextFormat
+from foveate.core.text.escape import Guard
 from foveate.core.types import Block
 
 _DOC = "[DOC: "
@@ -34,10 +34,12 @@ _FIELD = field_guard(_MARK, markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doc:
+class Doc(TextFormat):
     """Texts under their document's path."""
 
     name = "doc"
+    body_guard: ClassVar[Guard] = _BODY
+    line_guard: ClassVar[Guard] = _LINE
     joins_runs: ClassVar[bool] = True
     reads: ClassVar[tuple[str, ...]] = ("source",)
 
@@ -46,10 +48,6 @@ class Doc:
         gap = "" if is_same_document(block, previous) else "\n"
         return aside.block_separator(previous, block, gap)
 
-    def preamble(self, label: str, summary: str) -> str:
-        """`[label: summary]` on its own line."""
-        return aside.summary_line(label, summary, _LINE) + "\n"
-
     def header(self, block: Block, previous: Block | None) -> str:
         """`[DOC: path, key: value]`, or nothing within a run."""
         if is_same_document(block, previous):
@@ -57,30 +55,14 @@ class Doc:
         path = _FIELD(one_line(block.source)) + format_details(block, _FIELD, page=False)
         return f"{_DOC}{aside.BETWEEN(path)}]\n"
 
-    def body(self, text: str) -> str:
-        """Neutralised, document labels too."""
-        return _BODY(text)
-
     def footer(self, block: Block, following: Block | None) -> str:
         """The end of the text's line."""
         return "\n" if block.kind == "chunk" else ""
 
-    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
-        """`[Supplement: title]` before the body, nothing after it."""
-        return aside.supplement_line(block, _LINE) + "\n", ""
-
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The runs back, a block each; each has its document's source and metadata."""
-        return tuple(self._parse_runs(text))
-
-    def _parse_runs(self, text: str) -> Iterator[ParsedBlock]:
-        passages = aside.parse_passages(text.removesuffix("\n"), _HEAD, "\n\n", _LINE)
-        for match, summary, start, end in passages:
-            source, known = parse_details(aside.BETWEEN.undo(match[1]), _FIELD)
-            known["source"] = _FIELD.undo(source)
-            yield ParsedBlock(
-                text=_BODY.undo(text[start:end]), fields=with_summary(known, summary), start=start
-            )
+        text = text.removesuffix("\n")
+        return aside.parse_blocks(text, _HEAD, self.gap, (_BODY, _LINE), _parse_header)
 
     def shown(self, block: Block) -> ParsedBlock:
         """The text, its document's source and metadata."""
@@ -89,3 +71,8 @@ class Doc:
     def label(self, block: Block) -> str:
         """The path."""
         return one_line(block.source)
+
+
+def _parse_header(head: re.Match[str]) -> dict[str, str]:
+    source, found = parse_details(aside.BETWEEN.undo(head[1]), _FIELD)
+    return {**found, "source": _FIELD.undo(source)}

@@ -22,7 +22,9 @@ from foveate.core.formats.shared.header import (
     one_line,
     parse_details,
 )
+from foveate.core.formats.shared.text_format import TextFormat
 from foveate.core.text.escape import (
+    Guard,
     empty_blank_lines,
     fill_runs_of_blank_lines,
     line_start_rule,
@@ -41,10 +43,12 @@ _SOURCE = _FIELD.with_rules(HEADING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grouped:
+class Grouped(TextFormat):
     """Documents as sections; `markers` numbers them (`## [1] source`)."""
 
     name = "grouped"
+    body_guard: ClassVar[Guard] = _BODY
+    line_guard: ClassVar[Guard] = _LINE
     reads: ClassVar[tuple[str, ...]] = ("source",)
     once_a_document: ClassVar[bool] = True
     markers: bool = False
@@ -53,10 +57,6 @@ class Grouped:
         """Two empty lines within a document, a ruler between documents."""
         gap = _GAP if self._is_new_section(block, previous) else _BETWEEN_TEXTS
         return aside.block_separator(previous, block, gap)
-
-    def preamble(self, label: str, summary: str) -> str:
-        """`[label: summary]` on its own line."""
-        return aside.summary_line(label, summary, _LINE) + "\n"
 
     def header(self, block: Block, previous: Block | None) -> str:
         """`## source`, `## [i] source`, or nothing within a run."""
@@ -69,14 +69,6 @@ class Grouped:
     def body(self, text: str) -> str:
         """Neutralised, headings that name a source and lines of dashes too."""
         return fill_runs_of_blank_lines(_BODY(text))
-
-    def footer(self, block: Block, following: Block | None) -> str:
-        """Nothing."""
-        return ""
-
-    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
-        """`[Supplement: title]` before the body, nothing after it."""
-        return aside.supplement_line(block, _LINE) + "\n", ""
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back; each has its section's source, marker and metadata."""

@@ -12,7 +12,8 @@ from foveate.core.contracts import ParsedBlock
 from foveate.core.formats.shared import aside
 from foveate.core.formats.shared.guards import LABEL_TAIL, body_guard, line_guard
 from foveate.core.formats.shared.header import one_line
-from foveate.core.text.escape import empty_blank_lines, fill_blank_lines, text_start_rule
+from foveate.core.formats.shared.text_format import TextFormat
+from foveate.core.text.escape import Guard, empty_blank_lines, fill_blank_lines, text_start_rule
 from foveate.core.types import Block
 
 # A text that opens like a page summary would be read back as one.
@@ -21,19 +22,13 @@ _LINE = line_guard()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Minimal:
+class Minimal(TextFormat):
     """The texts alone."""
 
     name = "minimal"
+    body_guard: ClassVar[Guard] = _BODY
+    line_guard: ClassVar[Guard] = _LINE
     reads: ClassVar[tuple[str, ...]] = ()
-
-    def separator(self, previous: Block | None, block: Block) -> str:
-        """An empty line."""
-        return aside.block_separator(previous, block, "\n\n")
-
-    def preamble(self, label: str, summary: str) -> str:
-        """`[label: summary]` on its own line."""
-        return aside.summary_line(label, summary, _LINE) + "\n"
 
     def header(self, block: Block, previous: Block | None) -> str:
         """Nothing."""
@@ -42,14 +37,6 @@ class Minimal:
     def body(self, text: str) -> str:
         """Neutralised, and without an empty line."""
         return fill_blank_lines(_BODY(text))
-
-    def footer(self, block: Block, following: Block | None) -> str:
-        """Nothing."""
-        return ""
-
-    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
-        """`[Supplement: title]` before the body, nothing after it."""
-        return aside.supplement_line(block, _LINE) + "\n", ""
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The texts, with `summary` where one stood before them."""

@@ -26,6 +26,8 @@ from foveate.core.formats.shared.header import (
     parse_numbered_line,
     with_summary,
 )
+from foveate.core.formats.shared.text_format import TextFormat
+from foveate.core.text.escape import Guard
 from foveate.core.text.markers import WRITTEN
 from foveate.core.types import Block
 
@@ -43,7 +45,7 @@ _FIELD = field_guard(markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Numbered:
+class Numbered(TextFormat):
     """Numbered sources; `page` shows page numbers in long headers.
 
     `header_form`: `long`, `short`, `bare` (the marker alone), or `auto`: short if the budget for
@@ -51,6 +53,8 @@ class Numbered:
     """
 
     name = "numbered"
+    body_guard: ClassVar[Guard] = _BODY
+    line_guard: ClassVar[Guard] = _LINE
     reads: ClassVar[tuple[str, ...]] = ("source", "page")
     page: bool = True
     header_form: Header = "long"
@@ -71,10 +75,6 @@ class Numbered:
         """A ruler between empty lines; one empty line in the short form."""
         return aside.block_separator(previous, block, _SHORT_GAP if self.is_short else _GAP)
 
-    def preamble(self, label: str, summary: str) -> str:
-        """`[label: summary]` on its own line."""
-        return aside.summary_line(label, summary, _LINE) + "\n"
-
     def header(self, block: Block, previous: Block | None) -> str:
         """`[i] Source: S, page P, key: value`, or `[i] NAME, key: value`, or `[i] `."""
         if self.header_form == "bare":
@@ -85,41 +85,11 @@ class Numbered:
         lead = _LEAD if name.startswith(_LEAD) else ""
         return f"[{block.marker}] {lead}{name}{format_details(block, _FIELD, page=False)}\n"
 
-    def body(self, text: str) -> str:
-        """Neutralised: markers and lines of dashes too."""
-        return _BODY(text)
-
-    def footer(self, block: Block, following: Block | None) -> str:
-        """Nothing."""
-        return ""
-
-    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
-        """`[Supplement: title]` before the body, nothing after it."""
-        return aside.supplement_line(block, _LINE) + "\n", ""
-
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with marker, source, page and metadata as far as they are shown."""
-        if self.header_form == "bare":
-            return tuple(
-                ParsedBlock(
-                    text=_BODY.undo(text[start:end]),
-                    fields=with_summary({"marker": head[1]}, summary),
-                    start=start,
-                )
-                for head, summary, start, end in aside.parse_passages(
-                    text, _BARE, _SHORT_GAP, _LINE
-                )
-            )
-        return tuple(
-            ParsedBlock(
-                text=_BODY.undo(text[start:end]),
-                fields=with_summary(parse_numbered_line(head[1], head[2], _FIELD), summary),
-                start=start,
-            )
-            for head, summary, start, end in aside.parse_passages(
-                text, _HEAD, (_GAP, _SHORT_GAP), _LINE
-            )
-        )
+        bare = self.header_form == "bare"
+        head, gap = (_BARE, _SHORT_GAP) if bare else (_HEAD, (_GAP, _SHORT_GAP))
+        return aside.parse_blocks(text, head, gap, (_BODY, _LINE), _parse_header)
 
     def shown(self, block: Block) -> ParsedBlock:
         """The text, marker, source, page and metadata, as far as they are shown."""
@@ -134,9 +104,11 @@ class Numbered:
         names = ("marker", "source", "page") if shows_page else ("marker", "source")
         return ParsedBlock(text=block.text, fields=fields(block, *names))
 
-    def label(self, block: Block) -> str:
-        """`[i]`."""
-        return f"[{block.marker}]"
+
+def _parse_header(head: re.Match[str]) -> dict[str, str]:
+    if head.re is _BARE:
+        return {"marker": head[1]}
+    return parse_numbered_line(head[1], head[2], _FIELD)
 
 
 def short_name(source: str) -> str:

@@ -18,6 +18,7 @@ from foveate.core.formats.shared.header import (
     parse_numbered_line,
     with_summary,
 )
+from foveate.core.text.escape import Guard
 from foveate.core.text.markers import WRITTEN
 from foveate.core.types import Block
 
@@ -28,20 +29,13 @@ _FIELD = field_guard(markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenAiParts:
+class OpenAiParts(parts.PartsFormat):
     """Numbered sources as text parts."""
 
     name = "openai-parts"
+    body_guard: ClassVar[Guard] = _BODY
+    line_guard: ClassVar[Guard] = _LINE
     reads: ClassVar[tuple[str, ...]] = ("source", "page")
-
-    def separator(self, previous: Block | None, block: Block) -> str:
-        """The list's opening bracket, or a comma."""
-        return parts.list_separator(previous)
-
-    def preamble(self, label: str, summary: str) -> str:
-        """A text part of its own."""
-        line = aside.summary_line(label, summary, _LINE)
-        return parts.TEXT_OPEN + parts.escape_json(line) + parts.TEXT_CLOSE + ","
 
     def header(self, block: Block, previous: Block | None) -> str:
         """The part up to its text, `[i] Source: S, page P` included."""
@@ -49,17 +43,9 @@ class OpenAiParts:
             format_numbered_line(block, _FIELD, page=True) + "\n"
         )
 
-    def body(self, text: str) -> str:
-        """Neutralised, markers too, and as the inside of a JSON string."""
-        return parts.escape_json(_BODY(text))
-
     def footer(self, block: Block, following: Block | None) -> str:
         """The end of the part, and of the list."""
         return parts.TEXT_CLOSE + parts.list_end(following)
-
-    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
-        """A text part of its own."""
-        return parts.supplement_part(block, _LINE, following)
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with marker, source, page and metadata."""

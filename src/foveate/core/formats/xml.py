@@ -13,7 +13,9 @@ from typing import ClassVar
 from foveate.core.contracts import ParsedBlock
 from foveate.core.formats.shared import aside
 from foveate.core.formats.shared.guards import body_guard, line_guard
-from foveate.core.formats.shared.header import fields, one_line
+from foveate.core.formats.shared.header import one_line
+from foveate.core.formats.shared.text_format import TextFormat
+from foveate.core.text.escape import Guard
 from foveate.core.types import Block
 
 _OPEN = re.compile(r"^<chunk ([^\n]*)>\n", re.MULTILINE)
@@ -26,19 +28,17 @@ _LINE = line_guard(angle=(_TAG,), markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Xml:
+class Xml(TextFormat):
     """One element a block."""
 
     name = "xml"
+    body_guard: ClassVar[Guard] = _BODY
+    line_guard: ClassVar[Guard] = _LINE
     reads: ClassVar[tuple[str, ...]] = ("source", "page", "score")
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """A line break: the elements separate themselves."""
         return "" if previous is None else "\n"
-
-    def preamble(self, label: str, summary: str) -> str:
-        """`[label: summary]` on its own line, outside the element."""
-        return aside.summary_line(label, summary, _LINE) + "\n"
 
     def header(self, block: Block, previous: Block | None) -> str:
         """The opening tag; what is not known is left out."""
@@ -46,10 +46,6 @@ class Xml:
         shown.pop("summary", None)
         pairs = [("index", shown.pop("marker")), *shown.items()]
         return f"<chunk {' '.join(_format_attribute(key, value) for key, value in pairs)}>\n"
-
-    def body(self, text: str) -> str:
-        """Neutralised: tags of chunks and supplements too."""
-        return _BODY(text)
 
     def footer(self, block: Block, following: Block | None) -> str:
         """The closing tag."""
@@ -72,12 +68,6 @@ class Xml:
             body = _BODY.undo(text[head.end() : text.index(_CLOSE, head.end())])
             found.append(ParsedBlock(text=body, fields=values, start=head.end()))
         return tuple(found)
-
-    def shown(self, block: Block) -> ParsedBlock:
-        """The text, marker, source, page, score and metadata; a score of 0 counts as unknown."""
-        return ParsedBlock(
-            text=block.text, fields=fields(block, "marker", "source", "page", "score")
-        )
 
     def label(self, block: Block) -> str:
         """`chunk i`."""

@@ -11,11 +11,12 @@ there are no answers. The input is the unpacked folder, or the three files in th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from foveate.core.errors import BadInput
-from foveate.evals import fields
+from foveate.core.json_values import NonBlank, read_value
 from foveate.evals.converters.source import (
     SourceDataset,
     SourcePassage,
@@ -32,6 +33,19 @@ QUERIES_FORM = "BEIR queries are JSON Lines with _id and text"
 QRELS_FORM = "BEIR judgements are query-id, corpus-id and score with tabs between them, of one set"
 _SPLITS = ("test", "dev", "train")
 _COLUMNS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Document:
+    id: NonBlank = field(metadata={"key": "_id"})
+    text: str
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Query:
+    id: NonBlank = field(metadata={"key": "_id"})
+    text: NonBlank
 
 
 def read_beir(names: Sequence[str], dataset: str, language: str) -> SourceDataset:
@@ -61,12 +75,13 @@ def _parse_question(
 
     In ArguAna queries are documents of the corpus; they are neither candidate nor evidence.
     """
-    name = _get_id(record)
+    query: _Query = read_value(_Query, record)
+    name = query.id
     relevant = [passages[one] for one in judged.get(name, ()) if one != name]
     spans = [(p, trim_span(p.text, 0, len(p.text))) for p in relevant]
     return SourceQuestion(
         id=name,
-        text=fields.get_nonblank_text(record, "text"),
+        text=query.text,
         answers=(),
         gold=tuple(gold_from_span(p, span) for p, span in spans if span[0] < span[1]),
         itself=name if name in passages else "",
@@ -95,19 +110,16 @@ def _first_existing(folder: Path, names: Sequence[str]) -> str:
     raise BadInput(f"{folder}: has no {names[0]}; give the unpacked folder of a BEIR set")
 
 
-def _get_id(record: Mapping[str, Any]) -> str:
-    return fields.get_nonblank_text(record, "_id")
-
-
 def _add_document(source: SourceDataset, record: Mapping[str, Any]) -> None:
-    name = _get_id(record)
+    document: _Document = read_value(_Document, record)
+    name = document.id
     if name in source.passages:
         raise BadInput(f"two documents have the _id {name!r}; the first is kept")
     source.passages[name] = SourcePassage(
         id=name,
         document_id=name,
-        text=fields.get_text(record, "text"),
-        title=fields.get_text(record, "title", default=""),
+        text=document.text,
+        title=document.title or "",
     )
 
 

@@ -9,10 +9,11 @@ Trivedi et al. 2022, arXiv:2108.00573. Questions that cannot be answered are lef
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from foveate.evals import fields
+from foveate.core.json_values import NonBlank, read_value
 from foveate.evals.converters.source import (
     SourceDataset,
     SourceQuestion,
@@ -26,12 +27,37 @@ NO_SUPPORT = "no supporting paragraph"
 FORM = "MuSiQue is JSON Lines, a question with its paragraphs in each"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Paragraph:
+    title: str
+    paragraph_text: NonBlank
+    is_supporting: bool = False
+    idx: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hop:
+    answer: str
+    paragraph_support_idx: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Record:
+    id: NonBlank
+    question: NonBlank
+    answer: str
+    answer_aliases: tuple[str, ...] = ()
+    answerable: bool = True
+    paragraphs: tuple[_Paragraph, ...]
+    question_decomposition: tuple[_Hop, ...] = ()
+
+
 def read_musique(names: Sequence[str], dataset: str, language: str) -> SourceDataset:
     """All questions of the files; the same paragraph of two questions is one passage."""
     source = SourceDataset()
 
     def keep(record: Mapping[str, Any]) -> None:
-        question = _parse_question(source, record, dataset, language)
+        question = _parse_question(source, read_value(_Record, record), dataset, language)
         if question is None:
             source.left_out[UNANSWERABLE] += 1
         elif not question.gold:
@@ -45,46 +71,26 @@ def read_musique(names: Sequence[str], dataset: str, language: str) -> SourceDat
 
 
 def _parse_question(
-    source: SourceDataset, record: Mapping[str, Any], dataset: str, language: str
+    source: SourceDataset, record: _Record, dataset: str, language: str
 ) -> SourceQuestion | None:
     """The question; None if it is not answerable."""
-    hops = _answers_by_paragraph(record)
+    hops: dict[int | None, tuple[str, ...]] = {}
+    for hop in record.question_decomposition:
+        hops[hop.paragraph_support_idx] = (*hops.get(hop.paragraph_support_idx, ()), hop.answer)
     gold, own = [], []
-    for i, item in enumerate(fields.get_list(record, "paragraphs")):
-        where = f"paragraphs[{i}]"
-        paragraph = fields.check_object(item, where)
-        title = fields.get_text(paragraph, "title", where)
-        text = fields.get_nonblank_text(paragraph, "paragraph_text", where)
-        passage = source.add_passage(dataset, title, text)
+    for paragraph in record.paragraphs:
+        text = paragraph.paragraph_text
+        passage = source.add_passage(dataset, paragraph.title, text)
         own.append(passage.id)
-        if fields.get_boolean(paragraph, "is_supporting", where):
-            answers = hops.get(fields.get_integer(paragraph, "idx", where), ())
+        if paragraph.is_supporting:
+            answers = hops.get(paragraph.idx, ())
             gold.append(gold_from_span(passage, sentence_with(text, answers, language)))
-    if not fields.get_boolean(record, "answerable", default=True):
+    if not record.answerable:
         return None
-    aliases = fields.get_texts(record, "answer_aliases", optional=True)
     return SourceQuestion(
-        id=fields.get_nonblank_text(record, "id"),
-        text=fields.get_nonblank_text(record, "question"),
-        answers=tuple(dict.fromkeys((fields.get_text(record, "answer"), *aliases))),
+        id=record.id,
+        text=record.question,
+        answers=tuple(dict.fromkeys((record.answer, *record.answer_aliases))),
         gold=tuple(dict.fromkeys(gold)),
         own=tuple(dict.fromkeys(own)),
     )
-
-
-def _answers_by_paragraph(record: Mapping[str, Any]) -> Mapping[int | None, tuple[str, ...]]:
-    """Number of a paragraph → the hops' answers in it."""
-    found: dict[int | None, tuple[str, ...]] = {}
-    for number, answer in _parse_steps(record):
-        found[number] = (*found.get(number, ()), answer)
-    return found
-
-
-def _parse_steps(record: Mapping[str, Any]) -> Iterator[tuple[int | None, str]]:
-    for i, item in enumerate(fields.get_list(record, "question_decomposition", optional=True)):
-        where = f"question_decomposition[{i}]"
-        hop = fields.check_object(item, where)
-        yield (
-            fields.get_integer(hop, "paragraph_support_idx", where),
-            fields.get_text(hop, "answer", where),
-        )

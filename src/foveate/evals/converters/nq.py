@@ -9,11 +9,11 @@ wants it, so all of them are ranked again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from foveate.core.errors import BadInput
-from foveate.evals import fields
+from foveate.core.json_values import NonBlank, read_value
 from foveate.evals.converters.source import (
     SourceDataset,
     SourceQuestion,
@@ -25,6 +25,20 @@ from foveate.evals.lines import expand_patterns
 FORM = "give a multi-document file of Lost in the Middle: JSON Lines, question, answers and ctxs"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    text: NonBlank
+    title: str | None = None
+    isgold: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Record:
+    question: NonBlank
+    answers: tuple[str, ...]
+    ctxs: tuple[_Entry, ...]
+
+
 def read_nq(names: Sequence[str], dataset: str, language: str) -> SourceDataset:
     """All questions of the files; the same passage of two questions is one."""
     source = SourceDataset(closed=True)
@@ -32,31 +46,29 @@ def read_nq(names: Sequence[str], dataset: str, language: str) -> SourceDataset:
         source.read_json_lines(
             name,
             FORM,
-            lambda record: source.add_question(_parse_question(source, record, dataset, language)),
+            lambda record: source.add_question(
+                _parse_question(source, read_value(_Record, record), dataset, language)
+            ),
         )
     return source
 
 
 def _parse_question(
-    source: SourceDataset, record: Mapping[str, Any], dataset: str, language: str
+    source: SourceDataset, record: _Record, dataset: str, language: str
 ) -> SourceQuestion:
-    answers = fields.get_texts(record, "answers")
     own, gold = [], []
-    for i, item in enumerate(fields.get_list(record, "ctxs")):
-        where = f"ctxs[{i}]"
-        entry = fields.check_object(item, where)
-        text = fields.get_nonblank_text(entry, "text", where)
-        title = fields.get_text(entry, "title", where, default="")
-        passage = source.add_passage(dataset, title, text)
+    for entry in record.ctxs:
+        passage = source.add_passage(dataset, entry.title or "", entry.text)
         own.append(passage.id)
-        if fields.get_boolean(entry, "isgold", where):
-            gold.append(gold_from_span(passage, sentence_with(text, answers, language)))
+        if entry.isgold:
+            span = sentence_with(entry.text, record.answers, language)
+            gold.append(gold_from_span(passage, span))
     if not gold:
         raise BadInput("no passage has isgold", field="ctxs")
     return SourceQuestion(
         id=f"{dataset}-{len(source.questions) + len(source.failed)}",
-        text=fields.get_nonblank_text(record, "question"),
-        answers=answers,
+        text=record.question,
+        answers=record.answers,
         gold=tuple(dict.fromkeys(gold)),
         own=tuple(dict.fromkeys(own)),
     )

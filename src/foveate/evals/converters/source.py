@@ -10,13 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
+from foveate.core.json_values import read_value, type_name
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.types import Span
-from foveate.evals import fields
 from foveate.evals.lines import decode_line, read_raw_lines
 
 T = TypeVar("T")
@@ -116,7 +116,10 @@ class SourceDataset:
         """The same for a file of JSON Lines."""
 
         def parsed(line: bytes) -> None:
-            keep(fields.check_object(parse_json(decode_line(line)), "", "a line is an object"))
+            record = parse_json(decode_line(line))
+            if not isinstance(record, Mapping):
+                raise BadInput(f"a line is an object, not {type_name(record)}")
+            keep(record)
 
         self.read_records(name, form, read_numbered_lines(name), parsed)
 
@@ -133,6 +136,14 @@ class SourceDataset:
             self.add_failure(name, error, place)
             return False
         return True
+
+    def read_part(self, name: str, kind: type[T], item: Any, place: str) -> T | None:
+        """A part of a record; None where it is bad, which is noted."""
+        try:
+            return cast("T", read_value(kind, item, place))
+        except BadInput as error:
+            self.add_failure(name, error)
+            return None
 
     def add_failure(self, name: str, error: BadInput, place: str = "") -> None:
         """Keep what was wrong with a record of the file."""

@@ -10,11 +10,12 @@ apart; the pool is the best paragraphs of all articles. Impossible questions are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from foveate.core.errors import BadInput
+from foveate.core.json_values import NonBlank, read_value, type_name
 from foveate.core.types import Span
-from foveate.evals import fields
 from foveate.evals.converters.source import (
     SourceDataset,
     SourcePassage,
@@ -28,6 +29,33 @@ IMPOSSIBLE = "no answer in the article"
 FORM = "SQuAD is an object with data, a list of articles with their paragraphs"
 _PARAGRAPH_GAP = 2
 """Characters between two paragraphs of an article."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Article:
+    title: str | None = None
+    paragraphs: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Paragraph:
+    context: NonBlank
+    qas: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    text: NonBlank
+    answer_start: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    id: NonBlank
+    question: NonBlank
+    is_impossible: bool = False
+    answers: tuple[_Answer, ...]
+
 
 RawQuestion = tuple[SourcePassage, str, Any]
 """A paragraph, the place of a question about it, and the question as it stands there."""
@@ -49,7 +77,8 @@ def read_squad(names: Sequence[str], dataset: str, language: str) -> SourceDatas
         whole = read_json(name, FORM)
         articles = whole.get("data") if isinstance(whole, Mapping) else None
         if not isinstance(articles, list):
-            raise BadInput(f"{name}: is {_describe_value(whole)}; {FORM}")
+            said = "an object without such data" if isinstance(whole, Mapping) else type_name(whole)
+            raise BadInput(f"{name}: is {said}; {FORM}")
         documents = [f"{dataset}-{i}" for i in range(number, number + len(articles))]
         number += len(articles)
         asked = _iter_questions(source, name, list(zip(documents, articles, strict=True)))
@@ -57,77 +86,49 @@ def read_squad(names: Sequence[str], dataset: str, language: str) -> SourceDatas
     return source
 
 
-def _describe_value(whole: Any) -> str:
-    return "an object without such data" if isinstance(whole, Mapping) else fields.type_name(whole)
-
-
 def _iter_questions(
     source: SourceDataset, name: str, articles: Sequence[tuple[str, Any]]
 ) -> Iterator[tuple[str, RawQuestion]]:
     """The questions; adds their paragraphs and notes bad ones."""
-    for i, (document, article) in enumerate(articles):
+    for i, (document, item) in enumerate(articles):
         start = 0
-        try:
-            title, paragraphs = _parse_article(article, f"data[{i}]")
-        except BadInput as error:
-            source.add_failure(name, error)
-            continue
-        for j, paragraph in enumerate(paragraphs):
+        article = source.read_part(name, _Article, item, f"data[{i}]")
+        for j, inner in enumerate(article.paragraphs if article is not None else ()):
             where = f"data[{i}].paragraphs[{j}]"
-            try:
-                text, qas = _parse_paragraph(paragraph, where)
-            except BadInput as error:
-                source.add_failure(name, error)
+            paragraph = source.read_part(name, _Paragraph, inner, where)
+            if article is None or paragraph is None:
                 continue
             passage = SourcePassage(
                 id=f"{document}#{j}",
                 document_id=document,
-                text=text,
-                title=title,
+                text=paragraph.context,
+                title=(article.title or "").replace("_", " "),
                 sequence=j,
                 start=start,
             )
-            start += len(text) + _PARAGRAPH_GAP
+            start += len(passage.text) + _PARAGRAPH_GAP
             source.passages[passage.id] = passage
-            for k, item in enumerate(qas):
-                yield "", (passage, f"{where}.qas[{k}]", item)
-
-
-def _parse_article(item: Any, where: str) -> tuple[str, list[Any]]:
-    record = fields.check_object(item, where)
-    title = fields.get_text(record, "title", where, default="").replace("_", " ")
-    return title, fields.get_list(record, "paragraphs", where)
-
-
-def _parse_paragraph(item: Any, where: str) -> tuple[str, list[Any]]:
-    record = fields.check_object(item, where)
-    return fields.get_nonblank_text(record, "context", where), fields.get_list(record, "qas", where)
+            for k, asked in enumerate(paragraph.qas):
+                yield "", (passage, f"{where}.qas[{k}]", asked)
 
 
 def _parse_question(
     passage: SourcePassage, where: str, item: Any, language: str
 ) -> SourceQuestion | None:
-    """The question; None if it has no answer."""
-    record = fields.check_object(item, where)
-    answers = [
-        _parse_answer(answer, f"{where}.answers[{i}]", passage)
-        for i, answer in enumerate(fields.get_list(record, "answers", where))
-    ]
-    if not answers or fields.get_boolean(record, "is_impossible", where):
+    """The question; None if it has no answer. A file's offsets must be right."""
+    record: _Question = read_value(_Question, item, where)
+    spans: list[Span] = []
+    for i, answer in enumerate(record.answers):
+        start, end = answer.answer_start, answer.answer_start + len(answer.text)
+        if passage.text[start:end] != answer.text:
+            message = f"{answer.text[:40]!r} is not at {start} of its context"
+            raise BadInput(message, field=f"{where}.answers[{i}]")
+        spans.append((start, end))
+    if not spans or record.is_impossible:
         return None
     return SourceQuestion(
-        id=fields.get_nonblank_text(record, "id", where),
-        text=fields.get_nonblank_text(record, "question", where),
-        answers=tuple(dict.fromkeys(passage.text[start:end] for start, end in answers)),
-        gold=(gold_from_span(passage, sentence_around(passage.text, answers[0], language)),),
+        id=record.id,
+        text=record.question,
+        answers=tuple(dict.fromkeys(passage.text[start:end] for start, end in spans)),
+        gold=(gold_from_span(passage, sentence_around(passage.text, spans[0], language)),),
     )
-
-
-def _parse_answer(item: Any, where: str, passage: SourcePassage) -> Span:
-    """The answer's range; the file's offset must be right."""
-    record = fields.check_object(item, where)
-    text = fields.get_nonblank_text(record, "text", where)
-    start = fields.get_integer(record, "answer_start", where)
-    if start is None or passage.text[start : start + len(text)] != text:
-        raise BadInput(f"{text[:40]!r} is not at {start} of its context", field=where)
-    return start, start + len(text)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
-from foveate.evals import fields
+from foveate.core.json_values import read_value
 from foveate.evals.diagnosis import layers
 from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE, EvidenceTrail, Probe
 from foveate.evals.lines import decode_line
@@ -28,8 +28,8 @@ _UNRANKED = 1 << 30
 class AgentTurn:
     """One iteration of an agent: tokens it sent, chunks it had in front of it."""
 
-    tokens: int
-    chunk_ids: tuple[str, ...]
+    tokens: int = 0
+    chunk_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,21 +146,20 @@ def count_by_layer(verdicts: Sequence[Verdict]) -> Mapping[str, int]:
 
 def read_answers(path: Path) -> dict[str, RecordedAnswers]:
     """Read lines of `{"id", "answer", "baseline"}`: the answer as assembled, and as joined."""
-
-    def parse(record: Mapping[str, Any]) -> RecordedAnswers:
-        has_baseline = record.get("baseline") is not None
-        baseline = fields.get_text(record, "baseline") if has_baseline else None
-        return RecordedAnswers(answer=fields.get_text(record, "answer"), baseline=baseline)
-
-    return _read_records(path, parse)
+    return _read_records(path, RecordedAnswers)
 
 
 def read_sessions(path: Path) -> dict[str, tuple[AgentTurn, ...]]:
     """Read lines of `{"id", "turns": [{"tokens", "chunk_ids"}]}`: the chunks an agent had."""
-    return _read_records(path, _parse_turns)
+    return {name: one.turns for name, one in _read_records(path, _AgentSession).items()}
 
 
-def _read_records(path: Path, parse: Callable[[Mapping[str, Any]], T]) -> dict[str, T]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AgentSession:
+    turns: tuple[AgentTurn, ...]
+
+
+def _read_records(path: Path, kind: type[T]) -> dict[str, T]:
     found: dict[str, T] = {}
     try:
         lines = path.read_bytes().split(b"\n")
@@ -170,21 +169,9 @@ def _read_records(path: Path, parse: Callable[[Mapping[str, Any]], T]) -> dict[s
         if not line.strip():
             continue
         try:
-            record = fields.check_object(
-                parse_json(decode_line(line)), "", "must be an object with an id"
-            )
-            found[fields.get_text(record, "id")] = parse(record)
+            record = parse_json(decode_line(line))
+            value = read_value(kind, record)
+            found[read_value(str, record.get("id"), "id")] = value
         except BadInput as error:
             raise BadInput(f"line {number}: {error}") from None
     return found
-
-
-def _parse_turns(record: Mapping[str, Any]) -> tuple[AgentTurn, ...]:
-    found = []
-    for i, item in enumerate(fields.get_list(record, "turns")):
-        where = f"turns[{i}]"
-        turn = fields.check_object(item, where)
-        tokens = fields.get_integer(turn, "tokens", where) or 0
-        ids = fields.get_texts(turn, "chunk_ids", where, optional=True)
-        found.append(AgentTurn(tokens=tokens, chunk_ids=ids))
-    return tuple(found)

@@ -2,7 +2,7 @@
 
 | name | tokenizer |
 |---|---|
-| `cl100k_base`, `o200k_base` | exact, offline (toktok-rs; else bpe-openai; else tiktoken) |
+| `cl100k_base`, `o200k_base` | exact, offline (toktok-rs) |
 | `simple` | four bytes a token |
 | `PATH.json`, `hf:PATH` | a Hugging Face tokenizer.json (extra `huggingface`) |
 | `NAME*1.3` | any of these with a safety margin |
@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from importlib.util import find_spec
 
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import ExternalError, UnknownName
+from foveate.core.errors import UnknownName
 
 ENCODINGS = ("cl100k_base", "o200k_base")
 NAMES = (*ENCODINGS, "simple", "hf:PATH", "anthropic:MODEL", "gguf:FILE")
@@ -47,7 +46,9 @@ def load_tokenizer(name: str) -> Tokenizer:
         if factors is not None:
             return ContentMargin(inner=load_tokenizer(inner), factors=factors)
     if name in ENCODINGS:
-        return _load_encoding(name)
+        from foveate.providers.tokenizers.openai import Toktok
+
+        return Toktok(name=name)
     if name == "simple":
         from foveate.providers.tokenizers.simple import Simple
 
@@ -69,23 +70,6 @@ def tokenizer_from_counter(name: str, fingerprint: str, tokens: Callable[[str], 
     from foveate.providers.tokenizers.simple import CallbackTokenizer
 
     return CallbackTokenizer(name=name, fingerprint=fingerprint, tokens=tokens)
-
-
-def _load_encoding(name: str) -> Tokenizer:
-    """The fastest exact implementation that is installed; they all count the same."""
-    if find_spec("toktok"):
-        from foveate.providers.tokenizers.openai import Toktok
-
-        return Toktok(name=name)
-    if find_spec("bpe_openai"):
-        from foveate.providers.tokenizers.openai import BpeOpenai
-
-        return BpeOpenai(name=name)
-    if find_spec("tiktoken"):
-        from foveate.providers.tokenizers.openai import Tiktoken
-
-        return Tiktoken(name=name)
-    raise ExternalError(f"nothing that counts {name} is installed; run: pip install toktok-rs")
 
 
 def _is_number(text: str) -> bool:

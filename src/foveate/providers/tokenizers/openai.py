@@ -1,8 +1,7 @@
-"""cl100k_base and o200k_base, counted by toktok-rs, bpe-openai or tiktoken."""
+"""cl100k_base and o200k_base, counted by toktok-rs."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -70,15 +69,19 @@ LONG_TEXT = 4_000
 """Characters from which on toktok counts without the interpreter lock, which is slow to set up."""
 
 
-class _OpenAITokenizer:
-    """What the three implementations share: they count the same, so they are one vocabulary."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toktok:
+    """An OpenAI vocabulary, counted by toktok-rs (exact, linear, safe between threads).
 
-    __slots__ = ()
+    >>> Toktok(name="cl100k_base").count("hello world")
+    2
+    """
+
     name: str
 
     @property
     def fingerprint(self) -> str:
-        """The vocabulary's fingerprint, the same for each implementation."""
+        """The vocabulary's fingerprint."""
         return fingerprint_of(self)
 
     def count(self, text: str) -> int:
@@ -89,28 +92,6 @@ class _OpenAITokenizer:
             return self._count(replace_surrogates(text))
 
     def _count(self, text: str) -> int:
-        raise NotImplementedError
-
-    def breaks(self, left: str, right: str) -> bool:
-        """Whether the counts of the two sides add up, whatever surrounds them."""
-        return is_openai_break(left, right)
-
-    def truncate(self, text: str, n: int) -> str:
-        """The longest prefix found of at most `n` tokens."""
-        return longest_prefix(text, n, self.count)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toktok(_OpenAITokenizer):
-    """An OpenAI vocabulary, counted by toktok-rs (exact, linear, safe between threads).
-
-    >>> Toktok(name="cl100k_base").count("hello world")
-    2
-    """
-
-    name: str
-
-    def _count(self, text: str) -> int:
         toktok = _import_toktok()
         if len(text) > LONG_TEXT:
             counts: list[int] = toktok.batch_count([text], self.name, 1)
@@ -118,6 +99,10 @@ class Toktok(_OpenAITokenizer):
         # The version is pinned, and the tests compare the counts of both ways.
         count: int = toktok._encoding(self.name).count(text)  # noqa: SLF001
         return count
+
+    def breaks(self, left: str, right: str) -> bool:
+        """Whether the counts of the two sides add up, whatever surrounds them."""
+        return is_openai_break(left, right)
 
     def truncate(self, text: str, n: int) -> str:
         """A verbatim prefix of at most `n` tokens, counted again before it is handed back."""
@@ -138,58 +123,3 @@ def _import_toktok() -> Any:
     except ImportError:
         raise ExternalError("toktok is not installed; run: pip install toktok-rs") from None
     return toktok
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BpeOpenai(_OpenAITokenizer):
-    """An OpenAI vocabulary, counted by bpe-openai (exact), whose wrapper refuses long texts."""
-
-    name: str
-
-    def _count(self, text: str) -> int:
-        return int(_load_bpe(self.name).count(text))
-
-
-@lru_cache(maxsize=4)
-def _load_bpe(name: str) -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of the way it opens its data
-            from bpe_openai import _bindings
-    except ImportError:
-        raise ExternalError("bpe_openai is not installed; run: pip install bpe-openai") from None
-    return _bindings.tokenizer_for_encoding(name)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tiktoken(_OpenAITokenizer):
-    """An OpenAI vocabulary, counted by tiktoken (exact), which downloads its tables."""
-
-    name: str
-
-    def _count(self, text: str) -> int:
-        encoding = _load_tiktoken(self.name)
-        try:
-            return len(encoding.encode_ordinary(text))
-        except BaseException as error:
-            # A Rust panic arrives as a BaseException of a class that cannot be imported.
-            if type(error).__name__ != "PanicException":
-                raise
-        raise ExternalError(
-            f"tiktoken gave up on a text of {len(text)} characters; run: pip install toktok-rs"
-        )
-
-
-@lru_cache(maxsize=4)
-def _load_tiktoken(name: str) -> Any:
-    try:
-        import tiktoken
-    except ImportError:
-        raise ExternalError("tiktoken is not installed; run: pip install tiktoken") from None
-    try:
-        return tiktoken.get_encoding(name)
-    except Exception as error:  # whatever its HTTP client, file system or hash check raise
-        raise ExternalError(
-            f"tiktoken cannot load {name!r} ({type(error).__name__}); it downloads its tables at "
-            "first use: set TIKTOKEN_CACHE_DIR, or run: pip install toktok-rs"
-        ) from error

@@ -15,7 +15,7 @@ import secrets
 import string
 from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_IMODE, S_IWGRP, S_IWOTH
@@ -25,6 +25,7 @@ from blake3 import blake3
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.core.json_values import read_value
 from foveate.stores.atomic_write import lock_file
 
 SCOPES = ("assemble", "search", "ask", "check", "replay", "read", "write", "metrics", "mcp")
@@ -64,7 +65,7 @@ class Key:
     created: datetime
     expires: datetime | None
     revoked: datetime | None
-    digest: str
+    digest: str = field(metadata={"key": "blake3"})
 
     def __post_init__(self) -> None:
         """Check the fields; raises `BadOption`."""
@@ -202,45 +203,22 @@ def _parse_key(line: bytes, before: Container[str]) -> Key:
         raise BadInput("it is not UTF-8") from None
     if not isinstance(record, dict) or set(record) != set(FIELDS):
         raise BadInput(f"it must be an object with the keys {', '.join(FIELDS)} and no others")
-    number = _text_field(record, "id")
-    if number in before:
-        raise BadInput(f"the id {number!r} comes twice")
     try:
-        return Key(
-            id=number,
-            name=_text_field(record, "name"),
-            tenant=_text_field(record, "tenant"),
-            principals=_text_list_field(record, "principals"),
-            scopes=_text_list_field(record, "scopes"),
-            created=_time_field(record, "created"),
-            expires=None if record["expires"] is None else _time_field(record, "expires"),
-            revoked=None if record["revoked"] is None else _time_field(record, "revoked"),
-            digest=_text_field(record, "blake3"),
-        )
+        key: Key = read_value(Key, record, readers={datetime: _parse_time})
     except BadOption as error:
         raise BadInput(str(error)) from None
+    if key.id in before:
+        raise BadInput(f"the id {key.id!r} comes twice")
+    return key
 
 
-def _text_field(record: dict[str, Any], field: str) -> str:
-    if not isinstance(record[field], str):
-        raise BadInput("must be a string", field=field)
-    return str(record[field])
-
-
-def _text_list_field(record: dict[str, Any], field: str) -> tuple[str, ...]:
-    value = record[field]
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise BadInput("must be a list of strings", field=field)
-    return tuple(value)
-
-
-def _time_field(record: dict[str, Any], field: str) -> datetime:
+def _parse_time(value: Any) -> datetime:
     try:
-        found = datetime.fromisoformat(_text_field(record, field))
-    except ValueError:
-        raise BadInput("must be a time like 2027-01-31T00:00:00Z", field=field) from None
+        found = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise BadInput("must be a time like 2027-01-31T00:00:00Z") from None
     if found.tzinfo is None:
-        raise BadInput("must name its time zone, as in 2027-01-31T00:00:00Z", field=field)
+        raise BadInput("must name its time zone, as in 2027-01-31T00:00:00Z")
     return found.astimezone(UTC)
 
 

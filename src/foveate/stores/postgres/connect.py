@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,7 +19,6 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from foveate.core.errors import BadInput, BadOption, ExternalError, FoveateError, MissingExtra
 from foveate.stores.postgres import schema
 from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
-from foveate.stores.report import StoreMigrationWarning
 
 if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool, ConnectionPool
@@ -272,16 +270,15 @@ SNAPSHOT = Statement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY
 
 
 def open_address(
-    where: Address, *, embedder: str, dimensions: int, create: bool, migrate: bool | None
-) -> StatementFlow[schema.StoreInfo]:
-    """The flow that finds, makes or migrates the store of an address."""
+    where: Address, *, embedder: str, dimensions: int, create: bool
+) -> StatementFlow[StoreContext]:
+    """The flow that finds or creates the store of an address."""
     return schema.open_schema(
         StoreContext(schema=where.schema, exact=where.exact),
         where.display_url,
         embedder=embedder,
         dimensions=dimensions,
         create=create,
-        migrate=create if migrate is None else migrate,
     )
 
 
@@ -293,18 +290,6 @@ def in_snapshot(steps: StatementFlow[T]) -> StatementFlow[T]:
             rows = yield steps.send(rows)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
-
-
-def warn_if_migrated(where: Address, opened: schema.StoreInfo) -> None:
-    """Say that older versions no longer open it."""
-    if opened.migrated_from:
-        warnings.warn(
-            f"the store in schema {where.schema!r} of {where.display_url} was brought from schema "
-            f"{opened.migrated_from} to {schema.VERSION}; "
-            "older versions of foveate no longer open it",
-            StoreMigrationWarning,
-            stacklevel=4,
-        )
 
 
 def build_pool(where: Address, told: dict[str, Any]) -> ConnectionPool[Any]:

@@ -212,14 +212,13 @@ def compute_stats(
 
 
 def delete_unused_rows(store: StoreContext) -> StatementFlow[None]:
-    """Counts and sets of principals of documents that are gone, and a table of before."""
+    """Counts and sets of principals of documents that are gone."""
     yield from begin_write(store)
     gone = "hash NOT IN (SELECT content_hash FROM {s}.chunks)"
     yield [
         Statement(store.sql(query))
         for query in (
             f"DELETE FROM {{s}}.counts WHERE {gone}",
-            "DROP TABLE IF EXISTS {s}.readings",  # analyses of texts, which nothing reads now
             (
                 f"DELETE FROM {{s}}.audiences WHERE id <> {PUBLIC_AUDIENCE} "
                 "AND documents = 0 AND chunks = 0"

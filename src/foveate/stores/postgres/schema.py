@@ -1,13 +1,13 @@
-"""The tables of a server store, and how they are created, checked and migrated.
+"""The tables of a server store, and how they are created and checked.
 
-A change to a table or to `terms.py` raises VERSION and adds a step of plain SQL, which never
-changes after its release. Creation and migration are one transaction under the writers' lock.
+A change to a table or to `terms.py` raises VERSION, and the documents are then indexed again.
+Creation is one transaction under the writers' lock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
@@ -20,7 +20,6 @@ from foveate.stores.postgres.statements import (
     Statement,
     StatementFlow,
     StoreContext,
-    quote_literal,
 )
 
 VERSION = 2
@@ -115,9 +114,6 @@ TABLES = (
     )""",
 )
 
-STEPS: Mapping[int, tuple[str, ...]] = {}
-"""Version → what leads to the one after it."""
-
 PARTS: Mapping[str, tuple[str, ...]] = {
     "texts": ("documents", "outlines", "chunks", "filters"),
     "words": ("postings", "terms"),
@@ -142,18 +138,10 @@ LOCK_TIMEOUT = "30s"
 """So long a writer waits for another."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreInfo:
-    """A store that is there. `migrated`: the version it had before, 0 where it is as it was."""
-
-    store: StoreContext
-    migrated_from: int = 0
-
-
 def open_schema(
-    store: StoreContext, shown: str, *, embedder: str, dimensions: int, create: bool, migrate: bool
-) -> StatementFlow[StoreInfo]:
-    """Find the store, making or migrating it where that is allowed; raises `BadInput`."""
+    store: StoreContext, shown: str, *, embedder: str, dimensions: int, create: bool
+) -> StatementFlow[StoreContext]:
+    """Find the store, or create it if `create`; raises `BadInput`."""
     there = Statement(
         "SELECT EXISTS (SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n "
         "ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = 'meta')",
@@ -169,7 +157,8 @@ def open_schema(
         if not found:
             yield from _create_tables(store, shown, embedder, dimensions)
     version, kept, width, noted = yield from _load_meta(store)
-    if version == VERSION and noted != checksum((version, kept, width)):
+    _check_version(store, shown, version)
+    if noted != checksum((version, kept, width)):
         raise damage("its facts are not as they were written")
     if embedder and (embedder, dimensions) != (kept, width):
         raise BadOption(
@@ -177,11 +166,8 @@ def open_schema(
             f"dimensions), not of {embedder!r} ({dimensions}); open it with that embedder, or "
             "index into a new schema"
         )
-    facts = (VERSION, kept, width)
-    migrated = yield from _migrate(store, shown, version, facts, allowed=migrate)
     place = (yield from _find_extension()) if width else ""
-    opened = replace(store, extension=place, dimensions=width, embedder=kept)
-    return StoreInfo(store=opened, migrated_from=migrated)
+    return replace(store, extension=place, dimensions=width, embedder=kept)
 
 
 def lock_statement(store: StoreContext) -> Statement:
@@ -285,36 +271,19 @@ def _find_extension(*, make: bool = False) -> StatementFlow[str]:
     return str(place)
 
 
-def _migrate(
-    store: StoreContext, shown: str, version: int, facts: tuple[int, str, int], *, allowed: bool
-) -> StatementFlow[int]:
-    """Migrate to `facts`; the version that the store had before, 0 without a migration."""
+def _check_version(store: StoreContext, shown: str, version: int) -> None:
+    """Raise `BadInput` for a store that another version made."""
+    where = f"the store in schema {store.schema!r} of {shown} has schema {version}"
     if version > VERSION:
         raise BadInput(
-            f"the store in schema {store.schema!r} of {shown} has schema {version}, this version "
-            f"knows up to {VERSION}; update foveate, or index into a new schema"
+            f"{where}, this version knows up to {VERSION}; update foveate, or index into a new "
+            "schema"
         )
-    if version == VERSION:
-        return 0
-    if not allowed:
+    if version < VERSION:
         raise BadInput(
-            f"the store in schema {store.schema!r} of {shown} has schema {version}, this version "
-            f"reads {VERSION}; keep a copy "
-            f"(pg_dump --schema={quote_literal(store.schema)}), "
-            "then run: foveate store migrate --store URL"
+            f"{where} of an older version, this version reads {VERSION}; index the documents "
+            "again, into a new schema (?schema=NAME)"
         )
-    if not all(each in STEPS for each in range(version, VERSION)):
-        raise BadInput(
-            f"nothing leads on from schema {version}; index the documents into a new schema"
-        )
-    (_, ((found,),)) = yield begin_write_statements(store)  # another may have been quicker
-    steps = [step for each in range(found, VERSION) for step in STEPS[each]]
-    update = store.sql("UPDATE {s}.meta SET version = %s, checksum = %s")
-    yield [
-        *(Statement(store.sql(step)) for step in steps),
-        Statement(update, [facts[0], checksum(facts)]),
-    ]
-    return version if found < VERSION else 0
 
 
 def principals_digest(principals: str) -> bytes:

@@ -112,7 +112,6 @@ class PostgresStore(_ServerStore):
         embedder_name: str = "",
         dimensions: int = 0,
         create: bool = True,
-        migrate: bool | None = None,
     ) -> None:
         where = parse_url(url)
         with convert_engine_errors(where.display_url):
@@ -120,13 +119,12 @@ class PostgresStore(_ServerStore):
 
             settings = connection_settings(where)
             steps = connect.open_address(
-                where, embedder=embedder_name, dimensions=dimensions, create=create, migrate=migrate
+                where, embedder=embedder_name, dimensions=dimensions, create=create
             )
             with psycopg.Connection.connect(**settings) as connection:
                 opened = run_flow(connection, steps)
-            connect.warn_if_migrated(where, opened)
             self._pool = connect.build_pool(where, settings)
-        super().__init__(where, opened.store)
+        super().__init__(where, opened)
 
     def __enter__(self) -> Self:
         return self
@@ -242,12 +240,11 @@ class AsyncPostgresStore(_ServerStore):
         embedder_name: str = "",
         dimensions: int = 0,
         create: bool = True,
-        migrate: bool | None = None,
     ) -> Self:
         """Open a store; the arguments and errors are those of `open_store`."""
         where = parse_url(url)
         steps = connect.open_address(
-            where, embedder=embedder_name, dimensions=dimensions, create=create, migrate=migrate
+            where, embedder=embedder_name, dimensions=dimensions, create=create
         )
         with convert_engine_errors(where.display_url):
             import psycopg
@@ -255,10 +252,9 @@ class AsyncPostgresStore(_ServerStore):
             settings = connection_settings(where)
             async with await psycopg.AsyncConnection.connect(**settings) as connection:
                 opened = await arun_flow(connection, steps)
-            connect.warn_if_migrated(where, opened)
             pool = connect.build_async_pool(where, settings)
             await pool.open()
-        return cls(where, opened.store, pool)
+        return cls(where, opened, pool)
 
     async def __aenter__(self) -> Self:
         return self

@@ -5,15 +5,14 @@
     STORE/nearby-A.bin  approximate indexes, derived in the same way
 
 Row ids are never used again. A new store is written aside and linked into place. A change to a
-table or to `terms.py` raises VERSION and adds a step to `migrate.py`. Every key has two indexes,
-so that a row that damage hides from one is found in the other.
+table or to `terms.py` raises VERSION, and the documents are then indexed again. Every key has two
+indexes, so that a row that damage hides from one is found in the other.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import warnings
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -26,7 +25,6 @@ from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.state import EMPTY_STATE
 from foveate.stores.checksums import checksum, damage, sum_of_facts
 from foveate.stores.lazy import StoreNotFound
-from foveate.stores.report import StoreMigrationWarning
 
 _CHECKSUM = "checksum"
 
@@ -160,21 +158,15 @@ CREATE TABLE counts (
 """
 
 
-def connect(
-    folder: Path, *, embedder: str, dimensions: int, create: bool, migrate: bool | None = None
-) -> Connection:
-    """Open the store in `folder`; create it if `create`, migrate it if `migrate` (or `create`)."""
+def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> Connection:
+    """Open the store in `folder`, or create it if `create`."""
     path = folder / DATABASE
     if not path.exists():
         check_folder(folder, create=create)
         _create_store(path, embedder, dimensions)
-    connection = connect_existing(folder, write=create or bool(migrate))
+    connection = connect_existing(folder, write=create)
     try:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version < VERSION:
-            older = dict(connection.execute("SELECT key, value FROM meta"))
-            _check_embedder(folder, older, embedder, dimensions)
-            _migrate(connection, folder, version, allowed=create if migrate is None else migrate)
+        refuse_older(connection, folder)
         _check_embedder(folder, load_facts(connection), embedder, dimensions)
     except BaseException:
         connection.close()
@@ -323,21 +315,6 @@ def refuse_older(connection: Connection, folder: Path) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version < VERSION:
         raise BadInput(
-            f"the store in {str(folder)!r} has schema {version}, this version reads {VERSION}; "
-            f"keep a copy (foveate store backup DIR --store {folder}), "
-            f"then run: foveate store migrate --store {folder}"
-        )
-
-
-def _migrate(connection: Connection, folder: Path, version: int, *, allowed: bool) -> None:
-    if not allowed:
-        refuse_older(connection, folder)
-    from foveate.stores.sqlite.migrate import migrate_schema
-
-    if migrate_schema(connection, VERSION):
-        warnings.warn(
-            f"the store in {str(folder)!r} was brought from schema {version} to {VERSION}; "
-            f"older versions of foveate open only copies made before",
-            StoreMigrationWarning,
-            stacklevel=2,
+            f"the store in {str(folder)!r} has schema {version} of an older version, this version "
+            f"reads {VERSION}; index the documents again, into a new folder"
         )

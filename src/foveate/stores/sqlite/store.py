@@ -35,7 +35,6 @@ class SqliteStore(Transactions):
         embedder_name: str = "",
         dimensions: int = 0,
         create: bool = True,
-        migrate: bool | None = None,
     ) -> None:
         self.folder = folder
         self._scan: vectors.Scan | None = None
@@ -45,7 +44,6 @@ class SqliteStore(Transactions):
                 embedder=embedder_name,
                 dimensions=dimensions,
                 create=create,
-                migrate=migrate,
             )
             super().__init__(connection)
             found = load_facts(self._connection)

@@ -230,7 +230,6 @@ _STALE_SECONDS = 3_600
 _DELETE_UNUSED = (
     "DELETE FROM terms WHERE id NOT IN (SELECT term FROM postings)",
     "DELETE FROM counts WHERE hash NOT IN (SELECT content_hash FROM chunks)",
-    "DROP TABLE IF EXISTS readings",  # analyses of texts, which nothing reads any more
     f"DELETE FROM audiences WHERE id <> {PUBLIC_AUDIENCE} AND documents = 0 AND chunks = 0",
     "DELETE FROM members WHERE audience NOT IN (SELECT id FROM audiences)",
 )

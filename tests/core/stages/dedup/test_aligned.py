@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.candidate_pairs import SMALL_POOL, alike
+from foveate.core.stages.dedup.candidate_pairs import alike
 from foveate.core.stages.dedup.compared_texts import common, is_consistent, is_covered
 from foveate.core.stages.dedup.resolve_duplicates import Threshold
 from foveate.core.stages.dedup.signature import compute_signatures, shingled_text
@@ -257,21 +257,6 @@ def test_bits_miss_no_pair(texts, value):
             if i != j and one and len(one & other) >= threshold.least(len(one)):
                 assert found is None or (i, j) in found
     assert [len(own.whole) for own in known] == [len(own) for own in sets]
-
-
-@given(texts=st.lists(TEXTS, min_size=2, max_size=8), value=st.sampled_from([0.3, 0.8, 1.0]))
-def test_bits_say_the_same_one_by_one_and_in_rows(texts, value):
-    """S4: few texts' bits are compared as whole numbers, more as arrays: the pairs are the same."""
-    threshold = Threshold(value)
-    known = compute_signatures([" ".join(text) for text in texts], threshold)
-    others = [f"a{n} b{n} c{n} d{n}" for n in range(SMALL_POOL)]
-    apart = compute_signatures(others, threshold)
-    few, many = alike(known), alike(known + apart)
-
-    assert len(known) <= SMALL_POOL < len(known + apart)
-    assert many is not None
-    assert few is not None
-    assert sorted(few) == sorted(pair for pair in many if max(pair) < len(known))
 
 
 def test_words_are_what_readings_hold():

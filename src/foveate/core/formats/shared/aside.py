@@ -7,10 +7,11 @@ Supplements come first, each under `[Supplement: title]`, and end with `[End of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
+from foveate.core.contracts import ParsedBlock
 from foveate.core.formats.shared.guards import LABEL_TAIL
-from foveate.core.formats.shared.header import one_line
+from foveate.core.formats.shared.header import one_line, with_summary
 from foveate.core.text.escape import Guard, Rule, closing_rule
 from foveate.core.text.markers import OPENED, UNCLOSED
 from foveate.core.types import Block
@@ -86,6 +87,25 @@ def parse_passages(
     for (match, begin), end in zip(found, [*ends, len(text)], strict=False):
         line = text[begin : match.start()].rstrip("\n")
         yield match, parse_summary(line, guard) if line else None, match.end(), end
+
+
+def parse_blocks(
+    text: str,
+    head: re.Pattern[str],
+    gap: str | tuple[str, ...],
+    guards: tuple[Guard, Guard],
+    parse_header: Callable[[re.Match[str]], Mapping[str, str]],
+) -> tuple[ParsedBlock, ...]:
+    """The blocks of a format with headers; `guards`: those of its bodies and of its lines."""
+    body, line = guards
+    return tuple(
+        ParsedBlock(
+            text=body.undo(text[start:end]),
+            fields=with_summary(parse_header(match), summary),
+            start=start,
+        )
+        for match, summary, start, end in parse_passages(text, head, gap, line)
+    )
 
 
 def _block_start(text: str, header: int) -> int:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-from foveate.core.formats.shared.aside import supplement_line
+from foveate.core.formats.shared.aside import summary_line, supplement_line
 from foveate.core.text.escape import Guard
 from foveate.core.types import Block, Context
 
@@ -25,21 +25,35 @@ def escape_json(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-def list_separator(previous: Block | None) -> str:
-    """The list's opening bracket, or a comma."""
-    return "[" if previous is None else ","
-
-
 def list_end(following: Block | None) -> str:
     """The list's closing bracket after the last part."""
     return "]" if following is None else ""
 
 
-def supplement_part(block: Block, guard: Guard, following: Block | None) -> tuple[str, str]:
-    """A text part of its own: what stands before and after the body."""
-    return TEXT_OPEN + escape_json(supplement_line(block, guard) + "\n"), TEXT_CLOSE + list_end(
-        following
-    )
+class PartsFormat:
+    """A format that is a list of content parts; a subclass overrides what it does otherwise."""
+
+    __slots__ = ()
+    body_guard: ClassVar[Guard]
+    line_guard: ClassVar[Guard]
+
+    def separator(self, previous: Block | None, block: Block) -> str:
+        """The list's opening bracket, or a comma."""
+        return "[" if previous is None else ","
+
+    def preamble(self, label: str, summary: str) -> str:
+        """A text part of its own."""
+        line = summary_line(label, summary, self.line_guard)
+        return TEXT_OPEN + escape_json(line) + TEXT_CLOSE + ","
+
+    def body(self, text: str) -> str:
+        """Neutralised, and as the inside of a JSON string."""
+        return escape_json(self.body_guard(text))
+
+    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
+        """A text part of its own, which cannot be cited."""
+        line = supplement_line(block, self.line_guard)
+        return TEXT_OPEN + escape_json(line + "\n"), TEXT_CLOSE + list_end(following)
 
 
 def parse_content_parts(context: Context) -> list[dict[str, Any]] | None:

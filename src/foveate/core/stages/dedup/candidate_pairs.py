@@ -179,7 +179,6 @@ def _frequent_shingles(row: _Row, lost: NDArray[np.bool_]) -> Iterator[tuple[Int
 
 
 TEXTS = 1200
-SMALL_POOL = 48  # texts, whose bits are compared before arrays of them are made
 ALIKE = 32  # pairs a text, on average, above which bits tell too little
 _AT_ONCE = 1 << 16  # words of bits
 
@@ -189,9 +188,6 @@ def alike(signatures: Sequence[Signature]) -> tuple[tuple[int, int], ...] | None
     texts = len(signatures)
     if texts > TEXTS:
         return None
-    if texts <= SMALL_POOL:
-        few = _one_by_one(signatures)
-        return few if len(few) <= ALIKE * texts else None
     columns = _bits(signatures).T.copy()
     least = _least(signatures)
     rows = max(1, _AT_ONCE // (len(columns) * texts))
@@ -214,22 +210,6 @@ def alike(signatures: Sequence[Signature]) -> tuple[tuple[int, int], ...] | None
     return tuple(pairs)
 
 
-def _one_by_one(signatures: Sequence[Signature]) -> tuple[tuple[int, int], ...]:
-    """The same pairs, each text's bits as one whole number."""
-    pairs: list[tuple[int, int]] = []
-    before: list[tuple[int, int, int]] = []
-    for i, (one, least) in enumerate(zip(signatures, _needed(signatures), strict=True)):
-        bits = int.from_bytes(one.bits, "little")
-        for other, needed, j in before:
-            shared = (bits & other).bit_count()
-            if shared >= least:
-                pairs.append((i, j))
-            if shared >= needed:
-                pairs.append((j, i))
-        before.append((bits, least, i))
-    return tuple(pairs)
-
-
 def close(signatures: Sequence[Signature], one: Ints, other: Ints) -> NDArray[np.bool_]:
     """Which of the pairs (one, other) may be: the other may hold enough of the one."""
     bits, least = _bits(signatures), _least(signatures)
@@ -247,9 +227,9 @@ def _bits(signatures: Sequence[Signature]) -> NDArray[np.uint64]:
 
 
 def _least(signatures: Sequence[Signature]) -> NDArray[np.uint16]:
-    return np.array(_needed(signatures), dtype=np.uint16)
+    """How many bits must be set in a text and in the other; nothing is enough of no words.
 
-
-def _needed(signatures: Sequence[Signature]) -> list[int]:
-    """How many bits must be set in a text and in the other; nothing is enough of no words."""
-    return [one.ones - one.depth + 1 if one.depth else 1 << 14 for one in signatures]
+    In a long text most bits are set by several triples, and then any other text may be enough.
+    """
+    needed = [max(0, one.ones - one.depth + 1) if one.depth else 1 << 14 for one in signatures]
+    return np.array(needed, dtype=np.uint16)

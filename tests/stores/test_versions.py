@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from foveate.core.errors import BadInput, ExternalError
+from foveate.stores import open_store
+from foveate.stores.sqlite.check import check
+from foveate.stores.sqlite.store import SqliteStore
+from foveate.testing.store_corpus import EMBEDDER, corpus
+
+
+def filled(folder: Path) -> SqliteStore:
+    """A store of this version with some documents."""
+    store = open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
+    for entry in corpus(count=9):
+        entry.put(store)
+    return store
+
+
+def test_a_store_of_an_older_version_is_refused_and_left_alone(tmp_path: Path):
+    """X1: reading and writing say what to do, and change no byte."""
+    filled(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / "store.db")) as older:
+        older.execute("PRAGMA user_version = 3")
+    before = (tmp_path / "store.db").read_bytes()
+
+    for create in (True, False):
+        with pytest.raises(BadInput, match=r"has schema 3 .* reads 4; index .* new folder"):
+            open_store(tmp_path, create=create)
+    with pytest.raises(BadInput, match="has schema 3"):
+        check(tmp_path)
+
+    assert (tmp_path / "store.db").read_bytes() == before
+
+
+def test_a_program_that_was_overtaken_writes_no_more(tmp_path: Path):
+    """T5: where a newer version has changed the form, an open store says so and writes nothing."""
+    entry = corpus(count=10)[-1]
+    with closing(filled(tmp_path)) as store:
+        root = store.state_root()
+        with closing(sqlite3.connect(tmp_path / "store.db")) as newer:
+            newer.execute("PRAGMA user_version = 5")
+        with pytest.raises(ExternalError, match="newer version of foveate has changed its form"):
+            entry.put(store)
+        store.remember("f", {"h": 1})
+        assert store.counts("f", ["h"]) == {}
+        assert store.state_root() == root
