@@ -27,8 +27,13 @@ BONUS = 12.0
 """Log-odds that a unit of such a chunk gains: more than words tell apart, so it comes first."""
 DOUBT = (6.0, 9.0)
 """Log-odds by which the words prefer another chunk: where doubt begins, and where it is full."""
-DOUBTED_SHARE = 0.1
-"""The share of the budget that comes first in full doubt."""
+DOUBTED_SHARE = 0.25
+"""The share of the budget that comes first in full doubt.
+
+On 13 development sets at 500 and 1,000 tokens, right scores then lose no more evidence on any set
+than cutting by score; at 0.1 they lose more on one. Scores that are right in 60 % of the questions
+lose 0.121 of the evidence (0.113 at 0.1); cutting by score loses 0.193.
+"""
 
 
 class Separation(NamedTuple):
