@@ -103,6 +103,14 @@ def test_a_cut_sentence_is_no_lone_fragment() -> None:
     assert shown("and then the gate opens. The boat goes in.")[0][1] == "The boat goes in."
 
 
+def test_the_first_words_of_a_cut_sentence_are_no_lone_fragment() -> None:
+    """J3: they lean on the sentence before them; what ends, or says more, stands alone."""
+    assert shown("The gate opens. The boat goes in. And")[-1] == ("And", "The boat goes in.")
+    assert shown("The gate opens. And then.")[-1] == ("And then.", "And then.")
+    long = "The boat that waited goes in"
+    assert shown(f"The gate opens. {long}")[-1] == (long, long)
+
+
 def test_lines_of_code_go_together() -> None:
     """S8: code is shown in pieces of some lines, never line by line."""
     code = "```python\n" + "\n".join(f"gate_{i} = open_gate({i})" for i in range(40)) + "\n```"

@@ -59,6 +59,15 @@ def test_path_of_a_record_is_what_it_leans_on() -> None:
     assert chain(text, '"r17"')[:-1] == ['"data": {', '"rows": [']
 
 
+def test_stanzas_are_records_where_the_text_begins_inside_one() -> None:
+    """U1: a stream of events that was cut: each event with its data, whatever comes first."""
+    events = [f'event: step_{n}\ndata: {{"type": "step", "number": {n}}}' for n in range(6)]
+
+    for first in ('data: {"type": "begin"}', "Answerevent: begin\ndata: {}"):
+        text = "\n\n".join([first, *events])
+        assert shown(text, only(text)) == [first, *events]
+
+
 def test_elements_lean_on_the_tags_they_stand_in() -> None:
     """U1: with attributes or elements inside; comments and closing tags go with what is before."""
     rows = "".join(f'<row id="A-{n}" state="open"/>\n<!-- {n} -->\n' for n in range(30))

@@ -4,8 +4,8 @@ Rules: units are verbatim spans, in order and apart; every character that is not
 one of them. A unit that cannot be understood without another one *leans* on it, and is never
 shown without it: a sentence that starts with a pronoun on the one before, a list item on the
 sentence that opens the list, a nested one on the item that it is part of, a row on the head of
-its table, a heading and what ends with a colon on what follows, and the rest of a sentence that
-was cut when the text was chunked on the sentence after it.
+its table, a heading and what ends with a colon on what follows, the rest of a sentence that was cut
+when the text was chunked on the sentence after it, and the first words of one on that before it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ LONGEST_PIECE = 4 * PIECE
 """A piece of code ends there even inside of a statement."""
 LONGEST_ITEM = 400
 """Characters; an item of a list is one unit up to that many, for half a step misleads."""
+FRAGMENT = 25
+"""Characters; a shorter beginning of a sentence says nothing without the sentence before it."""
 _CONTINUES = re.compile(r"[)\]}]|(?:else|elif|except|finally|catch|end|fi|done|esac)\b")
 NESTED = 2
 """Columns to the right at which an item is part of the one before."""
@@ -82,6 +84,8 @@ def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = N
         spans += shape.spans
         at = shape.end
     _add_prose(text[at:] if at else text, at, (spans, leans, prose), language)
+    if prose and _is_fragment(text, prose[-1], spans[-2:]):
+        leans[-1] = len(spans) - 2
     return Units(tuple(spans), tuple(_bounded(leans)), tuple(prose))
 
 
@@ -133,6 +137,14 @@ def _prose_units(text: str, language: str) -> Units:
     if leans and leans[-1] >= len(leans):
         leans[-1] = len(leans) - 1  # a heading with nothing below it
     return Units(tuple(spans), tuple(leans), tuple(prose))
+
+
+def _is_fragment(text: str, block: Span, last: list[Span]) -> bool:
+    """Whether the last unit is a word or two of a sentence that goes on where the text was cut."""
+    if len(last) < 2 or not block[0] <= last[0][0] <= last[1][1] <= block[1]:
+        return False
+    start, end = last[1]
+    return end - start < FRAGMENT and not text[end:].strip() and text[end - 1].isalnum()
 
 
 def _opens(text: str, span: Span) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from foveate.core.text.sentences import unit_spans
 from foveate.core.text.shapes.json import (
@@ -73,7 +74,7 @@ def read_indented(text: str, start: int) -> Reading:
     ):
         return Reading(None, stop)
     root = _tree(text, lines)
-    _gather_stanzas(root)
+    _gather_stanzas(text, root)
     draft = Draft()
     lists = any(True for _ in _record_lists(root))
     head, inner = _write(text, root, draft, -1, 0, lists=lists)
@@ -127,12 +128,21 @@ def _tree(text: str, lines: list[Span]) -> _Node:
     return root
 
 
-def _gather_stanzas(root: _Node) -> None:
-    """Where the first key comes again and again, what is between is one record."""
+def _gather_stanzas(text: str, root: _Node) -> None:
+    """Where one key comes again and again, what is from it to the next is one record.
+
+    That is the key that most stanzas begin with, or else the first: a text that was cut may begin
+    in the middle of a record.
+    """
     if len(root.inner) <= FEWEST_LINES:
         return
-    first = root.inner[0].key
     times = Counter(one.key for one in root.inner)
+    opening = Counter(
+        one.key
+        for before, one in pairwise(root.inner)
+        if one.key and text.count("\n", before.end, one.start) > 1
+    )
+    first = max(opening, key=opening.__getitem__, default=root.inner[0].key)
     if not first or times[first] < FEWEST_RECORDS or times[first] == len(root.inner):
         return
     stanzas: list[_Node] = []
