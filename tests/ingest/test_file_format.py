@@ -18,7 +18,10 @@ TOLD = {
     ".xml": b'<?xml version="1.0"?><parts><part/></parts>',
     ".html": b"<!DOCTYPE html><title>hi</title><p>hi",
     ".txt": b"The valve opens at 3 bar.",
-    **{suffix: SMALL[suffix]() for suffix in (".pdf", ".docx", ".pptx", ".xlsx")},
+    **{
+        suffix: SMALL[suffix]()
+        for suffix in (".pdf", ".docx", ".pptx", ".xlsx", ".epub", ".odt", ".ods", ".rtf")
+    },
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from documents import SENT, SMALL, pdf, repacked, slides
+from documents import SENT, SMALL, epub, odf, pdf, repacked, slides
 from foveate.core.errors import BadInput
 from foveate.ingest import Limits, Report, ingest
 from foveate.ingest.loaders.eml import load_eml
@@ -105,6 +105,18 @@ def _mail(count: int, name: str, data: str) -> bytes:
     return f"{head}--b\nContent-Type: text/plain\n\nhi\n{parts}--b--\n".encode()
 
 
+def _cells(row: str, cell: str) -> bytes:
+    """A spreadsheet with a row and a cell that are repeated, behind one of the other kind."""
+    open_row = f"<table:table-row {row}><table:table-cell {cell}><text:p>1</text:p>"
+    ends = "</table:table-cell></table:table-row></table:table>"
+    return odf("spreadsheet", f'<table:table table:name="S">{open_row}{ends}')
+
+
+NOISE = "".join(f"{n * 7919 % 999_983} " for n in range(60_000))
+LOCKED = (
+    '<encryption><EncryptedData><CipherData><CipherReference URI="OPS/a.xhtml"/></CipherData>'
+    "</EncryptedData></encryption>"
+)
 HOSTILE: Mapping[str, tuple[Callable[[], bytes], str]] = {
     "bomb.docx": (lambda: _docx("<a>" + " " * 20_000_000 + "</a>"), "limit `ratio`"),
     "huge.docx": (lambda: _docx("<a>" + " " * 31_000_000 + "</a>"), "limit `unpacked_bytes`"),
@@ -136,6 +148,34 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str]] = {
         "limit `depth`",
     ),
     "slides.pptx": (lambda: slides([("t", "b", "")] * 51), "limit `pages`"),
+    "bomb.epub": (lambda: epub({"a.xhtml": " " * 20_000_000}), "limit `ratio`"),
+    "chapters.epub": (lambda: epub({f"{n}.xhtml": "<p>a" for n in range(60)}), "limit `pages`"),
+    "long.epub": (lambda: epub({"a.xhtml": f"<p>{NOISE}" * 2}), "limit `text_chars`"),
+    "laughs.epub": (lambda: epub({}, more={"OPS/book.opf": LAUGHS}), "a document type"),
+    "locked.epub": (
+        lambda: epub({"a.xhtml": "<p>a"}, more={"META-INF/encryption.xml": LOCKED}),
+        "protected against copying",
+    ),
+    "none.epub": (SMALL[".docx"], "not an EPUB book"),
+    "bomb.odt": (lambda: odf("text", " " * 20_000_000), "limit `ratio`"),
+    "laughs.odt": (
+        lambda: repacked(SMALL[".odt"](), {"content.xml": LAUGHS.encode()}),
+        "a document type",
+    ),
+    "outside.odt": (
+        lambda: repacked(SMALL[".odt"](), {"content.xml": OUTSIDE.encode()}),
+        "a document type",
+    ),
+    "deep.odt": (lambda: odf("text", _nested(5_000)), "limit `depth`"),
+    "locked.odt": (lambda: odf("text", "", manifest="<encryption-data/>"), "encrypted"),
+    "swapped.odt": (SMALL[".ods"], "not an OpenDocument text"),
+    "cut.odt": (lambda: SMALL[".odt"]()[:-60], "damaged"),
+    "rows.ods": (lambda: _cells('table:number-rows-repeated="9999999"', ""), "limit `rows`"),
+    "wide.ods": (lambda: _cells("", 'table:number-columns-repeated="9999999"'), "16384 cells"),
+    "deep.rtf": (lambda: rb"{\rtf1" + b"{" * 5_000 + b"}" * 5_001, "limit `depth`"),
+    "long.rtf": (lambda: rb"{\rtf1 " + b"abcd " * 100_000 + b"}", "limit `text_chars`"),
+    "cut.rtf": (lambda: rb"{\rtf1 {\b half", "ends inside of a group"),
+    "garbage.rtf": (lambda: b"hello", "does not begin like one"),
     "pages.pdf": (lambda: pdf(["x"] * 60), "limit `pages`"),
     "endless.pdf": (_many_pages, "damaged"),
     "cut.pdf": (lambda: SMALL[".pdf"]()[:120], "damaged"),

@@ -138,13 +138,77 @@ PRICES = (
 )
 """Row 17 is the copper valve."""
 
+_ODF = (
+    'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
+    ' xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
+    ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"'
+    ' xmlns:dc="http://purl.org/dc/elements/1.1/"'
+)
+
+
+def zipped(mimetype: str, parts: Mapping[str, str | bytes]) -> bytes:
+    """An archive that begins with its media type, as EPUB and OpenDocument files do."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("mimetype", mimetype)
+        for name, part in parts.items():
+            archive.writestr(name, part, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def odf(kind: str, body: str, *, meta: str = "", manifest: str = "") -> bytes:
+    """An OpenDocument file; `kind`: `text` or `spreadsheet`, `body`: what is inside of it."""
+    content = (
+        f"<office:document-content {_ODF}><office:body><office:{kind}>{body}"
+        f"</office:{kind}></office:body></office:document-content>"
+    )
+    parts = {
+        "content.xml": content,
+        "meta.xml": f"<office:document-meta {_ODF}><office:meta>{meta}</office:meta>"
+        "</office:document-meta>",
+        "META-INF/manifest.xml": f"<manifest>{manifest}</manifest>",
+    }
+    return zipped(f"application/vnd.oasis.opendocument.{kind}", parts)
+
+
+def epub(
+    chapters: Mapping[str, str], *, meta: str = "", more: Mapping[str, str] | None = None
+) -> bytes:
+    """A book of these chapters, by the references of its package; `more`: other parts."""
+    items = "".join(
+        f'<item id="c{n}" href="{name}" media-type="application/xhtml+xml"/>'
+        for n, name in enumerate(chapters)
+    )
+    spine = "".join(f'<itemref idref="c{n}"/>' for n in range(len(chapters)))
+    package = (
+        f'<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata>{meta}</metadata>'
+        f"<manifest>{items}</manifest><spine>{spine}</spine></package>"
+    )
+    parts = {
+        "META-INF/container.xml": '<container><rootfiles><rootfile full-path="OPS/book.opf"/>'
+        "</rootfiles></container>",
+        "OPS/book.opf": package,
+        **{f"OPS/{name}": text for name, text in chapters.items()},
+        **(more or {}),
+    }
+    return zipped("application/epub+zip", parts)
+
+
 SMALL: Mapping[str, Callable[[], bytes]] = {
     ".csv": lambda: b"greeting,to\nhi,Anna\n",
     ".docx": partial(word, methodcaller("add_paragraph", "hi")),
     ".eml": f"{SENT}Subject: Greeting\n\nhi\n".encode,
+    ".epub": partial(epub, {"a.xhtml": "<html><body><p>hi</p></body></html>"}),
     ".ipynb": lambda: b'{"cells": [{"cell_type": "markdown", "source": ["hi"]}]}',
+    ".ods": lambda: odf(
+        "spreadsheet",
+        '<table:table table:name="Sheet"><table:table-row><table:table-cell><text:p>hi</text:p>'
+        "</table:table-cell></table:table-row></table:table>",
+    ),
+    ".odt": lambda: odf("text", "<text:p>hi</text:p>"),
     ".pdf": partial(pdf, ["hi"]),
     ".pptx": lambda: slides([("Greeting", "hi", "")]),
+    ".rtf": lambda: rb"{\rtf1\ansi hi\par}",
     ".tsv": lambda: b"greeting\tto\nhi\tAnna\n",
     ".xlsx": lambda: workbook({"Sheet": [["hi"]]}),
 }

@@ -8,12 +8,13 @@ from pathlib import Path
 from foveate.core.errors import BadInput
 
 _ZIP = b"PK\x03\x04"
+_ZIPPED = ("docx", "epub", "ods", "odt", "pptx", "xlsx")
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _SIGNS = (
     (b"%PDF-", "a PDF", ("pdf",)),
-    (_ZIP, "a zip archive or an Office file", ("docx", "pptx", "xlsx")),
-    (b"PK\x05\x06", "an empty zip archive", ("docx", "pptx", "xlsx")),
+    (_ZIP, "a zip archive or an Office file", _ZIPPED),
+    (b"PK\x05\x06", "an empty zip archive", _ZIPPED),
     (b"\x89PNG\r\n", "a PNG picture", ()),
     (b"\xff\xd8\xff", "a JPEG picture", ()),
     (b"GIF87a", "a GIF picture", ()),
@@ -22,13 +23,21 @@ _SIGNS = (
     (b"7z\xbc\xaf\x27\x1c", "a 7-zip archive", ()),
     (b"Rar!\x1a\x07", "a RAR archive", ()),
     (b"\x7fELF", "a program", ()),
-    (b"{\\rtf", "a Rich Text file", ("text", "markdown", "csv")),
+    (b"{\\rtf", "a Rich Text file", ("rtf", "text", "markdown", "csv")),
 )
-_MADE_OF = {"pdf": b"%PDF-", "docx": b"PK", "pptx": b"PK", "xlsx": b"PK"}
+_MADE_OF = {"pdf": b"%PDF-", "rtf": b"{\\rtf", **dict.fromkeys(_ZIPPED, b"PK")}
 _HEAD = 1024  # a PDF may begin this much later, says its specification
 
 
-_ZIP_PARTS = ((b"word/", ".docx"), (b"ppt/", ".pptx"), (b"xl/", ".xlsx"))
+_ZIP_PARTS = (
+    (b"mimetypeapplication/epub+zip", ".epub"),
+    (b"mimetypeapplication/vnd.oasis.opendocument.text", ".odt"),
+    (b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet", ".ods"),
+    (b"word/", ".docx"),
+    (b"ppt/", ".pptx"),
+    (b"xl/", ".xlsx"),
+)
+"""Names of parts, which stand in an archive as they are; the others begin it."""
 _PAGE = re.compile(
     rb"\s*+(?:<!doctype html|<html|<\?xml[^>]{0,200}>\s*+<!doctype html)", re.IGNORECASE
 )
@@ -46,6 +55,8 @@ def suffix_from_content(data: bytes) -> str:
     """
     if data.startswith(b"%PDF-"):
         return ".pdf"
+    if data.startswith(b"{\\rtf"):
+        return ".rtf"
     if data.startswith(_ZIP):
         for name, suffix in _ZIP_PARTS:
             if name in data:
@@ -55,6 +66,10 @@ def suffix_from_content(data: bytes) -> str:
     for sign, what, _ in _SIGNS:
         if data.startswith(sign):
             raise BadInput(f"no suffix, and it is {what}, which is not read")
+    return _text_suffix(data)
+
+
+def _text_suffix(data: bytes) -> str:
     if _PAGE.match(data):
         return ".html"
     if data.lstrip().startswith(b"<?xml"):

@@ -21,18 +21,23 @@ _SUFFIXES = {
     "data": ".cfg .conf .ini .json .log .toml .xml .yaml .yml",
     "docx": ".docx",
     "eml": ".eml",
+    "epub": ".epub",
     "html": ".htm .html .xhtml",
     "jsonl": ".jsonl .ndjson",
     "markdown": ".markdown .md",
     "notebook": ".ipynb",
+    "ods": ".ods",
+    "odt": ".odt",
     "pdf": ".pdf",
     "pptx": ".pptx",
+    "rtf": ".rtf",
     "text": ".rst .text .txt",
     "xlsx": ".xlsx",
 }
 _FORMATS = {suffix: kind for kind, known in _SUFFIXES.items() for suffix in known.split()}
 _TEXT = frozenset({"code", "csv", "data", "html", "jsonl", "markdown", "notebook", "text"})
-_SANDBOXED = frozenset({"csv", "docx", "eml", "pdf", "pptx", "xlsx"})
+_SANDBOXED = frozenset(_FORMATS.values()) - (_TEXT - {"csv"})
+_MODULES = {"markdown": "text", "ods": "odf", "odt": "odf"}
 
 
 def suffixes() -> tuple[str, ...]:
@@ -64,7 +69,7 @@ def loader_for(path: Path, limits: Limits = DEFAULT_LIMITS) -> Loader | None:
     kind = format_from_path(path)
     if not kind:
         return None
-    module = import_module(f"{__name__}.{'text' if kind == 'markdown' else kind}")
+    module = import_module(f"{__name__}.{_MODULES.get(kind, kind)}")
     loader: Any = getattr(module, f"load_{kind}")
     if kind == "eml":
         inner = partial(_attachment_loader, limits=limits)

@@ -1,4 +1,4 @@
-"""Reads an Office file as a zip archive of XML parts, within limits.
+"""Reads an Office, OpenDocument or EPUB file as a zip archive of XML parts, within limits.
 
 Nothing is unpacked to the disk and nested archives are never opened. Sizes are checked first; a
 part with a wrong size fails at the size that it states.
@@ -24,6 +24,7 @@ Event = tuple[str, str, dict[str, str]]
 """("start", element, attributes), ("end", element, {}) or ("text", what it says, {})."""
 
 _CHUNK = 1 << 16
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError)
 _SMALL = 1 << 20  # below this, a high ratio is no bomb
 _RELATIONS = "/relationships}"
 _KINDS = {"document": "a Word document", "presentation": "a presentation", "workbook": "a workbook"}
@@ -50,6 +51,17 @@ class Archive:
             self._limits.check_bound("ratio", total // max(packed, 1), "times its size unpacked")
         if any(member.flag_bits & 1 for member in members):
             raise BadInput("encrypted: save it without a password")
+
+    def has(self, part: str) -> bool:
+        """Whether there is a part of that name."""
+        return part in self._members
+
+    def read(self, part: str) -> bytes:
+        """The part's bytes. Raises `BadInput` for damage."""
+        try:
+            return self._zip.read(part)
+        except _DAMAGE as error:
+            raise BadInput(f"damaged: {part}: {error}") from None
 
     def main_part(self, kind: str) -> str:
         """The name of the main part of a file of this kind (`document`, `workbook`...)."""
@@ -95,7 +107,7 @@ class Archive:
                     yield from found
                     found.clear()
             parser.Parse(b"", True)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+        except _DAMAGE as error:
             raise BadInput(f"damaged: {part}: {error}") from None
         except expat.ExpatError as error:
             raise BadInput(f"damaged: {part} is no XML: {error}") from None
@@ -171,11 +183,12 @@ def read_properties(archive: Archive) -> Properties:
     return Properties(
         title=plain_title(found["title"]),
         author=plain_title(found["creator"]),
-        modified_at=_parse_instant(found["modified"]),
+        modified_at=parse_instant(found["modified"]),
     )
 
 
-def _parse_instant(text: str) -> datetime | None:
+def parse_instant(text: str) -> datetime | None:
+    """The date in ISO format, or None."""
     try:
         return datetime.fromisoformat(text.strip()) if text.strip() else None
     except ValueError:

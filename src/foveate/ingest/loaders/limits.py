@@ -13,11 +13,11 @@ _MAX_CELL_CHARS = 131_072  # what the standard library's csv module reads of one
 class Limits:
     """Bounds on one file. Each is a whole number of 1 or more, or `BadOption`.
 
-    `file_bytes`: on the disk. `unpacked_bytes`, `ratio` and `members`: of an Office file's zip
-    archive; the ratio counts beyond a megabyte. `depth`: nesting of elements. `pages`: of a PDF, or
-    slides. `rows`: of all sheets, or of a CSV file. `cell_chars`: of one cell. `text_chars`: of all
-    text. `chunks`: of one document. `attachments`: of a mail. `seconds` and `memory_bytes`: of the
-    process that reads PDF, Office, CSV and mail files.
+    `file_bytes`: on the disk. `unpacked_bytes`, `ratio` and `members`: of the zip archive of an
+    Office, OpenDocument or EPUB file; the ratio counts beyond a megabyte. `depth`: nesting of
+    elements. `pages`: of a PDF, slides or chapters. `rows`: of all sheets, or of a CSV file.
+    `cell_chars`: of one cell. `text_chars`: of all text. `chunks`: of one document. `attachments`:
+    of a mail. `seconds` and `memory_bytes`: of the process that reads all but plain texts.
     """
 
     file_bytes: int = 256 << 20
