@@ -76,12 +76,14 @@ class DocumentStore:
         principals: Iterable[str] = (),
         jobs: int = 1,
         encoding: str = "",
+        passwords: Iterable[str] = (),
     ) -> Report:
         """Index files and folders; afterwards the store holds what is in them now.
 
         `size`, `overlap`: of a chunk, in tokens. `principals`: the names that may read documents
         which do not say so themselves; none is everybody. `jobs`: processes that read files.
-        `encoding`: of texts that are neither UTF-8 nor marked and declare none. The
+        `encoding`: of texts that are neither UTF-8 nor marked and declare none. `passwords`:
+        tried on PDF files that need one. The
         report counts what was written, and names what could not be read and why.
 
         Raises `BadInput` for a path that is not there, and `BadOption` or `ExternalError`.
@@ -96,6 +98,7 @@ class DocumentStore:
             principals=tuple(principals),
             jobs=jobs,
             encoding=encoding,
+            passwords=tuple(passwords),
         )
 
     def search(self, query: str, **keywords: Unpack[AssembleKeywords]) -> SearchResult:

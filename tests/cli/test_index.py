@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from documents import locked_pdf
+
 HASHING = ("--embedder", "hashing")
 
 
@@ -125,3 +127,43 @@ def test_a_reader_whose_name_is_not_utf_8_reads_what_everybody_may(run, docs):
     strange = run(*words, "--principal", "\udcff")
     assert (strange.code, strange.out) == (everybody.code, everybody.out)
     assert run(*words, "--where", "lang=\udcff").err.count("fault in foveate") == 0
+
+
+def test_passwords_are_read_from_a_file_and_stay_out_of_everything(run, docs, tmp_path):
+    """T2, X5: the store, the report and the messages never hold a password."""
+    (docs / "plan.pdf").write_bytes(locked_pdf(["Drain the boiler."], "s3cret-w0rd"))
+    secrets = tmp_path / "secrets"
+    secrets.write_text("other\ns3cret-w0rd\n")
+
+    refused = run("index", docs, *HASHING)
+    ran = run("index", docs, *HASHING, "--password-file", secrets, "--json")
+
+    assert "plan.pdf: encrypted: give its password (--password-file)" in refused.out
+    assert ran.json["added"] == 1
+    assert "Drain the boiler" in run("search", "--query", "boiler").out
+    assert "s3cret" not in ran.out + ran.err
+    stored = [path for path in Path(".foveate").rglob("*") if path.is_file()]
+    assert stored
+    assert all(b"s3cret" not in path.read_bytes() for path in stored)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a/docs/keys", b"secret", "would be indexed; keep it elsewhere"),
+        ("missing", None, "No such file"),
+        ("empty", b"\n\n", "has 0 passwords"),
+        ("latin", b"\xe9", "is not UTF-8"),
+        ("many", b"\n".join(b"%d" % n for n in range(101)), "has 101 passwords"),
+    ],
+)
+def test_a_password_file_that_is_none_is_refused(run, docs, name, data, said):
+    """X2, X5: the error says what is wrong and shows nothing of the file."""
+    if data is not None:
+        Path(name).write_bytes(data)
+
+    ran = run("index", docs, *HASHING, "--password-file", name)
+
+    assert ran.code in (2, 3)
+    assert said in " ".join(ran.err.split())
+    assert "secret" not in ran.out + ran.err

@@ -44,6 +44,14 @@ def index(
             help="Encoding of texts that are not UTF-8 and declare none, e.g. windows-1251.",
         ),
     ] = "",
+    password_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--password-file",
+            metavar="FILE",
+            help="Passwords of PDF files, one a line; never stored.",
+        ),
+    ] = None,
     jobs: Readers = None,
     engine: EngineName = "local",
     address: RayAddress = None,
@@ -107,6 +115,7 @@ def index(
         overlap=overlap,
         limits=limits,
         encoding=encoding,
+        password_file=password_file,
         enrich=Enrich(summaries=summaries, questions=questions, index_summaries=index_summaries),
         model=model,
         jobs=jobs,

@@ -36,6 +36,8 @@ from foveate.ports import Embedder, Store
 from foveate.stores import open_store_for_writing, redact_url
 from foveate.stores.lazy import LazyStore, StoreCreationFailed
 
+_MAX_PASSWORDS = 100  # each is tried on each PDF that needs one
+_PASSWORD_BYTES = 100_000
 _MAX_DIGITS = 15  # digits: more than any file has bytes
 
 
@@ -56,6 +58,26 @@ def parse_limits(options: Sequence[str]) -> Limits:
             raise BadOption(f"--file-limit {each!r}: a limit is NAME=N with a whole number N")
         values[name] = int(digits)
     return Limits(**values)
+
+
+def read_passwords(file: Path, paths: Sequence[Path]) -> tuple[str, ...]:
+    """The lines of the file; raises `BadInput` and `BadOption`, neither with what it holds."""
+    if any(file.resolve().is_relative_to(path.resolve()) for path in paths):
+        raise BadOption(f"--password-file {str(file)!r} would be indexed; keep it elsewhere")
+    try:
+        with file.open("rb") as stream:
+            lines = stream.read(_PASSWORD_BYTES + 1).decode("utf-8-sig").splitlines()
+    except OSError as error:
+        raise BadInput(f"--password-file {str(file)!r}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"--password-file {str(file)!r} is not UTF-8") from None
+    found = tuple(dict.fromkeys(line for line in lines if line))
+    if not 0 < len(found) <= _MAX_PASSWORDS:
+        raise BadOption(
+            f"--password-file {str(file)!r} has {len(found)} passwords, one a line; "
+            f"it must have 1 to {_MAX_PASSWORDS}"
+        )
+    return found
 
 
 TOKENIZER = "cl100k_base"
@@ -124,6 +146,7 @@ def open_indexer(
     overlap: int,
     limits: Limits | None = None,
     encoding: str = "",
+    password_file: Path | None = None,
     enrich: Enrich | None = None,
     model: str = "",
     jobs: int | None = None,
@@ -146,6 +169,7 @@ def open_indexer(
         "overlap": overlap,
         "limits": limits,
         "encoding": check_encoding(encoding),
+        "passwords": read_passwords(password_file, paths) if password_file else (),
         "enrich": enrich or Enrich(),
         "model": load_model(model) if model else None,
         "at_once": _TRANSACTION_DOCUMENTS,

@@ -72,13 +72,14 @@ PreparedPart: TypeAlias = PreparedDocument | UnchangedDocument | Refusal
 class Preparer:
     """How files are prepared. `embedder`: None if vectors are computed elsewhere, or not at all.
 
-    `moved`: digests of documents whose vectors are known already.
+    `passwords`: of PDF files. `moved`: digests of documents whose vectors are known already.
     """
 
     settings: Settings
     tokenizer: Tokenizer
     embedder: Embedder | None = None
     limits: Limits = field(default_factory=Limits)
+    passwords: tuple[str, ...] = field(default=(), repr=False)
     moved: frozenset[str] = frozenset()
 
     def parts(self, task: Task, sandbox: Sandbox) -> Iterator[PreparedPart]:
@@ -96,7 +97,7 @@ class Preparer:
         except (InvalidRequest, OSError) as error:
             yield Refusal(reason=_error_reason(error))
             return
-        options = ReadOptions(encoding=self.settings.encoding)
+        options = ReadOptions(encoding=self.settings.encoding, passwords=self.passwords)
         found = load_file(data, file.path, self.limits, sandbox, options)
         del data
         while True:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -89,7 +89,7 @@ def load_file(
         declared = declared_encoding(data) if kind in ("html", "data") else ""
         data, encoding = to_utf8(data, declared, options.encoding)
     if is_sandboxed(kind):
-        found: Iterable[LoadedDocument | BadInput] = sandbox.load(data, path)
+        found: Iterable[LoadedDocument | BadInput] = sandbox.load(data, path, options.passwords)
     else:
         found = load_in_process(data, path, limits)
     for each in found:
@@ -99,9 +99,11 @@ def load_file(
             yield replace(each, encoding=encoding)
 
 
-def load_in_process(data: bytes, path: Path, limits: Limits) -> Iterator[LoadedDocument | BadInput]:
+def load_in_process(
+    data: bytes, path: Path, limits: Limits, passwords: Sequence[str] = ()
+) -> Iterator[LoadedDocument | BadInput]:
     """The file's documents, read in this process, one at a time. Raises `BadInput`."""
-    loader = loader_for(path, limits)
+    loader = loader_for(path, limits, passwords)
     if loader is None:
         raise BadInput(f"no loader for {path.suffix or 'files without a suffix'}")
     found: Iterator[LoadedDocument | BadInput] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from foveate.ingest.loaders.decode import check_encoding
 
@@ -11,10 +11,12 @@ from foveate.ingest.loaders.decode import check_encoding
 class ReadOptions:
     """`encoding`: of texts that are neither UTF-8 nor marked, and declare none.
 
+    `passwords`: tried in order on PDF files that need one; they are neither stored nor shown.
     Raises `UnknownName` for an encoding that Python does not know.
     """
 
     encoding: str = ""
+    passwords: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         """Refuse an unknown encoding before any file is read."""

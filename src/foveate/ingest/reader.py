@@ -1,7 +1,8 @@
 """The sandboxed reader, `python -m foveate.ingest.reader LIMITS`.
 
-A request is a line of JSON (`name`, `size`) and that many bytes; an answer is a line of JSON. It
-ends with its input. Where the system allows, its memory is limited and an alarm ends it.
+A request is a line of JSON (`name`, `size`, `passwords`) and that many bytes; an answer is a line
+of JSON. It ends with its input. Where the system allows, its memory is limited and an alarm ends
+it.
 """
 
 from __future__ import annotations
@@ -29,16 +30,18 @@ def main() -> None:
         asked = json.loads(line)
         data = questions.read(asked["size"])
         _set_alarm(limits.seconds + _GRACE_SECONDS)
-        answer = _load_answer(data, Path(asked["name"]), limits)
+        answer = _load_answer(data, Path(asked["name"]), limits, tuple(asked["passwords"]))
         _set_alarm(0)
         del data
         answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
 
 
-def _load_answer(data: bytes, path: Path, limits: Limits) -> ReaderAnswer:
+def _load_answer(
+    data: bytes, path: Path, limits: Limits, passwords: tuple[str, ...]
+) -> ReaderAnswer:
     try:
-        return answer_from_parts(load_in_process(data, path, limits))
+        return answer_from_parts(load_in_process(data, path, limits, passwords))
     except InvalidRequest as error:
         return {"refused": str(error)}
 

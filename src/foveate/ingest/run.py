@@ -56,6 +56,7 @@ def ingest(
     principals: Sequence[str] = (),
     limits: Limits | None = None,
     encoding: str = "",
+    passwords: Sequence[str] = (),
     enrich: Enrich | None = None,
     model: Model | None = None,
     jobs: int = 1,
@@ -68,14 +69,14 @@ def ingest(
     `principals`: who may read documents that name none; empty is everybody. `limits`: how much of
     one file is read; a file over them is reported. `encoding`: of texts that are neither UTF-8 nor
     marked and declare none; without it they are read as Windows-1252 if they look like that, and
-    the report says so. `enrich`: add summaries to documents and
-    questions to chunks, from their own words or written by the `model`. `jobs`: how many processes
-    prepare files; or another `engine` prepares them. The outcome is the same. `at_once`: how many
-    documents share a transaction, if the store can; more is faster, blocks other writers longer,
-    and is repeated after a kill. Without an `embedder` the store gets no vectors. Raises `BadInput`
-    for a missing path, `BadOption`, also if the store has documents of another path of the same
-    name, and `ExternalError` if the store or the embedder fails or the disk is full: what was
-    written stays, and the next run continues.
+    the report says so. `passwords`: tried on PDF files that need one, and never stored. `enrich`:
+    add summaries to documents and questions to chunks, from their own words or written by the
+    `model`. `jobs`: how many processes prepare files; or another `engine` prepares them. The
+    outcome is the same. `at_once`: how many documents share a transaction, if the store can; more
+    is faster, blocks other writers longer, and is repeated after a kill. Without an `embedder` the
+    store gets no vectors. Raises `BadInput` for a missing path, `BadOption`, also if the store has
+    documents of another path of the same name, and `ExternalError` if the store or the embedder
+    fails or the disk is full: what was written stays, and the next run continues.
     """
     check_sizes(size, overlap)
     if jobs < 1:
@@ -107,6 +108,7 @@ def ingest(
         tokenizer=tokenizer,
         embedder=embedder if getattr(embedder, "copies", False) else None,
         limits=limits or Limits(),
+        passwords=tuple(passwords),
         moved=state.moved_digests(),
     )
     _run_tasks(state, preparer, engine or local_engine(jobs), on_progress)

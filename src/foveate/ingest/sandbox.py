@@ -96,7 +96,9 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self._end_process()
 
-    def load(self, data: bytes, path: Path) -> Sequence[LoadedDocument | BadInput]:
+    def load(
+        self, data: bytes, path: Path, passwords: Sequence[str] = ()
+    ) -> Sequence[LoadedDocument | BadInput]:
         """The file's documents. Raises `BadInput`, also if the reader had to be ended."""
         process = self._process = self._process or _start_reader(self.limits)
         overtime: list[bool] = []
@@ -109,7 +111,7 @@ class Sandbox:
         timer.daemon = True
         timer.start()
         try:
-            line = _send_file(process, data, path)
+            line = _send_file(process, data, path, passwords)
         except BaseException:  # Ctrl-C: half a question is in the pipe
             process.kill()
             self._end_process()
@@ -137,9 +139,12 @@ def _start_reader(limits: Limits) -> subprocess.Popen[bytes]:
     return start_process("foveate.ingest.reader", json.dumps(asdict(limits)))
 
 
-def _send_file(process: subprocess.Popen[bytes], data: bytes, path: Path) -> bytes:
+def _send_file(
+    process: subprocess.Popen[bytes], data: bytes, path: Path, passwords: Sequence[str]
+) -> bytes:
     """The answering line; incomplete if the process ended before."""
-    question = json.dumps({"name": path.name, "size": len(data)}).encode() + b"\n"
+    asked = {"name": path.name, "size": len(data), "passwords": list(passwords)}
+    question = json.dumps(asked).encode() + b"\n"
     to, back = _require_pipe(process.stdin), _require_pipe(process.stdout)
     with contextlib.suppress(BrokenPipeError):
         to.write(question)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from documents import pdf
-from foveate.core.errors import MissingExtra
+from documents import locked_pdf, pdf
+from foveate.core.errors import BadInput, MissingExtra
 from foveate.ingest.loaders.pdf import _parse_date, load_pdf
 
 
@@ -54,3 +54,16 @@ def test_without_the_package_it_says_the_extra(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(MissingExtra) as caught:
         load_pdf(pdf(["a"]), Path("a.pdf"))
     assert "foveate[documents]" in str(caught.value)
+
+
+def test_a_password_opens_a_file_that_needs_one() -> None:
+    """T2: each is tried; without the right one the error says what to do, and names none."""
+    data, path = locked_pdf(["The valve opens at 3 bar."], "s3cret"), Path("a.pdf")
+
+    (loaded,) = load_pdf(data, path, passwords=("other", "s3cret"))
+
+    assert loaded.text == "The valve opens at 3 bar."
+    with pytest.raises(BadInput, match="give its password"):
+        load_pdf(data, path)
+    with pytest.raises(BadInput, match=r"none of the passwords opens it \(1 tried\)"):
+        load_pdf(data, path, passwords=("other",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -60,8 +61,10 @@ def is_text(kind: str) -> bool:
     return kind in _TEXT
 
 
-def loader_for(path: Path, limits: Limits = DEFAULT_LIMITS) -> Loader | None:
-    """The loader for the file's suffix, or None.
+def loader_for(
+    path: Path, limits: Limits = DEFAULT_LIMITS, passwords: Sequence[str] = ()
+) -> Loader | None:
+    """The loader for the file's suffix, or None. `passwords`: of PDF files.
 
     >>> loader_for(Path("README.MD")).__name__, loader_for(Path("photo.png"))
     ('load_markdown', None)
@@ -72,12 +75,14 @@ def loader_for(path: Path, limits: Limits = DEFAULT_LIMITS) -> Loader | None:
     module = import_module(f"{__name__}.{_MODULES.get(kind, kind)}")
     loader: Any = getattr(module, f"load_{kind}")
     if kind == "eml":
-        inner = partial(_attachment_loader, limits=limits)
+        inner = partial(_attachment_loader, limits=limits, passwords=passwords)
         return partial(loader, limits=limits, loader_for=inner)
+    if kind == "pdf":
+        loader = partial(loader, passwords=passwords)
     found: Loader = partial(loader, limits=limits) if is_sandboxed(kind) else loader
     return found
 
 
-def _attachment_loader(path: Path, limits: Limits) -> Loader | None:
+def _attachment_loader(path: Path, limits: Limits, passwords: Sequence[str]) -> Loader | None:
     """The loader for an attachment; none for a mail, so that nesting ends."""
-    return None if format_from_path(path) == "eml" else loader_for(path, limits)
+    return None if format_from_path(path) == "eml" else loader_for(path, limits, passwords)

@@ -6,7 +6,7 @@ A file without any text, such as scanned pages, is refused. PDFium is not thread
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,16 @@ _BOOKMARKS = 10_000
 _NO_TEXT = "no text on its {} pages: it may be a scan, which needs text recognition first"
 
 
-def load_pdf(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
+def load_pdf(
+    data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS, passwords: Sequence[str] = ()
+) -> tuple[LoadedDocument]:
     """The file as one document, titled by its title or its name; a section is a page.
 
+    `passwords` are tried in order on a file that needs one.
     Raises `BadInput` if it is damaged, encrypted, over a limit or without text, and `MissingExtra`
     without `pypdfium2`.
     """
-    pdf = _open_pdf(data)
+    pdf = _open_pdf(data, passwords)
     try:
         limits.check_bound("pages", len(pdf), "pages")
         told = pdf.get_metadata_dict(skip_empty=True)
@@ -50,17 +53,20 @@ def load_pdf(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tup
     return (loaded,)
 
 
-def _open_pdf(data: bytes) -> Any:
+def _open_pdf(data: bytes, passwords: Sequence[str]) -> Any:
     try:
         import pypdfium2
     except ImportError:
         raise MissingExtra("pypdfium2", "documents") from None
-    try:
-        return pypdfium2.PdfDocument(data)
-    except pypdfium2.PdfiumError as error:
-        if "password" in str(error).lower() or "security" in str(error).lower():
-            raise BadInput("encrypted: save it without a password") from None
-        raise BadInput(f"damaged: {error}") from None
+    for password in (None, *passwords):
+        try:
+            return pypdfium2.PdfDocument(data, password=password)
+        except pypdfium2.PdfiumError as error:
+            if "password" not in (said := str(error).lower()) and "security" not in said:
+                raise BadInput(f"damaged: {error}") from None
+    if passwords:
+        raise BadInput(f"encrypted: none of the passwords opens it ({len(passwords)} tried)")
+    raise BadInput("encrypted: give its password (--password-file), or save it without one")
 
 
 def _read_pages(pdf: Any, limits: Limits) -> tuple[Blocks, list[Section]]:
