@@ -11,9 +11,11 @@ from foveate.cli.failures import INPUT
 from foveate.cli.options import (
     MODEL_SYNTAX,
     STORE,
+    Encoding,
     EngineName,
     FileLimits,
     Json,
+    PasswordFile,
     RayAddress,
     Readers,
 )
@@ -36,22 +38,8 @@ def index(
         int, typer.Option("--overlap", metavar="N", help="Tokens that neighbouring chunks share.")
     ] = 70,
     file_limit: FileLimits = None,
-    encoding: Annotated[
-        str,
-        typer.Option(
-            "--encoding",
-            metavar="NAME",
-            help="Encoding of texts that are not UTF-8 and declare none, e.g. windows-1251.",
-        ),
-    ] = "",
-    password_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--password-file",
-            metavar="FILE",
-            help="Passwords of PDF files, one a line; never stored.",
-        ),
-    ] = None,
+    encoding: Encoding = "",
+    password_file: PasswordFile = None,
     jobs: Readers = None,
     engine: EngineName = "local",
     address: RayAddress = None,

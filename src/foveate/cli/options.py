@@ -124,6 +124,20 @@ FileLimits = Annotated[
         "--file-limit", metavar="NAME=N", help="Limit for one file, e.g. pages=9000; repeatable."
     ),
 ]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of texts that are not UTF-8 and declare none, e.g. windows-1251.",
+    ),
+]
+PasswordFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--password-file", metavar="FILE", help="Passwords of PDF files, one a line; never stored."
+    ),
+]
 Readers = Annotated[
     int | None,
     typer.Option(

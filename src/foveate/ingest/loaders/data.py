@@ -7,6 +7,7 @@ plain text. A record's section is the path of keys that leads to it, and its row
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from pathlib import Path
 
 from foveate.core.text.shapes.find import find_shapes
@@ -43,7 +44,7 @@ def record_sections(text: str) -> list[Section]:
     """A section for each record of the text, in order; what is between them is in none."""
     found: list[Section] = []
     for shape in find_shapes(text):
-        starts = {a: n for n, (a, _) in enumerate(shape.spans)}
+        starts = [a for a, _ in shape.spans]
         for noun, spans in shape.counted:
             if noun != "records":
                 continue
@@ -59,10 +60,9 @@ def record_sections(text: str) -> list[Section]:
     return apart
 
 
-def _path(text: str, shape: Shape, starts: dict[int, int], at: int) -> str:
+def _path(text: str, shape: Shape, starts: list[int], at: int) -> str:
     """The keys that lead to what begins there."""
-    before = [start for start in starts if start <= at]
-    unit = starts[max(before, default=shape.spans[0][0])]
+    unit = max(bisect_right(starts, at) - 1, 0)
     keys: list[str] = []
     while shape.leans[unit] != unit:
         unit = shape.leans[unit]

@@ -22,12 +22,10 @@ _TOKEN = re.compile(
     rb"|\\'(?P<hex>[0-9A-Fa-f]{2})|\\(?P<sign>[^A-Za-z\r\n])|\\(?P<line>\r\n?+|\n)"
     rb"|(?P<open>\{)|(?P<close>\})|(?P<blank>[\r\n]++)|(?P<text>[^\\{}\r\n]++)",
 )
-_DROPPED_WORDS = (
-    "fonttbl colortbl stylesheet pict object header headerl headerr headerf footer footerl footerr"
-    " footerf generator listtable listoverridetable rsidtbl themedata filetbl revtbl xmlnstbl"
-    " datafield fldinst nonshppict"
+_DROPPED = re.compile(
+    r"(?:font|color|file|rev|xmlns|rsid)tbl|stylesheet|(?:nonshp)?pict|object|generator"
+    r"|(?:head|foot)er[lrf]?|list(?:override)?table|themedata|datafield|fldinst"
 )
-_DROPPED = frozenset(_DROPPED_WORDS.split())
 _INFO = {"title": "title", "author": "author"}
 _SIGNS = dict(
     zip(
@@ -145,7 +143,7 @@ class _Body:
             group.fallback = min(max(number or 0, 0), 99)
         elif word == "ansicpg" and number is not None:
             self._encoding = _code_page(number)
-        elif word in _DROPPED:
+        elif _DROPPED.fullmatch(word):
             group.into = ""
         elif word == "info":
             group.into = "info"
