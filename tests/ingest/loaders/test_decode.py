@@ -33,6 +33,7 @@ def test_a_declared_encoding_is_believed_where_it_is_no_utf8() -> None:
         (b"caf\xe9", "", "not UTF-8: byte 0xe9 at 3"),
         (b"caf\xe9", "klingon", "not UTF-8: byte 0xe9 at 3"),
         (b"caf\xe9", "zlib", "not UTF-8: byte 0xe9 at 3"),
+        (b"caf\xe9", "punycode", "not UTF-8: byte 0xe9 at 3"),
         (b"\xef\xbb\xbf\xff", "", "not utf-8-sig, which its mark"),
         (b"\xff\xfea\x00\x00\xd8", "", "not utf-16, which its mark"),
     ],
@@ -89,7 +90,9 @@ def test_binary_data_is_not_guessed(data: bytes) -> None:
         to_utf8(data)
 
 
-@pytest.mark.parametrize("name", ["klingon", "zlib", "\0", "windows-9999"])
+@pytest.mark.parametrize(
+    "name", ["klingon", "zlib", "\0", "windows-9999", "punycode", "unicode_escape"]
+)
 def test_an_unknown_encoding_is_refused_with_a_near_one(name: str) -> None:
     """X2: the error names what Python knows."""
     with pytest.raises(UnknownName, match="unknown encoding"):

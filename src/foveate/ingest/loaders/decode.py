@@ -30,6 +30,8 @@ _NUL_PLACES = (
 """Encoding, which byte of four is hardly ever NUL, and which often are."""
 _WESTERN = "windows-1252"
 _SAMPLE = 4_096
+_NO_FILES = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
+"""Codecs of names and of source code; some take the square of a text's length."""
 _DECLARED = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})"
     rb"|\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})",
@@ -37,8 +39,8 @@ _DECLARED = re.compile(
 )
 _HEAD_BYTES = 1024
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_LETTER = re.compile(rb"[A-Za-z\x8a\x8c\x8e\x9a\x9c\x9e\x9f\xc0-\xd6\xd8-\xf6\xf8-\xff]")
-_ACCENTED = re.compile(rb"[\x80-\xff]")
+_LETTERS = bytes(n for n in range(0x100) if bytes([n]).decode("cp1252", "replace").isalpha())
+_ACCENTED = bytes(range(0x80, 0x100))
 
 
 def check_encoding(name: str) -> str:
@@ -151,12 +153,14 @@ def _is_clean(data: bytes, encoding: str) -> bool:
 
 def _looks_western(data: bytes) -> bool:
     """Whether at most a third of the letters are accented, and no character is a control."""
-    letters, accented = len(_LETTER.findall(data)), len(_ACCENTED.findall(data))
+    letters = len(data) - len(data.translate(None, _LETTERS))
+    accented = len(data) - len(data.translate(None, _ACCENTED))
     return 3 * accented <= letters and _is_clean(data, _WESTERN)
 
 
 def _is_text_encoding(name: str) -> bool:
     try:
-        return bool(name) and codecs.lookup(name)._is_text_encoding  # noqa: SLF001
+        found = codecs.lookup(name)
+        return found._is_text_encoding and found.name not in _NO_FILES  # noqa: SLF001
     except (LookupError, ValueError):
         return False
