@@ -296,6 +296,7 @@ def test_memory_stays_bounded(folder: Path, figure: Callable[[str], None]) -> No
         env={**os.environ, "PYTHONPATH": str(SOURCES)},
         capture_output=True,
         check=True,
+        timeout=300,
     )
     most = int(ran.stdout)
     figure(f"hostile files: {most} MiB at the most")
