@@ -93,8 +93,10 @@ def load_file(
     else:
         found = load_in_process(data, path, limits)
     for each in found:
-        known = isinstance(each, BadInput) or not encoding
-        yield each if known else replace(each, encoding=encoding)
+        if isinstance(each, BadInput) or not encoding:
+            yield each
+        else:
+            yield replace(each, encoding=encoding)
 
 
 def load_in_process(data: bytes, path: Path, limits: Limits) -> Iterator[LoadedDocument | BadInput]:
