@@ -16,6 +16,7 @@ from foveate.cli.options import (
     Json,
     RayAddress,
     Readers,
+    TextEncoding,
 )
 from foveate.core.errors import BadOption
 
@@ -36,14 +37,7 @@ def index(
         int, typer.Option("--overlap", metavar="N", help="Tokens that neighbouring chunks share.")
     ] = 70,
     file_limit: FileLimits = None,
-    encoding: Annotated[
-        str,
-        typer.Option(
-            "--encoding",
-            metavar="NAME",
-            help="Encoding of texts that are not UTF-8 and declare none, e.g. windows-1251.",
-        ),
-    ] = "",
+    encoding: TextEncoding = "",
     jobs: Readers = None,
     engine: EngineName = "local",
     address: RayAddress = None,

@@ -129,6 +129,14 @@ FileLimits = Annotated[
         "--file-limit", metavar="NAME=N", help="Limit for one file, e.g. pages=9000; repeatable."
     ),
 ]
+TextEncoding = Annotated[
+    str,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of texts that are not UTF-8 and declare none, e.g. windows-1251.",
+    ),
+]
 Readers = Annotated[
     int | None,
     typer.Option(
