@@ -30,13 +30,20 @@ def check_string(name: str, value: object) -> None:
     if not isinstance(value, str):
         what = "null" if value is None else type(value).__name__
         raise BadInput(f"must be a string, not {what}", field=name or None)
-    if value.isascii():
-        return
-    try:
-        value.encode()
-    except UnicodeEncodeError:
+    if not is_encodable(value):
         message = "holds a lone surrogate; decode it with errors='replace'"
-        raise BadInput(message, field=name or None) from None
+        raise BadInput(message, field=name or None)
+
+
+def is_encodable(text: str) -> bool:
+    """Whether UTF-8 can hold it: all but a lone surrogate."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_integer(name: str, value: object) -> None:
