@@ -24,7 +24,6 @@ def test_defaults():
     budget = Budget()
     assert (budget.system, budget.documents, budget.conversation) == (4_000, 32_000, 8_000)
     assert (budget.query, budget.generation, budget.buffer) == (1_000, 4_000, 1_000)
-    assert Budget.for_window() == Budget(window=128_000)
     assert Budget().total == 50_000
 
 

@@ -21,7 +21,7 @@ from foveate.core.errors import BudgetTooSmall
 from foveate.core.recipes import builtin_recipes
 from foveate.core.render import Renderer
 from foveate.core.types import Block
-from foveate.ingest import chunk
+from foveate.ingest.chunk import each_chunk
 from foveate.pipeline.assembler import assemble
 from foveate.providers import tokenizers
 
@@ -46,7 +46,7 @@ def reference() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         rows = []
         for rank, name in enumerate((topic, names[n], names[n + 20])):
             text = documents()[name]
-            for k, piece in enumerate(chunk(text, (), _counts)):
+            for k, piece in enumerate(each_chunk(text, (), _counts)):
                 rows.append(
                     {
                         "id": f"{name}#{k}",

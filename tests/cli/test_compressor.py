@@ -76,4 +76,3 @@ def test_a_model_that_nobody_knows_is_refused(asked):
 
     assert done.code == 2
     assert "nobody" in done.complaint
-    assert asked(*ASK, *SHORT, "--shortener", "nobody:x").complaint == done.complaint

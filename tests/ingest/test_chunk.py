@@ -15,7 +15,7 @@ from foveate.core.errors import BadOption
 from foveate.core.text.blocks import block_spans
 from foveate.core.text.graphemes import last_grapheme_boundary
 from foveate.core.text.sentences import MAX_SENTENCE_LENGTH
-from foveate.ingest.chunk import Piece, chunk, each_chunk
+from foveate.ingest.chunk import Piece, each_chunk
 from foveate.ingest.loaders.blocks import Rows
 from foveate.ingest.loaders.text import find_headings, sections_from_headings
 from foveate.ingest.units import CountBatch
@@ -51,7 +51,7 @@ def _chunk(
         return [tokenizer.count(each) for each in texts]
 
     found = sections_from_headings(text, find_headings(text, markdown=True))
-    return chunk(text, found, count, size=size, overlap=overlap)
+    return list(each_chunk(text, found, count, size=size, overlap=overlap))
 
 
 def _quarters(texts: Sequence[str]) -> list[int]:
@@ -68,7 +68,7 @@ def test_pages_and_rows_stand_apart(pages: list[str], size: int, *, rows: bool) 
         found.append(Section(start=at, end=at + len(page), path="", **place))
         at += len(page) + 2
     text = "\n\n".join(texts)
-    for piece in chunk(text, found, _quarters, size=size, overlap=0):
+    for piece in each_chunk(text, found, _quarters, size=size, overlap=0):
         over = [
             section
             for section in found
@@ -99,7 +99,7 @@ def test_short_rows_share_a_chunk_and_longer_ones_do_not(
     whole = "\n\n".join(texts)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(counting, "MANY_ROWS", 0)
-        pieces = chunk(whole, found, _characters, size=size, overlap=overlap)
+        pieces = list(each_chunk(whole, found, _characters, size=size, overlap=overlap))
     for piece in pieces:
         over = [row for row in found if row.start < piece.end and piece.start < row.end]
         assert piece.text == whole[piece.start : piece.end]
@@ -311,7 +311,8 @@ def _assert_places(text: str, pieces: Sequence[Piece]) -> None:
 @example(text="x= 1\né\nw  aaaaaaaaaaaaaaaaaaaaaa \t   de lineo", count=_words, size=16, part=8)
 def test_places_hold_in_small_chunks(text: str, count: CountBatch, size: int, part: int) -> None:
     """T2: however often a chunk is cut, starts go up, and bytes and lines are those of starts."""
-    _assert_places(text, chunk(text, [], count, size=size, overlap=size * part // 16))
+    pieces = list(each_chunk(text, [], count, size=size, overlap=size * part // 16))
+    _assert_places(text, pieces)
 
 
 def test_a_front_is_in_no_chunk() -> None:
@@ -323,8 +324,8 @@ def test_a_front_is_in_no_chunk() -> None:
     def count(texts: Sequence[str]) -> list[int]:
         return [Simple().count(each) for each in texts]
 
-    (piece,) = chunk(text, found, count, front=len(front))
+    (piece,) = each_chunk(text, found, count, front=len(front))
     assert piece.text == "# Tea\n\nBoil the water first."
     assert (text[piece.start : piece.end], piece.line, piece.section) == (piece.text, 6, "Tea")
     assert piece.byte_offset == piece.start
-    assert chunk(front, (), count, front=len(front)) == []
+    assert not list(each_chunk(front, (), count, front=len(front)))

@@ -13,7 +13,7 @@ from foveate.cli.options import STORE
 def ask(
     question: options.AskQuestion = None,
     *,
-    store: options.AskStore = str(STORE),
+    store: options.SearchedStore = str(STORE),
     model: options.AskModel = None,
     prompt: options.PromptName = "grounded",
     channel: options.Channel = "text",

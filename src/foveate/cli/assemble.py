@@ -15,6 +15,7 @@ from foveate.cli.options import (
     Query,
     Question,
     RayAddress,
+    SearchedStore,
     SearchLimit,
     Workers,
     one_question,
@@ -25,9 +26,7 @@ def search(
     question: Question = None,
     *,
     query: Query = None,
-    store: Annotated[
-        str, typer.Option("--store", metavar="URL", help="The store to search.")
-    ] = str(STORE),
+    store: SearchedStore = str(STORE),
     limit: SearchLimit = 10,
     principal: Principals = None,
     as_json: Json = False,
@@ -69,7 +68,6 @@ def assemble(
     format: options.FormatName = None,
     order: options.OrderName = None,
     compressor: options.CompressorName = None,
-    shortener: options.FormerCompressor = None,
     principal: options.Principals = None,
     limit: options.SearchLimit = 20,
     taxonomy: options.TaxonomyFile = None,
@@ -113,7 +111,7 @@ def assemble(
     ports: dict[str, Any] = {
         "options": asked,
         "taxonomy": load_taxonomy(taxonomy) if taxonomy is not None else None,
-        "compressor": load_compressor(compressor or shortener),
+        "compressor": load_compressor(compressor),
     }
     if chunks is None:
         result = assemble_store(store or str(options.STORE), asked_for, **ports)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from foveate.cli.options import Json, Principals, SearchLimit
+from foveate.cli.options import CaseLimit, Json, Principals, RecipeName, SearchLimit
 
 
 def diagnose(
@@ -30,17 +30,12 @@ def diagnose(
             "--folder", metavar="DIR", help="Folder of the documents as they are now; repeatable."
         ),
     ] = None,
-    recipe: Annotated[
-        str,
-        typer.Option("--recipe", metavar="R", help="Recipe: a name, or the path of a TOML file."),
-    ] = ("default"),
+    recipe: RecipeName = "default",
     budget: Annotated[
         int, typer.Option("--budget", metavar="N", min=1, help="Token budget of each context.")
     ] = 2000,
     limit: SearchLimit = 20,
-    cases: Annotated[
-        int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases of each set.")
-    ] = None,
+    cases: CaseLimit = None,
     answers: Annotated[
         Path | None,
         typer.Option(

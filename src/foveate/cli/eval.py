@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from foveate.cli.eval_convert import convert
 from foveate.cli.eval_thresholds import thresholds
 from foveate.cli.failures import GATE
-from foveate.cli.options import MODEL_SYNTAX, Json
+from foveate.cli.options import MODEL_SYNTAX, CaseFiles, CaseLimit, Json
 from foveate.core.errors import BadOption
 
 BUILT_IN = "built-in"
@@ -40,16 +40,11 @@ StoreOfCandidates = Annotated[
     str | None,
     typer.Option("--store", metavar="URL", help="Take the candidates from this store."),
 ]
-SearchDepth = Annotated[
-    int, typer.Option("--limit", metavar="N", min=1, help="Candidates from --store.")
-]
 
 
 def run(
     *,
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="Files of cases, as --dataset.")
-    ] = None,
+    files: CaseFiles = None,
     dataset: Annotated[
         list[str] | None,
         typer.Option("--dataset", metavar="FILE...", help="Files of cases (.gz too) or patterns."),
@@ -75,10 +70,10 @@ def run(
     ] = "",
     scores: ScoreVariants = None,
     store: StoreOfCandidates = None,
-    depth: SearchDepth = 30,
-    cases: Annotated[
-        int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases of each set.")
-    ] = None,
+    depth: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, help="Candidates from --store.")
+    ] = 30,
+    cases: CaseLimit = None,
     jobs: Annotated[
         int, typer.Option("--jobs", metavar="N", min=1, help="Processes that assemble.")
     ] = 1,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from foveate.cli.options import Json
+from foveate.cli.options import CaseFiles, Json
 
 if TYPE_CHECKING:
     from foveate.core.stages.dedup.near import Method
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 def thresholds(
     *,
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="Files of cases, as --dataset.")
-    ] = None,
+    files: CaseFiles = None,
     chunks: Annotated[
         str | None,
         typer.Option("--chunks", metavar="FILE", help="Chunks as JSON Lines; - is stdin."),

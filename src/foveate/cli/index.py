@@ -11,13 +11,13 @@ from foveate.cli.failures import INPUT
 from foveate.cli.options import (
     MODEL_SYNTAX,
     STORE,
-    Encoding,
     EngineName,
     FileLimits,
     Json,
     PasswordFile,
     RayAddress,
     Readers,
+    TextEncoding,
 )
 from foveate.core.errors import BadOption
 
@@ -38,7 +38,7 @@ def index(
         int, typer.Option("--overlap", metavar="N", help="Tokens that neighbouring chunks share.")
     ] = 70,
     file_limit: FileLimits = None,
-    encoding: Encoding = "",
+    encoding: TextEncoding = "",
     password_file: PasswordFile = None,
     jobs: Readers = None,
     engine: EngineName = "local",

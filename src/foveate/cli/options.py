@@ -29,6 +29,13 @@ StoreUrl = Annotated[
         "--store", metavar="URL", help="The store to search (default: .foveate, without --chunks)."
     ),
 ]
+SearchedStore = Annotated[str, typer.Option("--store", metavar="URL", help="The store to search.")]
+CaseFiles = Annotated[
+    list[str] | None, typer.Argument(metavar="[FILE]...", help="Files of cases, as --dataset.")
+]
+CaseLimit = Annotated[
+    int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases of each set.")
+]
 SearchLimit = Annotated[
     int,
     typer.Option("--limit", metavar="N", min=1, max=100, help="Candidates that a search returns."),
@@ -84,8 +91,6 @@ CompressorName = Annotated[
         help="Model that writes shorter versions, if the recipe asks for them (as --model).",
     ),
 ]
-FormerCompressor = Annotated[str | None, typer.Option("--shortener", hidden=True)]
-"""The name that `--compressor` had before."""
 Principals = Annotated[
     list[str] | None,
     typer.Option(
@@ -124,7 +129,7 @@ FileLimits = Annotated[
         "--file-limit", metavar="NAME=N", help="Limit for one file, e.g. pages=9000; repeatable."
     ),
 ]
-Encoding = Annotated[
+TextEncoding = Annotated[
     str,
     typer.Option(
         "--encoding",
@@ -169,7 +174,6 @@ AskQuestion = Annotated[
     str | None,
     typer.Argument(metavar="QUESTION", help="The question; without it, a conversation starts."),
 ]
-AskStore = Annotated[str, typer.Option("--store", metavar="URL", help="The store to search.")]
 AskModel = Annotated[
     str | None,
     typer.Option(

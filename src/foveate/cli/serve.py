@@ -8,13 +8,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from foveate.cli.options import STORE, Principals
+from foveate.cli.options import STORE, Principals, SearchedStore
 
 
 def mcp(
-    store: Annotated[
-        str, typer.Option("--store", metavar="URL", help="The store to search.")
-    ] = str(STORE),
+    store: SearchedStore = str(STORE),
     principal: Principals = None,
     budget: Annotated[
         int,

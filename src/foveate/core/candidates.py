@@ -16,6 +16,7 @@ from numbers import Real
 from operator import index
 from typing import Any, TypeVar
 
+from foveate.core.checks import check_string
 from foveate.core.errors import BadInput
 from foveate.core.metadata import canonical_metadata, plain_metadata
 from foveate.core.record_keys import standardise_record
@@ -264,14 +265,8 @@ def _parse_text(name: str, value: Any) -> str:
         return str(value)
     if isinstance(value, int) and not isinstance(value, bool) and name in ("id", "document_id"):
         value = str(value)
-    if not isinstance(value, str):
-        raise BadInput(f"must be a string, not {type(value).__name__}", field=name)
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        message = "holds a lone surrogate; decode it with errors='replace'"
-        raise BadInput(message, field=name) from None
-    return value
+    check_string(name, value)
+    return str(value)
 
 
 def _parse_integer(name: str, value: Any) -> int:

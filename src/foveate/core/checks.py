@@ -20,16 +20,30 @@ hashed_fields = attrgetter("content_hash", *STRING_FIELDS[1:], *INTEGER_FIELDS, 
 
 
 def check_text(name: str, value: object) -> None:
-    """Refuse what is no string, and what UTF-8 cannot hold."""
+    """As `check_string`, but for a chunk's text, which is encoded, and so checked, for its hash."""
+    if name != "text" or not isinstance(value, str):
+        check_string(name, value)
+
+
+def check_string(name: str, value: object) -> None:
+    """Refuse what is no string, and what UTF-8 cannot hold; `name` may be empty."""
     if not isinstance(value, str):
-        raise BadInput(f"must be a string, not {type(value).__name__}", field=name)
-    if name == "text" or value.isascii():
-        return  # the text is encoded, and so checked, for its hash
-    try:
-        value.encode()
-    except UnicodeEncodeError:
+        what = "null" if value is None else type(value).__name__
+        raise BadInput(f"must be a string, not {what}", field=name or None)
+    if not is_encodable(value):
         message = "holds a lone surrogate; decode it with errors='replace'"
-        raise BadInput(message, field=name) from None
+        raise BadInput(message, field=name or None)
+
+
+def is_encodable(text: str) -> bool:
+    """Whether UTF-8 can hold it: all but a lone surrogate."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_integer(name: str, value: object) -> None:

@@ -15,7 +15,7 @@ from math import inf
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from foveate.core.checks import check_integer
+from foveate.core.checks import check_integer, check_string
 from foveate.core.errors import BadInput
 
 Readers = Mapping[Any, Callable[[Any], Any]]
@@ -128,16 +128,6 @@ def _require(right: object, wanted: str, value: object, place: str) -> None:
         raise BadInput(f"must be {wanted}, not {type_name(value)}", field=place or None)
 
 
-def _check_string(value: Any, place: str) -> None:
-    _require(isinstance(value, str), "a string", value, place)
-    if not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            message = "holds a lone surrogate; decode it with errors='replace'"
-            raise BadInput(message, field=place or None) from None
-
-
 def _check_integer(value: Any, place: str) -> None:
     _require(type(value) is int, "a whole number", value, place)
     check_integer(place, value)
@@ -153,7 +143,7 @@ def _check_boolean(value: Any, place: str) -> None:
 
 
 _SCALARS: Mapping[Any, Callable[[Any, str], None]] = {
-    str: _check_string,
+    str: lambda value, place: check_string(place, value),
     int: _check_integer,
     float: _check_number,
     bool: _check_boolean,

@@ -58,29 +58,6 @@ class _UnitRange:
     indent: bool = True
 
 
-def chunk(
-    text: str,
-    sections: Sequence[Section],
-    count: CountBatch,
-    *,
-    size: int = 350,
-    overlap: int = 70,
-    language: str = "en",
-    front: int = 0,
-) -> list[Piece]:
-    """All of `each_chunk`.
-
-    >>> words = lambda texts: [len(text.split()) for text in texts]
-    >>> [piece.text for piece in chunk("Boil water. " * 12, [], words, size=16, overlap=0)]
-    ['Boil water. ... Boil water.', 'Boil water. ... Boil water.']
-    """
-    return list(
-        each_chunk(
-            text, sections, count, size=size, overlap=overlap, language=language, front=front
-        )
-    )
-
-
 def each_chunk(
     text: str,
     sections: Sequence[Section],

@@ -82,11 +82,6 @@ class Budget(zones.Budget):
         )
 
     @classmethod
-    def for_window(cls, window: int = DEFAULT_WINDOW) -> Self:
-        """The default zones (50,000 tokens) in a window; refused where they do not fit."""
-        return cls(window=window)
-
-    @classmethod
     def analytical(cls, window: int = DEFAULT_WINDOW) -> Self:
         """Many documents, little conversation."""
         return cls(window=window, documents=64_000, conversation=2_000)

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
+from foveate.core.checks import is_encodable
 from foveate.core.errors import BadOption
-
-
-def is_encodable(text: str) -> bool:
-    """Whether a row can hold the text: all but half of a surrogate pair is UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def parse_filter_values(key: str, wanted: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from foveate.core.checks import check_text
+from foveate.core.checks import check_string
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
 from foveate.core.json_text import compact_json
@@ -32,7 +32,7 @@ class ToolCall:
 
     def __post_init__(self) -> None:
         for name in ("id", "name", "arguments"):
-            check_text(name, getattr(self, name))
+            check_string(name, getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +45,8 @@ class ToolResult:
     extra: str = ""
 
     def __post_init__(self) -> None:
-        check_text("call_id", self.call_id)
-        _check_encodable("text", self.text)
+        check_string("call_id", self.call_id)
+        check_string("text", self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class Turn:
     def __post_init__(self) -> None:
         if self.role not in get_args(Role):
             raise BadInput(f"must be one of {get_args(Role)}, not {self.role!r}", field="role")
-        _check_encodable("text", self.text)
+        check_string("text", self.text)
         if self.calls and self.role != "assistant":
             raise BadInput(f"a {self.role} turn cannot call tools", field="calls")
         made = [call.id for call in self.calls]
@@ -186,13 +186,3 @@ def count_message_tokens(messages: Sequence[Message], budget: Budget, tokenizer:
     for role, text in map(role_and_text, messages):
         total += budget.per_message + tokenizer.count(role) + tokenizer.count(text)
     return total
-
-
-def _check_encodable(name: str, text: object) -> None:
-    if not isinstance(text, str):
-        raise BadInput(f"must be a string, not {type(text).__name__}", field=name)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        message = "holds a lone surrogate; decode it with errors='replace'"
-        raise BadInput(message, field=name) from None

@@ -50,7 +50,7 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
+class _SquadQuestion:
     id: NonBlank
     question: NonBlank
     is_impossible: bool = False
@@ -116,7 +116,7 @@ def _parse_question(
     passage: SourcePassage, where: str, item: Any, language: str
 ) -> SourceQuestion | None:
     """The question; None if it has no answer. A file's offsets must be right."""
-    record: _Question = read_value(_Question, item, where)
+    record: _SquadQuestion = read_value(_SquadQuestion, item, where)
     spans: list[Span] = []
     for i, answer in enumerate(record.answers):
         start, end = answer.answer_start, answer.answer_start + len(answer.text)

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from foveate._version import __version__
+from foveate.core.checks import is_encodable
 from foveate.core.errors import MissingExtra
 from foveate.service.mcp.calls import (
     INSTRUCTIONS,
@@ -62,7 +63,7 @@ def check_arguments(arguments: Mapping[str, Any] | None, schema: Schema) -> Mapp
     if error is not None:
         raise ToolCallError(f"{_format_path(error.absolute_path)}{_error_message(error)}")
     for place, text in _iter_texts(given, ()):
-        if not _is_encodable(text):
+        if not is_encodable(text):
             raise ToolCallError(
                 f"{_format_path(place)}has half of a surrogate pair in it; send UTF-8 text"
             )
@@ -116,14 +117,6 @@ def _iter_texts(
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from _iter_texts(inner, (*path, number))
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _convert_integers(value: Any, schema: Schema) -> Any:

@@ -14,9 +14,9 @@ import lance
 import numpy as np
 import pyarrow as pa
 
+from foveate.core.checks import is_encodable
 from foveate.ports import Document
 from foveate.stores.checksums import checksum
-from foveate.stores.filters import is_encodable
 from foveate.stores.lance import schema
 from foveate.stores.lance.commit import iter_batches
 from foveate.stores.lance.files import Snapshot

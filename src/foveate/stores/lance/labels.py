@@ -9,10 +9,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from foveate.core.checks import is_encodable
 from foveate.stores.filters import (
     NUMBER_COLUMNS,
     TEXT_COLUMNS,
-    is_encodable,
     parse_filter_values,
     text_from_value,
 )

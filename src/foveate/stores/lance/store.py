@@ -13,11 +13,11 @@ from operator import attrgetter
 from threading import RLock
 from typing import Any, Self
 
+from foveate.core.checks import is_encodable
 from foveate.core.errors import BadOption, ExternalError
 from foveate.core.state import state_hash
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
-from foveate.stores.filters import is_encodable
 from foveate.stores.lance import commit, compaction, contents, files, part, schema, search
 from foveate.stores.lance.batch import Batch
 from foveate.stores.lance.check import check

@@ -13,6 +13,7 @@ from typing import Any
 
 from blake3 import blake3
 
+from foveate.core.checks import is_encodable
 from foveate.core.errors import BadInput
 from foveate.stores.filters import (
     NUMBER_COLUMNS,
@@ -28,13 +29,7 @@ _MAX_FACT_LENGTH = 200
 
 def is_storable(text: str) -> bool:
     """Whether the server's texts can hold it."""
-    if text.isascii():
-        return "\0" not in text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
+    return "\0" not in text and is_encodable(text)
 
 
 def check_storable(fields: Mapping[str, Any]) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, TypeAlias
 
+from foveate.core.checks import is_encodable
 from foveate.ports import Document
 from foveate.stores import filters, outlines, vectors
 from foveate.stores.checksums import checksum, damage, intact
-from foveate.stores.filters import is_encodable, placeholders
+from foveate.stores.filters import placeholders
 from foveate.stores.rows import (
     DOCUMENT_FIELDS,
     parse_principals,

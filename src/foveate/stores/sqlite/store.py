@@ -9,12 +9,12 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, Self
 
+from foveate.core.checks import is_encodable
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.state import combine_states, state_hash
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
 from foveate.stores import filters, vectors
-from foveate.stores.filters import is_encodable
 from foveate.stores.int8 import quantise_or_zeros
 from foveate.stores.report import Stats
 from foveate.stores.sqlite import contents, schema, search, vector_index, write
