@@ -204,7 +204,7 @@ def test_a_search_alone_is_watched(store):
     assert diary.inside("retrieve") == ["embed", "search", "rerank"]
     assert later.lines == diary.lines
     assert diary.contexts == []
-    assert {"assemble", "retrieve"} == set(ASSEMBLY_STEPS)
+    assert {"assemble", "retrieve", "compact"} == set(ASSEMBLY_STEPS)
 
 
 def test_a_compressor_is_watched_call_by_call():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from threading import current_thread
 
 import pytest
 from starlette.testclient import TestClient
 
 from foveate.core.errors import BadOption
+from foveate.service import start
 from foveate.service.app import create_app
 from foveate.service.settings import Settings
 from service_keys import put, take
@@ -78,3 +80,16 @@ def test_ready_means_warm(filled_store, caplog):
         assert len(state.stores) == 1
         assert "foveate.pipeline.context_codec" in sys.modules
         assert "not warm" not in caplog.text
+
+
+def test_every_thread_that_computes_is_warm(filled_store, monkeypatch):
+    """F3: tokenizers keep tables for each thread, so each has counted before the first request."""
+    counted = []
+
+    def compact(*_: object, **__: object) -> None:
+        counted.append(current_thread().name)
+
+    monkeypatch.setattr(start, "compact", compact)
+    with serving(Settings(store=str(filled_store), embedder="hashing", threads=3)) as client:
+        assert client.get("/readyz").status_code == 200
+        assert sorted(counted) == [f"foveate-work_{n}" for n in range(3)]

@@ -11,6 +11,7 @@ from foveate import plugins
 from foveate.core.compact.compaction import Compacted
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall, InvalidRequest, UnknownName
+from foveate.core.types import Number
 from foveate.models import Model
 from foveate.pipeline.compact import (
     DEFAULT_TOKENIZER,
@@ -44,6 +45,17 @@ def compacted_to_json(made: Compacted) -> dict[str, Any]:
         "handles": sorted(made.originals),
         "notes": dict(made.notes),
         "manifest": asdict(made.manifest),
+    }
+
+
+def compaction_figures(made: Compacted) -> dict[str, Number]:
+    """Counts of a compaction for observers: tokens and messages before and after, no texts."""
+    return {
+        **made.notes,
+        "budget": made.options.budget,
+        "messages_before": len(made.source),
+        "messages_after": len(made.messages),
+        "handles": len(made.originals),
     }
 
 

@@ -28,7 +28,11 @@ __all__ = [
 T = TypeVar("T")
 CallFigures: TypeAlias = Mapping[str, int | float | str]
 
-ASSEMBLY_STEPS = {"assemble": "a context, and all that it takes", "retrieve": "a search alone"}
+ASSEMBLY_STEPS = {
+    "assemble": "a context, and all that it takes",
+    "retrieve": "a search alone",
+    "compact": "a message list that fits",
+}
 """What a caller asked for: the step around all others."""
 CALL_STEPS = {
     "recall": "what the cache has",

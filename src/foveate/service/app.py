@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -91,7 +90,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
             mcp.mcp_lifespan(app, state),
             app.state.telemetry.lifespan(state),
         ):
-            await asyncio.to_thread(warm_up, state)
+            await warm_up(state)
             yield shared
     finally:
         await state.close()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from foveate import plugins
 from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput, BadOption, FoveateError
 from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.compact import compact
 from foveate.service.app_state import AppState
 from foveate.service.settings import Settings
 from foveate.service.wire.json import encode_json
@@ -42,8 +44,24 @@ def check_start(settings: Settings) -> None:
         log.warning("the store cannot be opened now: %s", error)
 
 
-def warm_up(state: AppState) -> None:
-    """Load what the first request would wait for: store, embedder, tokenizer, stages."""
+async def warm_up(state: AppState) -> None:
+    """Load what the first request would wait for: store, embedder, tokenizer, stages.
+
+    Tokenizers keep tables for each thread, so every thread that computes counts once.
+    """
+    await asyncio.to_thread(_load, state)
+    await state.pool.run_on_each_thread(_count_once)
+
+
+def _count_once() -> None:
+    said = [{"role": "user", "content": one["text"] * 9} for one in _WARM_UP * 2]
+    try:
+        compact([*said, {"role": "user", "content": "When?"}], budget=200)
+    except Exception as error:  # as above
+        log.warning("not warm at the start: %s", type(error).__name__, exc_info=error)
+
+
+def _load(state: AppState) -> None:
     options = state.request_options.options()
     shared = bool(state.settings.store) and not state.settings.has_tenant_stores
     try:

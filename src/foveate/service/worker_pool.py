@@ -13,9 +13,10 @@ import contextvars
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from threading import Lock
+from threading import Barrier, BrokenBarrierError, Lock
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -88,6 +89,10 @@ CANCEL_RETRY_SECONDS = 0.2
 """Seconds after which work that is to end is told again."""
 
 
+THREAD_START_SECONDS = 5.0
+"""Seconds that threads wait for one another where all of them run the same."""
+
+
 class ClientDisconnect(Exception):
     """The client disconnected before the response."""
 
@@ -143,6 +148,19 @@ class WorkerPool:
             if not done.cancel() and stops and not done.done():  # what has not begun never will
                 timer = loop.call_at(begun + self._seconds, _cancel_repeatedly, loop, job, done)
                 done.add_done_callback(lambda _: loop.call_soon_threadsafe(timer.cancel))
+
+    async def run_on_each_thread(self, call: Callable[[], None]) -> None:
+        """Run the call once on every thread, all threads at the same time."""
+        together = Barrier(self._threads)
+
+        def run() -> None:
+            with suppress(BrokenBarrierError):
+                together.wait(THREAD_START_SECONDS)  # so that no thread takes two
+            call()
+
+        await asyncio.gather(
+            *(asyncio.wrap_future(self._lanes.submit(run)) for _ in range(self._threads))
+        )
 
     def _change_count(self, lane: str, places: int) -> None:
         self._taken[lane] += places

@@ -15,7 +15,8 @@ import foveate
 from foveate.core.errors import BadOption, ExternalError, UnknownName
 from foveate.ports import Embedder
 from foveate.providers.embedders import NAMES, load_embedder
-from foveate.providers.embedders.local import HashingEmbedder
+from foveate.providers.embedders.local import HashingEmbedder, WordLlamaEmbedder
+from foveate.testing.tokenizers import samples
 
 SOURCE = str(Path(foveate.__file__).parent.parent)
 TEXTS = [
@@ -55,6 +56,24 @@ def test_a_vector_does_not_depend_on_its_batch(embedder: Embedder):
     alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
     backwards = embedder.embed(TEXTS[::-1])[::-1]
     assert together.tobytes() == alone.tobytes() == backwards.tobytes()
+
+
+@given(
+    text=st.one_of(st.sampled_from(samples(seed=7, count=300)), st.text(), st.text("a 1.\n\u2581é"))
+)
+def test_a_text_read_word_by_word_has_the_tokens_of_the_whole(text: str):
+    """T6: what is kept of words changes no vector, whatever spaces and marks are around them."""
+    embedder = load_embedder("wordllama")
+    text = text.encode("utf-8", "replace").decode().lower()
+    assert isinstance(embedder, WordLlamaEmbedder)
+    assert list(embedder._ids(text)) == embedder._encode(text)
+
+
+def test_a_word_is_encoded_once():
+    """T2: texts of a large document repeat their words."""
+    embedder = WordLlamaEmbedder()
+    embedder.embed(["the lamp burns all night"] * 3)
+    assert embedder._word_ids.cache_info()[:2] == (10, 5)
 
 
 def test_case_does_not_show(embedder: Embedder):

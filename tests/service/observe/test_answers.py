@@ -108,6 +108,37 @@ def test_a_model_that_fails_is_counted_and_traced(client, collector):
     assert span.parent in {one.id for one in spans if one.name == "POST /v1/ask"}
 
 
+def test_an_answer_has_the_attributes_of_generative_models(client, collector):
+    """F7: what is called so by OpenTelemetry's conventions, on the span of the answer."""
+    asked = {"question": QUERY, "candidates": CHUNKS, "stream": False, "model": "fine"}
+    assert client.post("/v1/ask", json=asked).status_code == 200
+
+    def is_answer(span) -> bool:
+        return span.attributes.get("gen_ai.usage.input_tokens") == 31
+
+    spans = collector.wait(lambda spans: any(map(is_answer, spans)), 60)
+    attributes = next(span for span in spans if is_answer(span)).attributes
+    assert attributes["gen_ai.operation.name"] == "chat"
+    assert attributes["gen_ai.request.model"] == "fine"
+    assert attributes["gen_ai.usage.output_tokens"] > 0
+    assert "gen_ai.response.finish_reasons" in attributes
+
+
+def test_a_compaction_is_a_span_with_its_figures_and_no_text(client, collector):
+    """A1, F7: tokens and messages before and after, within the span of the request."""
+    said = [{"role": "user", "content": f"Look at pump {n}. " * 30} for n in range(4)]
+    made = client.post("/v1/compact", json={"messages": said, "budget": 300}).json()
+
+    spans = collector.wait(lambda spans: any(s.name == "foveate.compact" for s in spans), 60)
+    span = next(span for span in spans if span.name == "foveate.compact")
+    assert span.parent in {one.id for one in spans if one.name == "POST /v1/compact"}
+    assert span.attributes["foveate.budget"] == 300
+    assert span.attributes["foveate.before"] > 300 >= span.attributes["foveate.after"]
+    assert span.attributes["foveate.messages_before"] == 4
+    assert span.attributes["foveate.messages_after"] == len(made["messages"])
+    assert not any("pump" in str(value) for value in span.attributes.values())
+
+
 def test_a_reader_who_leaves_is_counted_and_frees_the_place(client):
     """F7: while a model writes a place is taken; who leaves midway is an outcome of its own."""
     before = scraped(client)

@@ -126,7 +126,7 @@ def extract_questions(
     for span, kind in block_spans(text):
         if kind == "heading":
             headings.append(text[span[0] : span[1]].partition("\n")[0])
-        elif kind in ("paragraph", "list"):
+        elif kind in ("paragraph", "list") and _has_mark(text[span[0] : span[1]]):
             sentences += _question_sentences(text, unit_spans(text, span, kind, language))
     bare = list(dict.fromkeys(_strip_markup(each) for each in headings))
     asked = [each for each in (*map(_question_from_heading, bare), *sentences) if _is_usable(each)]
@@ -151,9 +151,14 @@ def _question_from_heading(heading: str) -> str:
 
 def _question_sentences(text: str, spans: list[tuple[int, int]]) -> Iterator[str]:
     for start, end in spans:
-        sentence = _strip_markup(text[start:end])
-        if sentence.endswith(_MARKS):
-            yield sentence
+        if _has_mark(text[start:end]):  # most have none, and reading them is slow
+            sentence = _strip_markup(text[start:end])
+            if sentence.endswith(_MARKS):
+                yield sentence
+
+
+def _has_mark(text: str) -> bool:
+    return any(mark in text for mark in _MARKS)
 
 
 def _strip_markup(text: str) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from math import fsum, sqrt
 from pathlib import Path
@@ -67,6 +68,11 @@ def _features(text: str) -> list[str]:
     return features
 
 
+_SPACED = re.compile(r" *[^ ]+| +")
+_LONGEST_WORD = 32
+"""Characters of a word whose tokens are kept."""
+_WORDS = 16_384
+"""Words whose tokens are kept: some 4 MB."""
 _MODEL = "l2_supercat"
 _DIMENSIONS = 256
 
@@ -79,6 +85,9 @@ class WordLlamaEmbedder:
     def __init__(self) -> None:
         self._table, self._tokenizer, version = _load_weights()
         self._name = f"wordllama/{_MODEL}-{_DIMENSIONS}@{version}"
+        added = self._tokenizer.get_added_tokens_decoder().values()
+        self._specials = tuple(token.content for token in added)
+        self._word_ids = lru_cache(maxsize=_WORDS)(self._encode)
 
     def __repr__(self) -> str:
         return "WordLlamaEmbedder()"
@@ -103,17 +112,31 @@ class WordLlamaEmbedder:
 
         rows = np.zeros((len(texts), _DIMENSIONS), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            ids = self._tokenizer.encode(text.lower(), add_special_tokens=False).ids
-            row[:] = _mean_direction(self._table, ids)
+            row[:] = _mean_direction(self._table, self._ids(text.lower()))
         return rows
+
+    def _ids(self, text: str) -> Sequence[int]:
+        """The tokens of a text, word by word: none goes on behind the space that ends a word."""
+        if text.endswith(" ") or any(special in text for special in self._specials):
+            return self._encode(text)
+        ids: list[int] = []
+        for word in _SPACED.findall(f" {text}"):
+            # the tokenizer puts a space in front of a text: that of the word is left out
+            encode = self._word_ids if len(word) <= _LONGEST_WORD else self._encode
+            ids += encode(word[1:])
+        return ids
+
+    def _encode(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
 
 
 def _mean_direction(table: Any, ids: Sequence[int]) -> Any:
     """The direction of the mean, rounded once: half floats add up exactly in double precision."""
     import numpy as np
 
-    kept = [i for i in ids if i < len(table)]
-    total = table[kept].sum(axis=0, dtype=np.float64)
+    rows = np.asarray(ids, dtype=np.int64)
+    total = table[rows[rows < len(table)]].sum(axis=0, dtype=np.float64)
     length = sqrt(fsum((total * total).tolist()))
     return total / (length or 1.0)
 

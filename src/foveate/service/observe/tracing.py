@@ -136,7 +136,7 @@ class ModelSpan(_Span):
         from opentelemetry import trace
 
         super().__init__(traces, "foveate.answer", kind=trace.SpanKind.CLIENT)
-        self._span.set_attribute("gen_ai.request.model", name)
+        self._span.set_attributes({"gen_ai.operation.name": "chat", "gen_ai.request.model": name})
 
     def record_answer(self, answer: Answer) -> None:
         """Record the tokens, by the model's own counts, and the counts of the check."""
@@ -144,11 +144,13 @@ class ModelSpan(_Span):
         counts = {
             "gen_ai.usage.input_tokens": usage.prompt,
             "gen_ai.usage.output_tokens": usage.completion,
+            "gen_ai.usage.cache_read.input_tokens": usage.cached,
             "foveate.claims": len(checked.claims),
             "foveate.uncited": len(checked.uncited),
             "foveate.dangling": len(checked.dangling),
         }
         self._span.set_attributes({name: n for name, n in counts.items() if n is not None})
+        self._span.set_attribute("gen_ai.response.finish_reasons", [answer.reply.finish])
         if self._traces.content:
             self._span.set_attribute("foveate.text", answer.text)
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
 
 from foveate.core.errors import BadOption
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact
-from foveate.pipeline.compact_json import compacted_to_json, expanded_to_json
+from foveate.pipeline.compact_json import (
+    compacted_to_json,
+    compaction_figures,
+    expanded_to_json,
+)
+from foveate.pipeline.observers import combine_observers, observe_call
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
@@ -47,7 +53,8 @@ def compact_request(state: AppState, caller: Caller, body: CompactRequest) -> di
     names = state.request_options
     known = names.model(body.model) if body.model is not None else None
     counter = body.tokenizer or (known.tokenizer if known else DEFAULT_TOKENIZER)
-    made = compact(
+    call = partial(
+        compact,
         body.messages,
         budget=body.budget,
         tools=body.tools,
@@ -57,6 +64,7 @@ def compact_request(state: AppState, caller: Caller, body: CompactRequest) -> di
         pinned=body.pinned,
         form=body.form,
     )
+    made = observe_call(combine_observers(state.observers), "compact", call, compaction_figures)
     principals = caller.narrow_principals(body.principals)
     if made.originals:
         state.originals.keep(made.originals, tenant=caller.tenant, principals=principals)
