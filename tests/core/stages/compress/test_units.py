@@ -103,12 +103,18 @@ def test_a_cut_sentence_is_no_lone_fragment() -> None:
     assert shown("and then the gate opens. The boat goes in.")[0][1] == "The boat goes in."
 
 
-def test_the_first_words_of_a_cut_sentence_are_no_lone_fragment() -> None:
-    """J3: they lean on the sentence before them; what ends, or says more, stands alone."""
-    assert shown("The gate opens. The boat goes in. And")[-1] == ("And", "The boat goes in.")
-    assert shown("The gate opens. And then.")[-1] == ("And then.", "And then.")
-    long = "The boat that waited goes in"
-    assert shown(f"The gate opens. {long}")[-1] == (long, long)
+def test_a_few_words_are_no_lone_sentence() -> None:
+    """J3: they lean on the sentence before; the first of a paragraph, as a heading, on the next."""
+    assert shown("The boat goes in at noon. And")[-1] == ("And", "The boat goes in at noon.")
+    text = "The boat. It was built in 1871 by Ada Weir. Who knows?"
+    assert [lean for _, lean in shown(text)] == [
+        "It was built in 1871 by Ada Weir.",
+        "The boat.",
+        "It was built in 1871 by Ada Weir.",
+    ]
+    lone = "Nobody knows."
+    assert shown(lone) == [(lone, lone)]
+    assert shown("\u4eca\u5929\u5f88\u597d\u3002\u53bb\u516c\u56ed\u3002")[0][1][0] == "\u4eca"
 
 
 def test_lines_of_code_go_together() -> None:

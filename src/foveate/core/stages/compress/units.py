@@ -4,8 +4,9 @@ Rules: units are verbatim spans, in order and apart; every character that is not
 one of them. A unit that cannot be understood without another one *leans* on it, and is never
 shown without it: a sentence that starts with a pronoun on the one before, a list item on the
 sentence that opens the list, a nested one on the item that it is part of, a row on the head of
-its table, a heading and what ends with a colon on what follows, the rest of a sentence that was cut
-when the text was chunked on the sentence after it, and the first words of one on that before it.
+its table, a heading and what ends with a colon on what follows, and the rest of a sentence that
+was cut when the text was chunked on the sentence after it. Up to three words lean on the sentence
+before them in their paragraph, and at its beginning, as a heading does, on the one after.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ LONGEST_PIECE = 4 * PIECE
 """A piece of code ends there even inside of a statement."""
 LONGEST_ITEM = 400
 """Characters; an item of a list is one unit up to that many, for half a step misleads."""
-FRAGMENT = 25
-"""Characters; a shorter beginning of a sentence says nothing without the sentence before it."""
+BRIEF = 30
+"""Characters; of up to three words that are no longer than that, nobody learns anything."""
+_BRIEF = re.compile(r"[^\w\n]*+(?:[a-z0-9\u00c0-\u052f]++[^\w\n]*+){1,3}", re.IGNORECASE)
 _CONTINUES = re.compile(r"[)\]}]|(?:else|elif|except|finally|catch|end|fi|done|esac)\b")
 NESTED = 2
 """Columns to the right at which an item is part of the one before."""
@@ -144,7 +146,14 @@ def _is_fragment(text: str, block: Span, last: list[Span]) -> bool:
     if len(last) < 2 or not block[0] <= last[0][0] <= last[1][1] <= block[1]:
         return False
     start, end = last[1]
-    return end - start < FRAGMENT and not text[end:].strip() and text[end - 1].isalnum()
+    return not text[end:].strip() and text[end - 1].isalnum() and _is_brief(text, start, end)
+
+
+def _is_brief(text: str, start: int, end: int) -> bool:
+    """Whether this is three words or less, of a script that has spaces, and announces nothing."""
+    if end - start >= BRIEF or _opens(text, (start, end)):
+        return False
+    return _BRIEF.fullmatch(text, start, end) is not None
 
 
 def _opens(text: str, span: Span) -> bool:
@@ -210,6 +219,8 @@ def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: in
             yield opener
         elif i == 0 and _INSIDE.match(text, at) and len(spans) > 1:
             yield 1
+        elif kind == "paragraph" and len(spans) - first > 1 and _is_brief(text, *spans[i]):
+            yield i - 1 if i > first else i + 1
         elif kind == "paragraph" and i > 0 and _BOUND.match(text, at):
             yield i - 1
         else:
