@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias
 
-from foveate import BudgetTooSmall, compact
+from foveate import BudgetTooSmall, compact, observed
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.openai_chat import OPENAI_CHAT
 from foveate.providers.tokenizers import load_tokenizer
@@ -251,6 +252,38 @@ def read_conversations(path: Path) -> list[list[Message]]:
     return [[m for m in record["messages"] if m["role"] != "system"] for record in records]
 
 
+PROVIDERS: dict[str, Callable[[str], int]] = {
+    "o200k_base": load_tokenizer("o200k_base").count,
+    "one token a digit": lambda text: count(re.sub(r"\d", "", text)) + len(re.findall(r"\d", text)),
+    "pieces of four letters": lambda text: (
+        sum(-(-len(word) // 4) for word in re.findall(r"\w+", text))
+        + len(re.findall(r"[^\w\s]", text))
+    ),
+}
+"""Simulated providers, which count otherwise than `count` does."""
+OBSERVED = 10
+
+
+def corrected_counts(
+    conversations: Sequence[list[Message]], provider: Callable[[str], int], start: str
+) -> list[float]:
+    """By how much lists are counted too high, as shares, once ten others were observed."""
+
+    def counted(messages: list[Message], count: Callable[[str], int]) -> int:
+        return MeasuredList(messages=messages, form=OPENAI_CHAT, count=count).total
+
+    counter: Any = start
+    for messages in conversations[:OBSERVED]:
+        usage = {"prompt_tokens": counted(messages, provider)}
+        counter = observed(usage, messages, tokenizer=counter)
+    return [
+        counted(part, counter.count) / counted(part, provider) - 1
+        for messages in conversations[OBSERVED:]
+        for part in (messages[: len(messages) // 2], messages)
+        if part
+    ]
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
@@ -270,6 +303,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     for part in (large[: len(large) // 2], large):
         took = seconds(part, REUSE_BUDGET) * 1_000
         print(f"{len(part)} messages, {total(part):,} tokens: {took:.1f} ms")
+    for name, provider in PROVIDERS.items():
+        for start in ("cl100k_base", "cl100k_base*1.3", "cl100k_base*1.7"):
+            if over := corrected_counts(conversations, provider, start):
+                low = [-share for share in over if share < 0]
+                print(
+                    f"counts, provider {name}, {start}: {statistics.mean(over):.3f} too high, "
+                    f"{len(low)} of {len(over)} too low (by {max(low, default=0):.3f} at most)"
+                )
     print(f"groups: {len(MeasuredList(messages=large, form=OPENAI_CHAT, count=count).groups)}")
 
 

@@ -53,6 +53,16 @@ def test_the_tables_are_printed(tmp_path, capsys):
     assert bench.orphans([{"role": "tool", "tool_call_id": "x"}]) == 1
 
 
+def test_corrected_counts_are_near_what_a_provider_counts():
+    """A7, E3: ten lists were observed, the others are counted a little too high."""
+    lists = [conversation(size)[1:] for size in range(20, 34)]
+    for provider in bench.PROVIDERS.values():
+        over = bench.corrected_counts(lists, provider, "cl100k_base*1.7")
+        assert len(over) == 2 * (len(lists) - bench.OBSERVED)
+        assert all(0 <= share < 0.08 for share in over)
+        assert bench.corrected_counts(lists[:10], provider, "cl100k_base") == []
+
+
 def recorded():
     """Recorded conversations, if FOVEATE_DATA names their folder."""
     folder = os.environ.get("FOVEATE_DATA")
