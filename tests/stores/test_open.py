@@ -135,7 +135,8 @@ def test_many_processes_may_make_one_store(tmp_path: Path):
     answers = [process.communicate() for process in started]
     assert [error for _, error in answers] == [b""] * 4
     assert len({root for root, _ in answers}) == 1
-    assert sorted(path.name for path in folder.iterdir()) == ["store.db"]
+    left = {path.name for path in folder.iterdir()}
+    assert left - {"store.db-wal", "store.db-shm"} == {"store.db"}  # the engine's own may stay
 
 
 def no_hard_links(*_: object) -> None:
