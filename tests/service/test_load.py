@@ -90,8 +90,8 @@ def test_what_is_kept_does_not_grow_with_requests(tmp_path: Path) -> None:
     with serving(settings) as client:
         counts = [held_after(client, once) for once in range(5)]
 
-    # the least of them: what the last requests leave may not be gone yet
-    assert min(counts[2:]) - counts[1] < 300, counts
+    # what the last requests leave may not be gone yet, and what others left may go meanwhile
+    assert min(counts[3:]) - max(counts[1:3]) < 300, counts
 
 
 def held_after(client: httpx.Client, number: int) -> int:
