@@ -41,6 +41,7 @@ ONE_VALUE = {
 SHORT_ENTRIES = {
     "ingest/loaders/number_formats.py": "256 number formats of at most 200 characters",
     "providers/chat/gguf.py": "the hashes of 8 files",
+    "providers/embedders/local.py": "the tokens of 16,384 words of at most 32 characters",
     "entry_points.py": "the groups of entry points",
     "stores/checksums.py": "16 lists of numbers, as long as an embedding",
     "stores/postgres/checksums.py": "8 vectors of a few hundred bytes",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import foveate
@@ -58,6 +58,7 @@ def test_a_vector_does_not_depend_on_its_batch(embedder: Embedder):
     assert together.tobytes() == alone.tobytes() == backwards.tobytes()
 
 
+@example("\u2581 0")
 @given(
     text=st.one_of(st.sampled_from(samples(seed=7, count=300)), st.text(), st.text("a 1.\n\u2581é"))
 )

@@ -8,8 +8,6 @@ store on disk: a change raises `schema.VERSION`.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from itertools import chain
 from unicodedata import normalize
 
 from foveate.core.text.word_arrays import Alphabet
@@ -40,7 +38,7 @@ def document_terms(text: str) -> list[str]:
     >>> document_terms("The cafés of Zürich, 猫が")
     ['the', 'cafe', 'of', 'zurich', '猫', 'が', '猫が']
     """
-    return list(chain.from_iterable(map(_word_terms, _split_words(text))))
+    return [term for word in _split_words(text) for term in _word_terms(word)]
 
 
 def query_terms(text: str) -> list[str]:
@@ -93,7 +91,6 @@ def _split_words(text: str) -> list[str]:
     return [word[:_LONGEST] for word in _WORD.findall(fold(text))]
 
 
-@lru_cache(maxsize=16_384)
 def _word_terms(word: str) -> tuple[str, ...]:
     if word.isascii() or not _UNSPACED_START.match(word):
         return (stem(word),)

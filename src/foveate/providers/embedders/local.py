@@ -69,6 +69,8 @@ def _features(text: str) -> list[str]:
 
 
 _SPACED = re.compile(r" *[^ ]+| +")
+_SPACE_MARK = "\u2581"
+"""What the tokenizer writes for a space; a text that holds it is read as a whole."""
 _LONGEST_WORD = 32
 """Characters of a word whose tokens are kept."""
 _WORDS = 16_384
@@ -86,7 +88,7 @@ class WordLlamaEmbedder:
         self._table, self._tokenizer, version = _load_weights()
         self._name = f"wordllama/{_MODEL}-{_DIMENSIONS}@{version}"
         added = self._tokenizer.get_added_tokens_decoder().values()
-        self._specials = tuple(token.content for token in added)
+        self._specials = (_SPACE_MARK, *(token.content for token in added))
         self._word_ids = lru_cache(maxsize=_WORDS)(self._encode)
 
     def __repr__(self) -> str:
