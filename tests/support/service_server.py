@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -89,6 +90,11 @@ def serving(settings: Settings) -> Iterator[httpx.Client]:
             server.should_exit = True
             thread.join(60)
             assert not thread.is_alive()
+
+
+def without_time(answer: httpx.Response) -> bytes:
+    """The body of an answer, but for the time at which it was made."""
+    return re.sub(rb',"when":"[^"]*"', b"", answer.content)
 
 
 def problem(answer: httpx.Response) -> dict[str, Any]:
