@@ -146,7 +146,6 @@ def _attribute_name(key: str) -> str:
     return f"r:{name}" if f"{space}}}".endswith(_RELATIONS) else name
 
 
-_PROPERTY_NAMES = ("title", "creator", "modified")
 _MAX_PROPERTY_LENGTH = 1_000
 
 
@@ -170,20 +169,23 @@ class Properties:
         )
 
 
-def read_properties(archive: Archive) -> Properties:
-    """The core properties of the file."""
-    found = dict.fromkeys(_PROPERTY_NAMES, "")
+def read_properties(archive: Archive, part: str = "", modified: str = "modified") -> Properties:
+    """The properties in this part of the file, by default the core properties of Office files.
+
+    `modified`: the name of the element that says when the file was changed.
+    """
+    found = {"title": "", "creator": "", modified: ""}
     inside = ""
-    for kind, name, _ in archive.events(archive.related_part("", "core-properties")):
+    for kind, name, _ in archive.events(part or archive.related_part("", "core-properties")):
         if kind == "text":
             if inside and len(found[inside]) < _MAX_PROPERTY_LENGTH:
                 found[inside] += name
         else:
-            inside = name if kind == "start" and name in _PROPERTY_NAMES else ""
+            inside = name if kind == "start" and name in found else ""
     return Properties(
         title=plain_title(found["title"]),
         author=plain_title(found["creator"]),
-        modified_at=parse_instant(found["modified"]),
+        modified_at=parse_instant(found[modified]),
     )
 
 

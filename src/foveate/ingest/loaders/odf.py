@@ -12,17 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from foveate.core.errors import BadInput
-from foveate.ingest.loaders.archive import Archive, Properties, parse_instant
+from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks, Records
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
-from foveate.ingest.loaders.text import plain_title, sections_from_headings
+from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ports import LoadedDocument
 
 _CONTENT = "content.xml"
 _SKIPPED = frozenset({"annotation", "tracked-changes", "note-citation", "forms", "ruby-text"})
 _COLUMNS = 16_384
 _MAX_SPACES = 100
-_MAX_LENGTH = 1_000
 
 
 def load_odt(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
@@ -33,7 +32,7 @@ def load_odt(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tup
     text = body.blocks.text()
     sections = sections_from_headings(text, body.blocks.headings)
     first = next((name for _, level, name in body.blocks.headings if level == 1), path.stem)
-    return (_read_properties(archive).document(text, first, sections),)
+    return (read_properties(archive, "meta.xml", "date").document(text, first, sections),)
 
 
 def load_ods(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
@@ -43,7 +42,9 @@ def load_ods(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tup
     _read(archive, sheet)
     records = sheet.records
     text = records.blocks.text()
-    return (_read_properties(archive).document(text, path.stem, records.sections),)
+    return (
+        read_properties(archive, "meta.xml", "date").document(text, path.stem, records.sections),
+    )
 
 
 def _open(data: bytes, limits: Limits, kind: str, what: str) -> Archive:
@@ -205,19 +206,3 @@ class _Sheet:
             self._row += self._rows
         elif name == "table":
             self.records.end_sheet()
-
-
-def _read_properties(archive: Archive) -> Properties:
-    found = {"title": "", "creator": "", "date": ""}
-    inside = ""
-    for kind, name, _ in archive.events("meta.xml"):
-        if kind == "text":
-            if inside and len(found[inside]) < _MAX_LENGTH:
-                found[inside] += name
-        else:
-            inside = name if kind == "start" and name in found else ""
-    return Properties(
-        title=plain_title(found["title"]),
-        author=plain_title(found["creator"]),
-        modified_at=parse_instant(found["date"]),
-    )
