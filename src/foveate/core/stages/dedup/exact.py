@@ -15,6 +15,8 @@ from foveate.core.types import Candidate, Step, rank
 Key = Literal["normalised", "verbatim"]
 ENDS = 4
 """Words at either end of a text; only texts with the same ones are compared whole."""
+LETTERS = "dlmc"
+"""Letters of which two texts that differ seldom have the same numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +44,9 @@ class DedupExact:
 
 def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]:
     """Every candidate whose text a better-ranked one has, and that one."""
-    texts = [c.chunk.text for c in candidates]
-    keys = texts
+    keys = [c.chunk.text for c in candidates]
     if key == "normalised":
-        alike: dict[str, set[str]] = {}
-        for text in texts:
-            alike.setdefault(_ends(text), set()).add(text)
-        # A text that no other has the ends of stands for itself.
-        several = [text for same in alike.values() if len(same) > 1 for text in same]
-        folded = dict(zip(several, map(normalise, several), strict=True))
-        keys = [folded.get(text, text) for text in texts]
+        keys = _normalised(keys)
     if len(set(keys)) == len(keys):
         return {}
     times = Counter(keys)
@@ -68,9 +63,32 @@ def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]
     return copies
 
 
+def _normalised(texts: list[str]) -> list[str]:
+    """Each text normalised where another text may have the same; else as it is.
+
+    Each key costs more than the one before it, and is asked only of texts that shared that one.
+    """
+    found: dict[str, str] = {}
+    alike = set(texts)
+    for key in (_ends, _letters, normalise):
+        found = {text: key(text) for text in alike}
+        times = Counter(found.values())
+        alike = {text for text, own in found.items() if times[own] > 1}
+    return [found.get(text, text) for text in texts]
+
+
 def _ends(text: str) -> str:
     """The first and last words: the same for two texts that `normalise` makes equal."""
-    return normalise(" ".join([*text.split(None, ENDS)[:ENDS], *text.rsplit(None, ENDS)[-ENDS:]]))
+    return _composed(" ".join([*text.split(None, ENDS)[:ENDS], *text.rsplit(None, ENDS)[-ENDS:]]))
+
+
+def _letters(text: str) -> str:
+    """How often some letters stand in the text: the same for two that `normalise` makes equal."""
+    return " ".join([str(count) for count in map(_composed(text).count, LETTERS)])
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else normalize("NFC", text)
 
 
 def normalise(text: str) -> str:
@@ -79,6 +97,4 @@ def normalise(text: str) -> str:
     >>> normalise("  two\n\n words\t")
     'two words'
     """
-    if not text.isascii():
-        text = normalize("NFC", text)
-    return " ".join(text.split())
+    return " ".join(_composed(text).split())
