@@ -10,9 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from email import message_from_bytes, policy
+from email import message_from_bytes
 from email.message import EmailMessage
+from email.policy import EmailPolicy
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
 from foveate.ingest.loaders.decode import decode
@@ -52,12 +54,25 @@ LoaderFor = Callable[[Path], Loader | None]
 """The loader for an attachment of that name; None if it is not to be read."""
 
 
+class _LenientPolicy(EmailPolicy):
+    """Headers on which the standard library's parser fails are read as empty."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        try:
+            return super().header_fetch_parse(name, value)
+        except (ValueError, LookupError, AttributeError, TypeError):
+            return super().header_fetch_parse(name, "")
+
+
+_LENIENT = _LenientPolicy()
+
+
 def _parse_message(data: bytes) -> EmailMessage:
     for header in _CONTENT_HEADER.finditer(data):  # the parser takes the square of their number
         if header[1].count(b";") > _MAX_PARAMETERS:
             raise BadInput(f"a header with more than {_MAX_PARAMETERS} parameters")
     try:
-        message = message_from_bytes(data, policy=policy.default)
+        message = message_from_bytes(data, policy=_LENIENT)
     except RecursionError:
         raise BadInput("parts nested too deeply") from None
     if not isinstance(message, EmailMessage) or not any(message.get(k) for k in ("from", "date")):
@@ -93,18 +108,12 @@ def _body_text(part: EmailMessage) -> str:
 
 
 def _read_header(message: EmailMessage, name: str) -> str:
-    try:
-        said = str(message.get(name, ""))
-    except (ValueError, LookupError, IndexError, AttributeError, TypeError):
-        return ""  # the standard library's header parser fails on some broken ones
+    said = str(message.get(name, ""))
     return " ".join(said.encode("utf-8", "replace").decode().split())[:_MAX_HEADER_LENGTH]
 
 
 def _parse_date(message: EmailMessage) -> datetime | None:
-    try:
-        found = getattr(message.get("date"), "datetime", None)
-    except (ValueError, LookupError, IndexError, AttributeError, TypeError):
-        return None
+    found = getattr(message.get("date"), "datetime", None)
     return found if isinstance(found, datetime) else None
 
 
