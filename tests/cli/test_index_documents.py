@@ -79,6 +79,21 @@ def test_the_citation_says_the_place(run: Any, indexed: Ran, query: str, place: 
 
 
 @pytest.mark.parametrize(
+    ("query", "header"),
+    [
+        ("copper valve price", "prices.xlsx § Parts, row 17"),
+        ("iron bend stock", "stock.csv, row 3"),
+        ("when does the safety valve open at noon", "report.pdf"),
+    ],
+)
+def test_the_header_says_the_row(run: Any, indexed: Ran, query: str, header: str) -> None:
+    """U1 F2: a short header has the sheet and the row, and no page."""
+    assert indexed.json["failed"] == []
+    ran = run("assemble", "--query", query, "--store", ".foveate", "--budget", 200)
+    assert ran.out.startswith(f"[1] {header}\n")
+
+
+@pytest.mark.parametrize(
     ("query", "found"),
     [
         ("copper valve price", {"source": "house/prices.xlsx", "section": "Parts", "row": 17}),

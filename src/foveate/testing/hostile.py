@@ -91,6 +91,7 @@ def block_lists(max_size: int = 4) -> SearchStrategy[list[Block]]:
         title=st.one_of(st.just(""), texts()),
         section=st.one_of(st.just(""), texts()),
         page=pages,
+        row=st.one_of(st.none(), st.none(), st.integers(-3, 2000)),
         score=st.floats(-9, 9, allow_nan=False),
         kind=st.sampled_from(["chunk", "chunk", "chunk", "supplement"]),
         summary=st.one_of(st.just(""), st.just(""), texts()),

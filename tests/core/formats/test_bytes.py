@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -138,6 +139,23 @@ def test_four_stage_numbers_without_a_page():
     text = Renderer(format=Numbered(page=False)).render([FIRST]).text
 
     assert text.startswith("[1] Source: guide/a.md, author: Ann\n")
+
+
+@pytest.mark.parametrize(
+    ("form", "header"),
+    [
+        ("long", "[1] Source: a/parts.xlsx § Parts, row 7, author: Ann"),
+        ("short", "[1] parts.xlsx § Parts, row 7, author: Ann"),
+    ],
+)
+def test_numbered_says_the_row_and_its_sheet(form, header):
+    """U1 R1: of a row, the section is shown, and both are read back."""
+    row = replace(FIRST, source="a/parts.xlsx", section="Parts", page=None, row=7)
+    renderer = Renderer(format=Numbered(header_form=form))
+    text = renderer.render([row]).text
+
+    assert text.startswith(f"{header}\n")
+    assert renderer.parse(text)[0].fields.items() >= {"section": "Parts", "row": "7"}.items()
 
 
 def test_grouped_with_markers():

@@ -1,5 +1,7 @@
 """`[i] Source: S, page P`, the text, and a ruler between blocks; or a short form of the same.
 
+What comes from a row of a sheet or file has `S § section, row N`.
+
 The short form is `[i] NAME`, with the last part of the source's path, and an empty line between
 blocks: some 7 tokens a block instead of 14. The citation has the full source and the page. The bare
 form is `[i] text`, without a source.
@@ -20,10 +22,11 @@ from foveate.core.formats.shared import aside
 from foveate.core.formats.shared.guards import RULER, body_guard, field_guard, line_guard
 from foveate.core.formats.shared.header import (
     fields,
-    format_details,
     format_numbered_line,
+    format_origin,
     one_line,
     parse_numbered_line,
+    row_fields,
     with_summary,
 )
 from foveate.core.formats.shared.text_format import TextFormat
@@ -55,7 +58,7 @@ class Numbered(TextFormat):
     name = "numbered"
     body_guard: ClassVar[Guard] = _BODY
     line_guard: ClassVar[Guard] = _LINE
-    reads: ClassVar[tuple[str, ...]] = ("source", "page")
+    reads: ClassVar[tuple[str, ...]] = ("source", "section", "page", "row")
     page: bool = True
     header_form: Header = "long"
 
@@ -81,9 +84,9 @@ class Numbered(TextFormat):
             return f"[{block.marker}] "
         if not self.is_short:
             return format_numbered_line(block, _FIELD, page=self.page) + "\n"
-        name = _FIELD(short_name(block.source))
+        name = format_origin(replace(block, source=short_name(block.source)), _FIELD, page=False)
         lead = _LEAD if name.startswith(_LEAD) else ""
-        return f"[{block.marker}] {lead}{name}{format_details(block, _FIELD, page=False)}\n"
+        return f"[{block.marker}] {lead}{name}\n"
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with marker, source, page and metadata as far as they are shown."""
@@ -101,7 +104,7 @@ class Numbered(TextFormat):
         if self.is_short:
             block = replace(block, source=short_name(block.source))
         shows_page = self.page and not self.is_short
-        names = ("marker", "source", "page") if shows_page else ("marker", "source")
+        names = ("marker", "source", *(("page",) if shows_page else ()), *row_fields(block))
         return ParsedBlock(text=block.text, fields=fields(block, *names))
 
 

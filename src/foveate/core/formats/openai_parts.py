@@ -16,6 +16,7 @@ from foveate.core.formats.shared.header import (
     fields,
     format_numbered_line,
     parse_numbered_line,
+    row_fields,
     with_summary,
 )
 from foveate.core.text.escape import Guard
@@ -35,7 +36,7 @@ class OpenAiParts(parts.PartsFormat):
     name = "openai-parts"
     body_guard: ClassVar[Guard] = _BODY
     line_guard: ClassVar[Guard] = _LINE
-    reads: ClassVar[tuple[str, ...]] = ("source", "page")
+    reads: ClassVar[tuple[str, ...]] = ("source", "section", "page", "row")
 
     def header(self, block: Block, previous: Block | None) -> str:
         """The part up to its text, `[i] Source: S, page P` included."""
@@ -66,7 +67,9 @@ class OpenAiParts(parts.PartsFormat):
 
     def shown(self, block: Block) -> ParsedBlock:
         """The text, marker, source, page and metadata."""
-        return ParsedBlock(text=block.text, fields=fields(block, "marker", "source", "page"))
+        return ParsedBlock(
+            text=block.text, fields=fields(block, "marker", "source", "page", *row_fields(block))
+        )
 
     def label(self, block: Block) -> str:
         """`[i]`."""

@@ -12,7 +12,7 @@ RULER = r"-{3,}+[ \t\r]*+(?=\n|\Z)"
 # `[Page context: …]` in any language: a label is at most 80 characters (see `Renderer`).
 LABEL_TAIL = r"[^\[\]<\\:,§\n]{1,80}+:"
 
-_DETAIL = r"[ ](?:page[ ]-?\d|[\w.-]++:(?:[ ]|\Z))"
+_DETAIL = r"[ ](?:(?:page|row)[ ]-?\d|[\w.-]++:(?:[ ]|\Z))"
 
 
 def body_guard(
@@ -33,7 +33,7 @@ def line_guard(*square: str, angle: tuple[str, ...] = (), markers: bool = False)
 
 
 def field_guard(*square: str, markers: bool = False) -> Guard:
-    """For a field with others after it: `, page 3` and `, key: value` are neutralised too."""
+    """For a field with others after it: `, page 3` and `, key: value` are neutralised, too."""
     return line_guard(*square, markers=markers).with_rules(inline_rule(",", _DETAIL))
 
 

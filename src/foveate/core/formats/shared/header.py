@@ -1,4 +1,4 @@
-"""Header lines: `source[ § section][, page N][, key: value]…`, written and read back.
+"""Header lines: `source[ § section][, page N][, row N][, key: value]…`, written and read back.
 
 A field is one line without hidden characters. Delimiters inside a field are neutralised. Keys of
 metadata are folded to `[A-Za-z0-9_.-]` and made distinct from each other and from ours.
@@ -16,9 +16,13 @@ from foveate.core.types import Block
 
 _BREAK = re.compile(r"[\t\r\n]+")
 _NOT_KEY = re.compile(r"[^A-Za-z0-9_.-]+")
-_DETAIL = re.compile(r", (?=page -?\d|[A-Za-z0-9_.-]+: )")
+_DETAIL = re.compile(r", (?=(?:page|row) -?\d|[A-Za-z0-9_.-]+: )")
+_NUMBER = re.compile(r"(page|row) (.*)", re.DOTALL)
 _SECTION = " § "
-_RESERVED_KEYS = ("marker", "source", "title", "section", "page", "score", "summary", "index")
+_RESERVED_KEYS = (
+    *("marker", "source", "title", "section", "page", "row"),
+    *("score", "summary", "index"),
+)
 
 
 def one_line(text: str) -> str:
@@ -51,6 +55,7 @@ def fields(block: Block, *names: str) -> dict[str, str]:
         "title": one_line(block.title) or one_line(block.source),
         "section": one_line(block.section),
         "page": "" if block.page is None else str(block.page),
+        "row": "" if block.row is None else str(block.row),
         "score": f"{block.score:.3f}" if block.score else "",
     }
     shown = {name: values[name] for name in names if values[name] or name in {"source", "title"}}
@@ -60,9 +65,9 @@ def fields(block: Block, *names: str) -> dict[str, str]:
     return shown
 
 
-def with_section(name: str, section: str, guard: Guard) -> str:
-    """`name § section`, or the name alone."""
-    lead = guard.with_rules(SECTION_RULE)(one_line(name))
+def with_section(name: str, section: str, guard: Guard, *, rule: bool = True) -> str:
+    """`name § section`, or the name alone; `rule`: whether one is looked for when it is read."""
+    lead = (guard.with_rules(SECTION_RULE) if rule else guard)(one_line(name))
     section = guard(one_line(section))
     return f"{lead}{_SECTION}{section}" if section else lead
 
@@ -73,13 +78,13 @@ def parse_section(lead: str, guard: Guard) -> tuple[str, str]:
     return guard.with_rules(SECTION_RULE).undo(name), guard.undo(section)
 
 
-def format_details(block: Block, guard: Guard, *, page: bool) -> str:
-    """`, page 3, author: X`: what follows in the same line."""
-    if not block.metadata:
-        return f", page {block.page}" if page and block.page is not None else ""
-    shown = [f", {key}: {guard(value)}" for key, value in header_metadata(block)]
-    if page and block.page is not None:
-        shown.insert(0, f", page {block.page}")
+def format_details(block: Block, guard: Guard, *, page: bool, row: bool = False) -> str:
+    """`, page 3, row 7, author: X`: what follows in the same line."""
+    shown = [f", page {block.page}"] if page and block.page is not None else []
+    if row and block.row is not None:
+        shown.append(f", row {block.row}")
+    if block.metadata:
+        shown += [f", {key}: {guard(value)}" for key, value in header_metadata(block)]
     return "".join(shown)
 
 
@@ -88,24 +93,39 @@ def parse_details(line: str, guard: Guard) -> tuple[str, dict[str, str]]:
     lead, *rest = _DETAIL.split(line)
     found = {}
     for part in rest:
-        if part.startswith("page "):
-            found["page"] = part.removeprefix("page ")
+        if number := _NUMBER.fullmatch(part):
+            found[number[1]] = number[2]
         else:
             key, _, value = part.partition(": ")
             found[key] = guard.undo(value)
     return lead, found
 
 
+def format_origin(block: Block, guard: Guard, *, page: bool) -> str:
+    """`S, page P, key: value`; of rows, `S § section, row N, key: value`."""
+    has_row = block.row is not None
+    name = with_section(block.source, block.section if has_row else "", guard, rule=has_row)
+    return name + format_details(block, guard, page=page, row=True)
+
+
+def row_fields(block: Block) -> tuple[str, ...]:
+    """The fields that `format_origin` shows of a row, beside its source."""
+    return () if block.row is None else ("section", "row")
+
+
 def format_numbered_line(block: Block, guard: Guard, *, page: bool) -> str:
     """`[1] Source: S, page P, key: value`."""
-    source = guard(one_line(block.source))
-    return f"[{block.marker}] Source: {source}{format_details(block, guard, page=page)}"
+    return f"[{block.marker}] Source: {format_origin(block, guard, page=page)}"
 
 
 def parse_numbered_line(marker: str, line: str, guard: Guard) -> dict[str, str]:
     """The fields of a numbered line, whose part after `Source: ` is `line`."""
-    source, found = parse_details(line, guard)
-    return {"marker": marker, "source": guard.undo(source), **found}
+    lead, found = parse_details(line, guard)
+    if "row" not in found:
+        return {"marker": marker, "source": guard.undo(lead), **found}
+    source, section = parse_section(lead, guard)
+    known = {"marker": marker, "source": source, **found}
+    return {**known, "section": section} if section else known
 
 
 def is_same_document(block: Block, previous: Block | None) -> bool:
