@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import secrets
 import time
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,13 +20,14 @@ import pyarrow as pa
 from foveate.core.errors import BadInput
 from foveate.core.types import Chunk
 from foveate.ports import Document
-from foveate.stores.int8 import quantise_or_zeros, squared_norms
+from foveate.stores.int8 import squared_norms
 from foveate.stores.lance import schema
 from foveate.stores.lance.files import digest_of
 from foveate.stores.lance.labels import labels_from_metadata
 from foveate.stores.lance.location import Location
 from foveate.stores.lance.schema import Change, Segment, audience_number, changes_by_audience
-from foveate.stores.rows import chunk_row, document_row, state_members, terms_to_index
+from foveate.stores.prepared import PreparedDocument, duplicate_id_error, prepare_document
+from foveate.stores.rows import state_members
 from foveate.stores.scoring import MAX_COUNT
 
 COUNT_BITS = 9
@@ -97,18 +97,6 @@ LIFETIME_SECONDS = 6 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedDocument:
-    """A document and its chunks as rows, with what is derived from them."""
-
-    row: dict[str, Any]
-    chunks: list[dict[str, Any]]
-    vectors: Any
-    terms: list[list[str]]
-    known: Mapping[str, int] = field(default_factory=dict)
-    fingerprint: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """A part that is written and not committed.
 
@@ -150,7 +138,7 @@ def digests(place: Location, made: Mapping[str, str]) -> dict[str, str]:
     return {kind: digest_of(place, described(text)) for kind, text in made.items()}
 
 
-def prepare_document(
+def prepare_rows(
     document: Document,
     chunks: Sequence[Chunk],
     vectors: Any,
@@ -159,36 +147,16 @@ def prepare_document(
     fingerprint: str = "",
     dimensions: int,
 ) -> PreparedDocument:
-    """Rows, terms and int8 vectors; raises `BadInput` where the store could not hold them."""
-    if counts and len(counts) != len(chunks):
-        raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
+    """The document as rows with audiences; raises `BadInput` where no part could hold them."""
     if len(chunks) >= schema.MAX_SEGMENT_ROWS:
         raise BadInput(f"{document.id!r} has {len(chunks)} chunks; divide it", field="chunks")
-    vectors = quantise_or_zeros(vectors, rows=len(chunks), dimensions=dimensions)
-    row = document_row(document)
-    row["audience"] = audience_number(row["principals"])
-    row["packed"] = zlib.compress(document.text.encode())
-    chunk_rows = [chunk_row(document, chunk) for chunk in chunks]
-    seen: set[str] = set()
-    for one in chunk_rows:
-        if one["chunk_id"] in seen:
-            raise duplicate_id_error("this document", one["chunk_id"])
-        seen.add(one["chunk_id"])
-        one["audience"] = audience_number(one["principals"])
-    known = dict(zip((one["content_hash"] for one in chunk_rows), counts, strict=False))
-    return PreparedDocument(
-        row=row,
-        chunks=chunk_rows,
-        vectors=vectors,
-        terms=[terms_to_index(one) for one in chunk_rows],
-        known=known if fingerprint else {},
-        fingerprint=fingerprint,
+    made = prepare_document(
+        document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=dimensions
     )
-
-
-def duplicate_id_error(whose: str, name: str) -> BadInput:
-    """The error of a chunk's id that is there already."""
-    return BadInput(f"{whose} has a chunk {name!r} already; ids are unique", field="id")
+    made.row["packed"] = made.packed
+    for row in (made.row, *made.chunks):
+        row["audience"] = audience_number(row["principals"])
+    return made
 
 
 def write_part(
@@ -210,7 +178,7 @@ def write_part(
     made = write_fragments(place, tables)
     known: dict[str, dict[str, int]] = {}
     for one in documents:
-        known.setdefault(one.fingerprint, {}).update(one.known)
+        known.setdefault(one.fingerprint, {}).update(one.counts)
     return Part(
         segment=segment,
         store=store,

@@ -27,6 +27,7 @@ from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.location import convert_engine_errors, parse_location
 from foveate.stores.lance.part import Part
 from foveate.stores.lance.scan import ScanReader, Versions
+from foveate.stores.prepared import PreparedDocument
 from foveate.stores.report import Report, Stats
 
 EXACT = 1_000_000
@@ -86,7 +87,7 @@ class LanceStore:
         fingerprint: str = "",
     ) -> None:
         """Replace one document and its chunks in one commit; raises `BadInput`. Batch many."""
-        one = part.prepare_document(
+        one = part.prepare_rows(
             document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=self.dimensions
         )
         with self._write_lock:
@@ -138,7 +139,7 @@ class LanceStore:
         process may; send the part to the caller of `commit_parts` within six days.
         """
         rows = [
-            part.prepare_document(*one, fingerprint=fingerprint, dimensions=self.dimensions)
+            part.prepare_rows(*one, fingerprint=fingerprint, dimensions=self.dimensions)
             for one in documents
         ]
         return self._write_part(rows)
@@ -280,7 +281,7 @@ class LanceStore:
         """Forget what is in memory; a second time does nothing."""
         self._versions.clear()
 
-    def _write_part(self, rows: Sequence[part.PreparedDocument]) -> Part:
+    def _write_part(self, rows: Sequence[PreparedDocument]) -> Part:
         with convert_engine_errors(self.location):
             return part.write_part(self.location, self.dimensions, rows, store=self._store_id)
 
