@@ -170,7 +170,8 @@ def write_part(
     ids = tuple(chunk["chunk_id"] for chunk in chunks)
     _check_unique(names, ids)
     segment = new_segment()
-    tables = {"documents": _document_table(dimensions, rows)}
+    given = {name: [row[name] for row in rows] for name in schema.DOCUMENT_COLUMNS}
+    tables = {"documents": schema.build_table(schema.column_types(dimensions), given)}
     if chunks:
         tables["chunks"] = _chunk_table(dimensions, segment, documents)
         terms, ends, places = build_postings([terms for one in documents for terms in one.terms])
@@ -265,13 +266,6 @@ def write_fragments(place: Location, tables: Mapping[str, Any]) -> dict[str, str
     return written
 
 
-def _document_table(dimensions: int, rows: Sequence[dict[str, Any]]) -> Any:
-    types = schema.column_types(dimensions)
-    return schema.build_table(
-        types, {name: [row[name] for row in rows] for name in schema.DOCUMENT_COLUMNS}
-    )
-
-
 def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocument]) -> Any:
     rows = [{**one.row, **chunk} for one in documents for chunk in one.chunks]
     vectors = np.concatenate([one.vectors for one in documents])
@@ -281,19 +275,14 @@ def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocu
     given["norm"] = pa.array(squared_norms(vectors))
     given["labels"] = [labels_from_metadata(row["metadata"]) for row in rows]
     if dimensions:
-        given["vector"] = vector_column(vectors)
+        halves = pa.array(vectors.astype(np.float16).ravel())
+        given["vector"] = pa.FixedSizeListArray.from_arrays(halves, dimensions)
     return schema.build_table(schema.column_types(dimensions), given)
 
 
 def chunk_keys(segment: int, rows: int) -> Any:
     """The keys of a segment's chunks, in their order."""
     return pa.array((segment << schema.LOCAL_BITS) + np.arange(rows, dtype=np.int64))
-
-
-def vector_column(vectors: Any) -> Any:
-    """Int8 rows as an Arrow column of half floats."""
-    flat = pa.array(vectors.astype(np.float16).ravel())
-    return pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
 
 
 def posting_table(dimensions: int, segment: int, terms: Any, ends: Any, places: Any) -> Any:

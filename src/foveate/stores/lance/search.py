@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from blake3 import blake3
 
+from foveate.core.state import state_hash
 from foveate.core.text.terms import query_terms
-from foveate.core.types import Candidate, Chunk, Vector
+from foveate.core.types import Chunk, Vector
 from foveate.ports import SearchResult
 from foveate.stores.int8 import cosine_similarities, cosines, nearest, quantise_query
 from foveate.stores.lance import labels, part
@@ -33,6 +34,7 @@ from foveate.stores.scoring import (
     best_positions,
     check_limits,
     fuse,
+    search_result,
 )
 
 
@@ -147,15 +149,16 @@ def hybrid_search(
     depth: int,
     audiences: Sequence[int],
     where: Mapping[str, Any] | None,
+    embedder: str,
 ) -> SearchResult:
-    """See `foveate.ports.Store.search`."""
+    """See `foveate.ports.Store.search`; `embedder`: its name, for the state root."""
     check_limits(limit, depth)
     said = labels.where_condition(where) if where else None
     aim = quantise_query(vector, ground.dimensions)
     view = ground.scan.view(audiences)
     wanted = view.mask if said is None else _filter_mask(ground, view, said)
     conditions = [labels.in_condition("audience", audiences), *([said] if said else [])]
-    close, exact = _nearest_rows(ground, aim, wanted, depth, conditions)
+    close, index = _nearest_rows(ground, aim, wanted, depth, conditions)
     terms = query_terms(query)
     scores = lexical_scores(ground.snapshot, ground.scan, terms, view) if terms else None
     hits = best_matches(scores, wanted, depth)
@@ -169,20 +172,14 @@ def hybrid_search(
     words = best_keys(hits, keys, bm25[np.isin(rows, hits)], depth)
     fused = fuse(semantic, words, limit)
     at = np.searchsorted(rows, np.array([row for row, _ in fused], dtype=np.int64)).tolist()
-    return SearchResult(
-        candidates=tuple(
-            Candidate(
-                chunk=chunk,
-                score=score,
-                semantic_score=None if cosine is None else float(cosine[place]),
-                lexical_score=float(bm25[place]) or None,
-            )
-            for (_, score), place, chunk in zip(fused, at, shown.chunks(at), strict=True)
-        ),
-        badge="hybrid" if words else "vector_only",
+    return search_result(
+        fused,
+        dict(zip(rows[at].tolist(), shown.chunks(at), strict=True)),
+        None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
+        dict(zip(rows.tolist(), bm25.tolist(), strict=True)),
         lexical_matches=len(words),
-        exact=exact,
-        index="" if exact else index_name(ground.snapshot),
+        index=index,
+        state_root=state_hash(ground.snapshot.head.state(audiences), embedder=embedder),
     )
 
 
@@ -234,16 +231,16 @@ def _between_condition(start: int, end: int) -> str:
     return f"`sequence` <= {end}" if least else f"`sequence` BETWEEN {start} AND {end}"
 
 
-def index_name(snapshot: Snapshot) -> str:
-    """The name of the vector index in results; the table's version would reveal hidden writes."""
-    (index,) = (one for one in snapshot.dataset.describe_indices() if one.name == VECTOR_INDEX)
-    parts = sorted(str(one.uuid) for one in index.segments)
-    return f"lance ivf_rq {blake3(' '.join(parts).encode()).hexdigest()[:16]}"
+def _vector_index(snapshot: Snapshot) -> str:
+    """The name of the vector index in results, empty without one.
 
-
-def has_vector_index(snapshot: Snapshot) -> bool:
-    """Whether there is an index of vectors."""
-    return any(one.name == VECTOR_INDEX for one in snapshot.dataset.describe_indices())
+    It is made of the index's parts: the table's version would reveal hidden writes.
+    """
+    for index in snapshot.dataset.describe_indices():
+        if index.name == VECTOR_INDEX:
+            parts = sorted(str(one.uuid) for one in index.segments)
+            return f"lance ivf_rq {blake3(' '.join(parts).encode()).hexdigest()[:16]}"
+    return ""
 
 
 def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:
@@ -258,18 +255,18 @@ def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:
 
 def _nearest_rows(
     ground: SearchContext, aim: Any, wanted: Any, depth: int, conditions: Sequence[str]
-) -> tuple[Any, bool]:
-    """Positions, ascending, of the best by vector; and whether all wanted rows were compared."""
+) -> tuple[Any, str]:
+    """Positions, ascending, of the best by vector; and the index that named them, if one did."""
     if aim is None:
-        return np.empty(0, dtype=np.int64), True
+        return np.empty(0, dtype=np.int64), ""
     scan = ground.scan
     if scan.vectors is not None:
-        return nearest(scan, aim, wanted, depth), True
+        return nearest(scan, aim, wanted, depth), ""
     rows = np.arange(len(scan.ids)) if wanted is None else np.flatnonzero(wanted)
-    exact = not has_vector_index(ground.snapshot) or len(rows) <= depth * _OVERSAMPLING
-    if not exact:
+    index = _vector_index(ground.snapshot) if len(rows) > depth * _OVERSAMPLING else ""
+    if index:
         rows = _search_index(ground, aim, depth, conditions)
-    return rows[best_positions(ground.cosines(aim, rows), depth)], exact
+    return rows[best_positions(ground.cosines(aim, rows), depth)], index
 
 
 def _search_index(ground: SearchContext, aim: Any, depth: int, conditions: Sequence[str]) -> Any:

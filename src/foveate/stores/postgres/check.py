@@ -153,9 +153,11 @@ def check_store(store: StoreContext) -> StatementFlow[Report]:
     (rows,) = yield [Statement(store.sql("SELECT id, principals, digest FROM {s}.audiences"))]
     (members_,) = yield [Statement(store.sql("SELECT principal, audience FROM {s}.members"))]
     look.add_findings("rows", look.check_audiences(rows, members_))
+    columns = quote_columns(_DOCUMENT_COLUMNS)
+    page = f"SELECT {columns} FROM {{s}}.documents WHERE id > %s ORDER BY id LIMIT %s"
     last = -1
     while True:
-        (documents,) = yield [_page_statement(store, last)]
+        (documents,) = yield [Statement(store.sql(page), [last, _DOCUMENTS_PER_PAGE])]
         if not documents:
             break
         last = documents[-1][0]
@@ -175,12 +177,6 @@ def check_store(store: StoreContext) -> StatementFlow[Report]:
         state_root=state_hash(combine_states(look.totals.states.values()), embedder=store.embedder),
         findings=tuple(look.findings),
     )
-
-
-def _page_statement(store: StoreContext, last: int) -> Statement:
-    columns = quote_columns(_DOCUMENT_COLUMNS)
-    query = f"SELECT {columns} FROM {{s}}.documents WHERE id > %s ORDER BY id LIMIT %s"
-    return Statement(store.sql(query), [last, _DOCUMENTS_PER_PAGE])
 
 
 def _document_statements(store: StoreContext, ids: list[int]) -> list[Statement]:

@@ -116,6 +116,7 @@ class PostgresStore(_ServerStore):
         where = parse_url(url)
         with convert_engine_errors(where.display_url):
             import psycopg
+            from psycopg_pool import ConnectionPool
 
             settings = connection_settings(where)
             steps = connect.open_address(
@@ -123,7 +124,9 @@ class PostgresStore(_ServerStore):
             )
             with psycopg.Connection.connect(**settings) as connection:
                 opened = run_flow(connection, steps)
-            self._pool = connect.build_pool(where, settings)
+            options = connect.pool_options(where, settings)
+            check = ConnectionPool.check_connection
+            self._pool = ConnectionPool(check=check, open=True, **options)
         super().__init__(where, opened)
 
     def __enter__(self) -> Self:
@@ -248,11 +251,14 @@ class AsyncPostgresStore(_ServerStore):
         )
         with convert_engine_errors(where.display_url):
             import psycopg
+            from psycopg_pool import AsyncConnectionPool
 
             settings = connection_settings(where)
             async with await psycopg.AsyncConnection.connect(**settings) as connection:
                 opened = await arun_flow(connection, steps)
-            pool = connect.build_async_pool(where, settings)
+            options = connect.pool_options(where, settings)
+            check = AsyncConnectionPool.check_connection
+            pool = AsyncConnectionPool(check=check, open=False, **options)
             await pool.open()
         return cls(where, opened, pool)
 

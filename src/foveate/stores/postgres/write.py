@@ -295,12 +295,5 @@ def _insert_chunks_statements(
         "json_array_elements_text(facts::json)) "
         f"FROM unnest({marks}, %s::text[]) AS new ({fields}, facts)"
     )
-    return [
-        Statement(
-            query, [*([row[field] for row in rows] for field in _CHUNK_TYPES), _facts_to_json(rows)]
-        )
-    ]
-
-
-def _facts_to_json(rows: Iterable[dict[str, Any]]) -> list[str]:
-    return [json.dumps(row["facts"]) for row in rows]
+    columns = [[row[field] for row in rows] for field in _CHUNK_TYPES]
+    return [Statement(query, [*columns, [json.dumps(row["facts"]) for row in rows]])]

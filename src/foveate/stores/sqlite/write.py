@@ -75,7 +75,8 @@ def replace_document(
         pending.add(number, terms)
         if pending.is_full():
             pending.flush(connection, unfinished=number)
-    outlines.write(connection, number, row, places)
+    outline = outlines.outline(number, row, places)
+    connection.execute("INSERT INTO outlines VALUES (?, ?, ?, ?, ?)", outline)
     link.close()
 
 
