@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -77,39 +76,28 @@ def _path_state(path: Path) -> _PathState:
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ChangeFilter:
-    """Selects the files that changed, and those that are uncertain."""
+def engine_for_changes(changed: ChangedPaths, doubtful: frozenset[str], engine: Engine) -> Engine:
+    """An engine that reads what changed alone, and `doubtful` files, by name; the rest stays."""
 
-    changed: ChangedPaths
-    doubtful: frozenset[str]
-
-    def __call__(self, task: Task) -> bool:
-        if self.changed is None or not task.known or task.file.name in self.doubtful:
+    def is_due(task: Task) -> bool:
+        if changed is None or not task.known or task.file.name in doubtful:
             return True
         path = task.file.path
         if path.is_symlink():
             return True
         real = path.parent.resolve() / path.name
-        return any(str(each) in self.changed for each in (real, *real.parents))
-
-
-def engine_for_changes(changed: ChangedPaths, doubtful: frozenset[str], engine: Engine) -> Engine:
-    """An engine that reads what changed alone, and `doubtful` files, by name; the rest stays."""
-    due = _ChangeFilter(changed=changed, doubtful=doubtful)
+        return any(str(each) in changed for each in (real, *real.parents))
 
     @contextmanager
     def prepared(
         preparer: Preparer, tasks: Sequence[Task]
     ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
-        found = [due(task) for task in tasks]
-        work = [task for task, is_due in zip(tasks, found, strict=True) if is_due]
+        found = [is_due(task) for task in tasks]
+        work = [task for task, due in zip(tasks, found, strict=True) if due]
         with engine(preparer, work) as done:
             yield (
-                next(done)
-                if is_due
-                else (UnchangedDocument(id=identity) for identity in task.known)
-                for task, is_due in zip(tasks, found, strict=True)
+                next(done) if due else (UnchangedDocument(id=identity) for identity in task.known)
+                for task, due in zip(tasks, found, strict=True)
             )
 
     return prepared

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foveate.core.errors import MissingExtra
 from foveate.core.text.template_tokens import TOKENS
 from foveate.core.types import Block
 
 if TYPE_CHECKING:
+    from hypothesis import settings
     from hypothesis.strategies import SearchStrategy
 
 SPECIAL_TOKENS = (
@@ -58,6 +60,20 @@ PIECES = (
     *("| a | b |\n",),
     *("x[0] = {'k': 1}\n", "    return y\n", "https://example.org/?a=1&b=2", "C:\\dir\\"),
 )
+
+
+def law_settings(examples: int) -> settings:
+    """Hypothesis's settings for a law; raises `MissingExtra` without the package."""
+    try:
+        from hypothesis import HealthCheck, settings
+    except ImportError:
+        raise MissingExtra("hypothesis", "testing") from None
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
 
 
 def texts() -> SearchStrategy[str]:

@@ -23,6 +23,7 @@ from foveate.testing.store_corpus import (
     change_entry,
     corpus,
     entry_variants,
+    fill,
 )
 
 QUERIES = (
@@ -46,7 +47,7 @@ def check_store(open_empty: OpenStore, entries: Sequence[CorpusEntry] | None = N
 def history_does_not_matter(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """The same documents, however they came there, give the same answers and the same root."""
     random = Random(1)  # noqa: S311
-    with closing(_fill(open_empty, entries)) as plain, closing(open_empty()) as winding:
+    with closing(fill(open_empty(), entries)) as plain, closing(open_empty()) as winding:
         shuffled = random.sample(entries, len(entries))
         for entry in shuffled:
             entry.put(winding)
@@ -66,10 +67,10 @@ def what_one_may_not_read_is_not_there(
     open_empty: OpenStore, entries: Sequence[CorpusEntry]
 ) -> None:
     """Answers, scores, badges, counts, neighbours and root are those of a store without it."""
-    with closing(_fill(open_empty, entries)) as full:
+    with closing(fill(open_empty(), entries)) as full:
         for who in PRINCIPALS:
             mine = [entry for entry in entries if _is_readable(entry.document.principals, who)]
-            with closing(_fill(open_empty, mine)) as alone:
+            with closing(fill(open_empty(), mine)) as alone:
                 for query in QUERIES:
                     seen, expected = _search(full, query, who), _search(alone, query, who)
                     assert seen == expected, f"{who} learns of others by {query!r}"
@@ -85,7 +86,7 @@ def neighbours_are_those_in_reach(open_empty: OpenStore, entries: Sequence[Corpu
     everyone = ("blue", "red")
     chunks = sorted(_all_chunks(entries), key=lambda c: (c.document_id, c.sequence, c.id))
     places = [(c.document_id, c.sequence) for c in chunks[::4]] + [("nowhere", 1)]
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         for window in range(4):
             expected = [
                 c.id
@@ -99,7 +100,7 @@ def neighbours_are_those_in_reach(open_empty: OpenStore, entries: Sequence[Corpu
 
 def chunks_come_back_as_they_went(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Every field of a chunk survives, what the document says about it included."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         for entry in entries:
             places = [(c.document_id, c.sequence) for c in entry.chunks]
             found = store.neighbours(places, 0, principals=("blue", "red"))
@@ -110,7 +111,7 @@ def chunks_come_back_as_they_went(open_empty: OpenStore, entries: Sequence[Corpu
 def filters_do_not_thin_out(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """A filtered search is as full as the matching chunks allow, and all of it matches."""
     everyone = ("blue", "red")
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         for where in ({"lang": "nl"}, {"tags": "x"}, {"lang": ["nl", "en"], "page": 2}):
             matching = {c.id for c in _all_chunks(entries) if _is_match(c, where)}
             for limit in (1, 5, 1000):
@@ -131,7 +132,7 @@ def cosines_are_cosines(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -
     """The semantic score is the cosine to within what 8 bits hold, and it orders its leg."""
     query = "granite"
     vector = EMBEDDER.embed([query])[0]
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         found = store.search("", vector, limit=1000, depth=1000, principals=("blue", "red"))
     scores = [_require_score(candidate.semantic_score) for candidate in found.candidates]
     assert scores == sorted(scores, reverse=True), "not by cosine"
@@ -144,14 +145,14 @@ def cosines_are_cosines(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -
 
 def a_query_is_text(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Nothing in a query is syntax: with and without punctuation it finds the same."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         plain = _search(store, "cold river and lamp near")
         assert _search(store, '-cold "river" AND (lamp NEAR) * : ^ {}') == plain
 
 
 def documents_are_listed_by_id(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Ids in order with the caller's hash; deleting says whether something was there."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         expected = sorted((e.document.id, e.document.content_hash) for e in entries)
         assert list(store.documents()) == expected
         assert store.delete(expected[0][0])
@@ -161,7 +162,7 @@ def documents_are_listed_by_id(open_empty: OpenStore, entries: Sequence[CorpusEn
 
 def what_is_listed_may_be_read(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Stores that list documents to a reader: those it may read whole, page by page, by id."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         if not isinstance(store, ListableStore):
             return
         shelf: ListableStore = store
@@ -181,7 +182,7 @@ def what_is_listed_may_be_read(open_empty: OpenStore, entries: Sequence[CorpusEn
 
 def counts_are_remembered(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """By fingerprint and content hash, and never for another tokenizer."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         hashes = [chunk.content_hash for chunk in entries[0].chunks]
         assert store.counts("f1", [*hashes, "unknown"]) == dict.fromkeys(hashes, 7)
         assert store.counts("f2", hashes) == {}
@@ -197,7 +198,7 @@ def what_no_row_can_hold_is_not_found(
     vector = EMBEDDER.embed(["cold"])[0]
     hash_ = entries[0].chunks[0].content_hash
     filters: list[dict[str, Any]] = [{half: "nl"}, {"lang": half}, {"id": [half]}, {"line": half}]
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         for where in filters:
             found = store.search("cold", vector, where=where, principals=("blue", "red"))
             assert not found.candidates, f"{where} lets others through"
@@ -222,7 +223,7 @@ def what_no_row_can_hold_is_not_found(
 def the_root_covers_the_content(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Any field that a reader can see changes the root; putting the same again does not."""
     entry = entries[0]
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         roots = [store.state_root()]
         entry.put(store)
         assert store.state_root() == roots[0], "the same document again is another state"
@@ -234,7 +235,7 @@ def the_root_covers_the_content(open_empty: OpenStore, entries: Sequence[CorpusE
 
 def questions_lead_to_their_chunk(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """A chunk is found by the words of its questions, for whoever may read it, until it is put."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         before = store.state_root()
         bare = next(entry for entry in entries if entry.document.principals == ("red",))
         first, *rest = bare.chunks
@@ -271,13 +272,6 @@ LAWS: tuple[Law, ...] = (
     the_root_covers_the_content,
     *isolation.LAWS,
 )
-
-
-def _fill(open_empty: OpenStore, entries: Iterable[CorpusEntry]) -> Store:
-    store = open_empty()
-    for entry in entries:
-        entry.put(store)
-    return store
 
 
 def _search(store: Store, query: str, who: tuple[str, ...] = ("blue", "red")) -> SearchResult:
