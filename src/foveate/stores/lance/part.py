@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from foveate.core.errors import BadInput
+from foveate.core.state import EMPTY_STATE, update_state
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores.int8 import squared_norms
@@ -25,7 +27,7 @@ from foveate.stores.lance import schema
 from foveate.stores.lance.files import digest_of
 from foveate.stores.lance.labels import labels_from_metadata
 from foveate.stores.lance.location import Location
-from foveate.stores.lance.schema import Change, Segment, audience_number, changes_by_audience
+from foveate.stores.lance.schema import Change, Segment, audience_number
 from foveate.stores.prepared import PreparedDocument, duplicate_id_error, prepare_document
 from foveate.stores.rows import state_members
 from foveate.stores.scoring import MAX_COUNT
@@ -231,21 +233,25 @@ def _check_unique(names: Sequence[str], ids: Sequence[str]) -> None:
         seen.add(name)
 
 
-def changes_by_principals(documents: Any) -> dict[str, Change]:
+def changes_by_principals(
+    documents: Iterable[tuple[dict[str, Any], Sequence[dict[str, Any]]]],
+) -> dict[str, Change]:
     """Principals (sorted JSON) → what they gain by (document row, chunk rows) pairs."""
-    gathered: dict[int, list[tuple[int, int, list[bytes]]]] = {}
-    names: dict[int, str] = {}
+    members: dict[str, list[bytes]] = {}
+    owned = Counter[str]()
     for row, chunk_rows in documents:
-        names[row["audience"]] = row["principals"]
-        names.update((chunk["audience"], chunk["principals"]) for chunk in chunk_rows)
-        by_audience: dict[int, list[bytes]] = {}
-        for audience, encoded in state_members(row, chunk_rows):
-            by_audience.setdefault(audience, []).append(encoded)
-        for audience, encoded_members in by_audience.items():
-            own = int(audience == row["audience"])
-            gathered.setdefault(audience, []).append((audience, own, encoded_members))
-    found = changes_by_audience(one for many in gathered.values() for one in many)
-    return {names[number]: change for number, change in found.items()}
+        owned[row["principals"]] += 1
+        encoded = state_members(row, chunk_rows)
+        for one, (_, member) in zip((row, *chunk_rows), encoded, strict=True):
+            members.setdefault(one["principals"], []).append(member)
+    return {
+        principals: Change(
+            state=update_state(EMPTY_STATE, added=gained),
+            documents=owned[principals],
+            chunks=len(gained) - owned[principals],
+        )
+        for principals, gained in members.items()
+    }
 
 
 def write_fragments(place: Location, tables: Mapping[str, Any]) -> dict[str, str]:

@@ -25,7 +25,7 @@ import pyarrow as pa
 from blake3 import blake3
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
-from foveate.core.state import EMPTY_STATE, combine_states, update_state
+from foveate.core.state import EMPTY_STATE, combine_states
 from foveate.stores.checksums import damage, sum_of_facts
 from foveate.stores.lance.location import Location
 from foveate.stores.lazy import StoreNotFound
@@ -97,19 +97,6 @@ def audience_number(principals: str) -> int:
     if principals == "[]":
         return PUBLIC_AUDIENCE
     return int.from_bytes(blake3(principals.encode()).digest(8), "little") >> 1
-
-
-def changes_by_audience(members: Iterable[tuple[int, int, list[bytes]]]) -> dict[int, Change]:
-    """(audience, documents, encoded members) → what each audience gains."""
-    found: dict[int, Change] = {}
-    for audience, documents, encoded in members:
-        before = found.get(audience, Change())
-        found[audience] = Change(
-            state=update_state(before.state, added=encoded),
-            documents=before.documents + documents,
-            chunks=before.chunks + len(encoded) - documents,
-        )
-    return found
 
 
 def apply_change(head: Head, principals: str, change: Change, *, sign: int) -> Head:
