@@ -107,39 +107,6 @@ class SearchContext:
         return found
 
 
-class ResultRows:
-    """Rows that may be shown: their sort keys and chunks, read in one request if they are few."""
-
-    def __init__(self, ground: SearchContext, rows: Any, *, most: int) -> None:
-        self._context, self._rows = ground, rows
-        self._columns = [*HANDED_OUT, "vector"] if ground.dimensions else list(HANDED_OUT)
-        self._is_complete = len(rows) <= most
-        columns = self._columns if self._is_complete else _KEY_COLUMNS
-        self._table: Any = ground.take_rows(rows, columns) if len(rows) else None
-
-    def sort_keys(self) -> dict[int, SortKey]:
-        """By position."""
-        if self._table is None:
-            return {}
-        columns = [self._table.column(name).to_pylist() for name in _KEY_COLUMNS]
-        return {
-            row: (source, sequence, offset or 0, name, row)
-            for row, source, sequence, offset, name in zip(
-                self._rows.tolist(), *columns, strict=True
-            )
-        }
-
-    def chunks(self, at: Sequence[int]) -> list[Chunk]:
-        """The chunks at these places among the rows, in this order."""
-        if not at:
-            return []
-        if self._is_complete:
-            found = self._table.take(at)
-        else:
-            found = self._context.take_rows(self._rows[list(at)], self._columns)
-        return _build_chunks(found, self._context.dimensions)
-
-
 def hybrid_search(
     ground: SearchContext,
     query: str,
@@ -165,16 +132,23 @@ def hybrid_search(
     rows = np.union1d(close, hits)
     cosine = ground.cosines(aim, rows) if aim is not None else None
     bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
-    shown = ResultRows(ground, rows, most=4 * depth)
-    keys = shown.sort_keys()
+    # Rows that are few are read once, with all that may be shown of them.
+    columns = [*HANDED_OUT, "vector"] if ground.dimensions else list(HANDED_OUT)
+    whole = len(rows) <= 4 * depth
+    table: Any = ground.take_rows(rows, columns if whole else _KEY_COLUMNS) if len(rows) else None
+    keys = _sort_keys(rows, table)
     near = np.isin(rows, close)
     semantic = best_keys(close, keys, cosine[near], depth) if cosine is not None else []
     words = best_keys(hits, keys, bm25[np.isin(rows, hits)], depth)
     fused = fuse(semantic, words, limit)
     at = np.searchsorted(rows, np.array([row for row, _ in fused], dtype=np.int64)).tolist()
+    chunks: list[Chunk] = []
+    if at:
+        found = table.take(at) if whole else ground.take_rows(rows[at], columns)
+        chunks = _build_chunks(found, ground.dimensions)
     return search_result(
         fused,
-        dict(zip(rows[at].tolist(), shown.chunks(at), strict=True)),
+        dict(zip(rows[at].tolist(), chunks, strict=True)),
         None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
         dict(zip(rows.tolist(), bm25.tolist(), strict=True)),
         lexical_matches=len(words),
@@ -241,6 +215,17 @@ def _vector_index(snapshot: Snapshot) -> str:
             parts = sorted(str(one.uuid) for one in index.segments)
             return f"lance ivf_rq {blake3(' '.join(parts).encode()).hexdigest()[:16]}"
     return ""
+
+
+def _sort_keys(rows: Any, table: Any) -> dict[int, SortKey]:
+    """By position; `table`: the key columns of the rows, None without rows."""
+    if table is None:
+        return {}
+    columns = [table.column(name).to_pylist() for name in _KEY_COLUMNS]
+    return {
+        row: (source, sequence, offset or 0, name, row)
+        for row, source, sequence, offset, name in zip(rows.tolist(), *columns, strict=True)
+    }
 
 
 def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:

@@ -137,17 +137,16 @@ class PostgresStore(_ServerStore):
 
     def _run_read(self, steps: StatementFlow[T]) -> T:
         """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
-        with self._convert_errors():
-            if (held := self._current_batch.own_connection()) is not None:
-                with held.transaction():
-                    return run_flow(held, steps)
-            with self._pool.connection() as connection:
-                return run_flow(connection, connect.in_snapshot(steps))
+        held = self._current_batch.own_connection()
+        return self._run(held, steps if held is not None else connect.in_snapshot(steps))
 
     def _run_write(self, steps: StatementFlow[T]) -> T:
         """In one transaction; inside a batch, undone alone where it fails."""
+        return self._run(self._current_batch.connection_for_writing(), steps)
+
+    def _run(self, held: Any, steps: StatementFlow[T]) -> T:
         with self._convert_errors():
-            if (held := self._current_batch.connection_for_writing()) is not None:
+            if held is not None:
                 with held.transaction():
                     return run_flow(held, steps)
             with self._pool.connection() as connection:
@@ -269,16 +268,15 @@ class AsyncPostgresStore(_ServerStore):
         await self.close()
 
     async def _run_read(self, steps: StatementFlow[T]) -> T:
-        with self._convert_errors():
-            if (held := self._current_batch.own_connection()) is not None:
-                async with held.transaction():
-                    return await arun_flow(held, steps)
-            async with self._pool.connection() as connection:
-                return await arun_flow(connection, connect.in_snapshot(steps))
+        held = self._current_batch.own_connection()
+        return await self._run(held, steps if held is not None else connect.in_snapshot(steps))
 
     async def _run_write(self, steps: StatementFlow[T]) -> T:
+        return await self._run(self._current_batch.connection_for_writing(), steps)
+
+    async def _run(self, held: Any, steps: StatementFlow[T]) -> T:
         with self._convert_errors():
-            if (held := self._current_batch.connection_for_writing()) is not None:
+            if held is not None:
                 async with held.transaction():
                     return await arun_flow(held, steps)
             async with self._pool.connection() as connection:
