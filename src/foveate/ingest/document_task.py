@@ -65,6 +65,8 @@ class Refusal:
 
 
 PreparedPart: TypeAlias = PreparedDocument | UnchangedDocument | Refusal
+PartsByTask: TypeAlias = Iterator[Iterator[PreparedPart]]
+"""The parts of each task, in the order of the tasks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

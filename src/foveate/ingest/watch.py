@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from foveate.core.errors import MissingExtra
-from foveate.ingest.document_task import PreparedPart, Preparer, Task, UnchangedDocument
+from foveate.ingest.document_task import PartsByTask, Preparer, Task, UnchangedDocument
 from foveate.ingest.prepare import origin_from_hash
 from foveate.ingest.run import Engine
+from foveate.ingest.run_state import is_under
 from foveate.ingest.walk import Walk
 from foveate.ports import Store
 
@@ -89,9 +90,7 @@ def engine_for_changes(changed: ChangedPaths, doubtful: frozenset[str], engine: 
         return any(str(each) in changed for each in (real, *real.parents))
 
     @contextmanager
-    def prepared(
-        preparer: Preparer, tasks: Sequence[Task]
-    ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
+    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[PartsByTask]:
         found = [is_due(task) for task in tasks]
         work = [task for task, due in zip(tasks, found, strict=True) if due]
         with engine(preparer, work) as done:
@@ -109,8 +108,4 @@ def find_empty_scopes(walks: Sequence[Walk], store: Store) -> list[str]:
     if not bare:
         return []
     origins = {origin_from_hash(stored) for _, stored in store.documents()}
-    return [
-        scope
-        for scope in bare
-        if any(each.startswith(scope) if scope.endswith("/") else each == scope for each in origins)
-    ]
+    return [scope for scope in bare if any(is_under(each, scope) for each in origins)]

@@ -21,23 +21,15 @@ from foveate.core.types import Chunk
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Document, Store
-from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, CorpusEntry, fill
+from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, CorpusEntry, Entries, fill
 
 OpenStore: TypeAlias = Callable[[], Store]
 
 MARK = "zqx"
 OWNER = "tenant"
 IMPOSTORS: tuple[tuple[str, ...], ...] = (
-    *(
-        (OWNER.upper(),),
-        (f" {OWNER}",),
-        (f"{OWNER}\0",),
-        (MARK,),
-        ("",),
-        ("%",),
-        ("*",),
-        ("\ud800",),
-    ),
+    *((OWNER.upper(),), (f" {OWNER}",), (f"{OWNER}\0",), (MARK,), ("",), ("%",), ("*",)),
+    ("\ud800",),
     *((f'["{OWNER}"]',), (f"x' OR '{OWNER}' = '{OWNER}",), (f"{OWNER}, red",), ("-1", "0", "1")),
 )
 """Whoever is not the owner, however alike."""
@@ -50,9 +42,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
 )
 
 
-def secrets_leave_no_trace_in_answers(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def secrets_leave_no_trace_in_answers(open_empty: OpenStore, entries: Entries) -> None:
     """Searches by words, by the secret's own vector and by filters; neighbours; roots."""
     places = [(e.document.id, c.sequence) for e in plant_secrets(entries) for c in e.chunks]
     places += [(f"mixed{n}", n) for n in range(3)]
@@ -66,9 +56,7 @@ def secrets_leave_no_trace_in_answers(
             _check_same(who, [one.state_root(principals=who) for one in stores])
 
 
-def secrets_leave_no_trace_in_contexts(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def secrets_leave_no_trace_in_contexts(open_empty: OpenStore, entries: Entries) -> None:
     """Text, citations with their corroborating sources, trace, figures and manifest; refusals."""
     nowhere = {"document_id": f"{MARK}-0"}
     with _secret_and_plain_stores(open_empty, entries) as stores:
@@ -78,7 +66,7 @@ def secrets_leave_no_trace_in_contexts(
         _check_same((), [_assemble_context(one, "default", (), nowhere) for one in stores])
 
 
-def secrets_leave_no_trace_in_errors(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def secrets_leave_no_trace_in_errors(open_empty: OpenStore, entries: Entries) -> None:
     """What is refused is refused in the same words, whatever else is in the store."""
     attempts: tuple[Callable[[Store], object], ...] = (
         lambda store: store.search("granite", None, limit=0),
@@ -92,9 +80,7 @@ def secrets_leave_no_trace_in_errors(open_empty: OpenStore, entries: Sequence[Co
             _check_same((), [_result_or_error(attempt, one) for one in stores])
 
 
-def secrets_leave_no_trace_in_figures(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def secrets_leave_no_trace_in_figures(open_empty: OpenStore, entries: Entries) -> None:
     """Stores that offer figures or whole documents to a reader: those of a store without them."""
     with _secret_and_plain_stores(open_empty, entries) as (full, bare):
         for who in (*PRINCIPALS, *IMPOSTORS):
@@ -108,7 +94,7 @@ def secrets_leave_no_trace_in_figures(
                     assert found is None, f"{who} reads {entry.document.id}"
 
 
-def secrets_come_and_go_unnoticed(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def secrets_come_and_go_unnoticed(open_empty: OpenStore, entries: Entries) -> None:
     """Before, while and after they are there, a reader's answers and root stay what they were."""
     secrets = [entry for entry in plant_secrets(entries) if entry.document.principals == (OWNER,)]
     open_parts = [_mixed_entry(number, secret=False) for number in range(3)]
@@ -131,9 +117,7 @@ def secrets_come_and_go_unnoticed(open_empty: OpenStore, entries: Sequence[Corpu
         assert store.state_root() == whole
 
 
-def secrets_are_there_for_their_owner(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def secrets_are_there_for_their_owner(open_empty: OpenStore, entries: Entries) -> None:
     """The hunt proves something: who may read them finds every one, and its neighbours."""
     with closing(fill(open_empty(), [*entries, *plant_secrets(entries)])) as store:
         found = store.search(f"{MARK} granite", None, limit=999, depth=999, principals=(OWNER,))
@@ -154,7 +138,7 @@ LAWS = (
 )
 
 
-def plant_secrets(entries: Sequence[CorpusEntry]) -> list[CorpusEntry]:
+def plant_secrets(entries: Entries) -> list[CorpusEntry]:
     """Documents for their owner alone: copies of what others may read, and better answers.
 
     In some documents of others, one chunk in the middle is the owner's.
@@ -218,9 +202,7 @@ def _mixed_entry(number: int, *, secret: bool) -> CorpusEntry:
 
 
 @contextmanager
-def _secret_and_plain_stores(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> Iterator[tuple[Any, Any]]:
+def _secret_and_plain_stores(open_empty: OpenStore, entries: Entries) -> Iterator[tuple[Any, Any]]:
     """A store with the secrets, and one without; both closed at the end."""
     open_parts = [_mixed_entry(number, secret=False) for number in range(3)]
     with (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from foveate.core.types import Chunk
 from foveate.ports import QUESTIONS, Document, Store
@@ -33,6 +33,9 @@ class CorpusEntry:
         """Write it."""
         vectors = EMBEDDER.embed([chunk.text for chunk in self.chunks])
         store.put(self.document, self.chunks, vectors, [7] * len(self.chunks), fingerprint="f1")
+
+
+Entries: TypeAlias = Sequence[CorpusEntry]
 
 
 def fill(store: Store, entries: Iterable[CorpusEntry]) -> Store:

@@ -7,7 +7,7 @@ store that holds only what may be read, never with a recorded output.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
 from random import Random
@@ -20,6 +20,7 @@ from foveate.testing.store_corpus import (
     EMBEDDER,
     PRINCIPALS,
     CorpusEntry,
+    Entries,
     change_entry,
     corpus,
     entry_variants,
@@ -35,16 +36,16 @@ QUERIES = (
     "zzz",
 )
 OpenStore = Callable[[], Store]
-Law = Callable[[OpenStore, Sequence[CorpusEntry]], None]
+Law = Callable[[OpenStore, Entries], None]
 
 
-def check_store(open_empty: OpenStore, entries: Sequence[CorpusEntry] | None = None) -> None:
+def check_store(open_empty: OpenStore, entries: Entries | None = None) -> None:
     """Raise `AssertionError` with the law that the store breaks."""
     for law in LAWS:
         law(open_empty, corpus() if entries is None else entries)
 
 
-def history_does_not_matter(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def history_does_not_matter(open_empty: OpenStore, entries: Entries) -> None:
     """The same documents, however they came there, give the same answers and the same root."""
     random = Random(1)  # noqa: S311
     with closing(fill(open_empty(), entries)) as plain, closing(open_empty()) as winding:
@@ -63,9 +64,7 @@ def history_does_not_matter(open_empty: OpenStore, entries: Sequence[CorpusEntry
             assert _search(winding, query) == _search(plain, query), f"history shows: {query!r}"
 
 
-def what_one_may_not_read_is_not_there(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def what_one_may_not_read_is_not_there(open_empty: OpenStore, entries: Entries) -> None:
     """Answers, scores, badges, counts, neighbours and root are those of a store without it."""
     with closing(fill(open_empty(), entries)) as full:
         for who in PRINCIPALS:
@@ -81,7 +80,7 @@ def what_one_may_not_read_is_not_there(
                 assert roots[0] == roots[1], f"the root tells {who} about others"
 
 
-def neighbours_are_those_in_reach(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def neighbours_are_those_in_reach(open_empty: OpenStore, entries: Entries) -> None:
     """All chunks within the window of a place, each once, by document and sequence."""
     everyone = ("blue", "red")
     chunks = sorted(_all_chunks(entries), key=lambda c: (c.document_id, c.sequence, c.id))
@@ -98,7 +97,7 @@ def neighbours_are_those_in_reach(open_empty: OpenStore, entries: Sequence[Corpu
         assert store.neighbours([], 1, principals=everyone) == []
 
 
-def chunks_come_back_as_they_went(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def chunks_come_back_as_they_went(open_empty: OpenStore, entries: Entries) -> None:
     """Every field of a chunk survives, what the document says about it included."""
     with closing(fill(open_empty(), entries)) as store:
         for entry in entries:
@@ -108,7 +107,7 @@ def chunks_come_back_as_they_went(open_empty: OpenStore, entries: Sequence[Corpu
             assert found == expected, f"{entry.document.id} came back changed"
 
 
-def filters_do_not_thin_out(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def filters_do_not_thin_out(open_empty: OpenStore, entries: Entries) -> None:
     """A filtered search is as full as the matching chunks allow, and all of it matches."""
     everyone = ("blue", "red")
     with closing(fill(open_empty(), entries)) as store:
@@ -128,7 +127,7 @@ def filters_do_not_thin_out(open_empty: OpenStore, entries: Sequence[CorpusEntry
                 assert set(ids) <= matching, f"{where} lets others through"
 
 
-def cosines_are_cosines(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def cosines_are_cosines(open_empty: OpenStore, entries: Entries) -> None:
     """The semantic score is the cosine to within what 8 bits hold, and it orders its leg."""
     query = "granite"
     vector = EMBEDDER.embed([query])[0]
@@ -143,14 +142,14 @@ def cosines_are_cosines(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -
         assert abs(score - exact) < 0.02, f"cosine {exact} came back as {score}"
 
 
-def a_query_is_text(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def a_query_is_text(open_empty: OpenStore, entries: Entries) -> None:
     """Nothing in a query is syntax: with and without punctuation it finds the same."""
     with closing(fill(open_empty(), entries)) as store:
         plain = _search(store, "cold river and lamp near")
         assert _search(store, '-cold "river" AND (lamp NEAR) * : ^ {}') == plain
 
 
-def documents_are_listed_by_id(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def documents_are_listed_by_id(open_empty: OpenStore, entries: Entries) -> None:
     """Ids in order with the caller's hash; deleting says whether something was there."""
     with closing(fill(open_empty(), entries)) as store:
         expected = sorted((e.document.id, e.document.content_hash) for e in entries)
@@ -160,7 +159,7 @@ def documents_are_listed_by_id(open_empty: OpenStore, entries: Sequence[CorpusEn
         assert list(store.documents()) == expected[1:]
 
 
-def what_is_listed_may_be_read(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def what_is_listed_may_be_read(open_empty: OpenStore, entries: Entries) -> None:
     """Stores that list documents to a reader: those it may read whole, page by page, by id."""
     with closing(fill(open_empty(), entries)) as store:
         if not isinstance(store, ListableStore):
@@ -180,7 +179,7 @@ def what_is_listed_may_be_read(open_empty: OpenStore, entries: Sequence[CorpusEn
         assert shelf.listed(after="\udcff", principals=PRINCIPALS[-1]) == []
 
 
-def counts_are_remembered(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def counts_are_remembered(open_empty: OpenStore, entries: Entries) -> None:
     """By fingerprint and content hash, and never for another tokenizer."""
     with closing(fill(open_empty(), entries)) as store:
         hashes = [chunk.content_hash for chunk in entries[0].chunks]
@@ -190,9 +189,7 @@ def counts_are_remembered(open_empty: OpenStore, entries: Sequence[CorpusEntry])
         assert store.counts("f2", hashes) == {hashes[0]: 3}
 
 
-def what_no_row_can_hold_is_not_found(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def what_no_row_can_hold_is_not_found(open_empty: OpenStore, entries: Entries) -> None:
     """Half of a surrogate pair, wherever it is asked for, is as any name that is not there."""
     half = "\udcff"
     vector = EMBEDDER.embed(["cold"])[0]
@@ -220,7 +217,7 @@ def what_no_row_can_hold_is_not_found(
         assert store.state_root() == root
 
 
-def the_root_covers_the_content(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def the_root_covers_the_content(open_empty: OpenStore, entries: Entries) -> None:
     """Any field that a reader can see changes the root; putting the same again does not."""
     entry = entries[0]
     with closing(fill(open_empty(), entries)) as store:
@@ -233,7 +230,7 @@ def the_root_covers_the_content(open_empty: OpenStore, entries: Sequence[CorpusE
         assert len(set(roots)) == len(roots), "a change left the root as it was"
 
 
-def questions_lead_to_their_chunk(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def questions_lead_to_their_chunk(open_empty: OpenStore, entries: Entries) -> None:
     """A chunk is found by the words of its questions, for whoever may read it, until it is put."""
     with closing(fill(open_empty(), entries)) as store:
         before = store.state_root()

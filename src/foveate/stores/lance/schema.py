@@ -24,8 +24,9 @@ import numpy as np
 import pyarrow as pa
 from blake3 import blake3
 
-from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.core.errors import BadInput, ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states
+from foveate.stores import check_same_embedder
 from foveate.stores.checksums import damage, sum_of_facts
 from foveate.stores.lance.location import Location
 from foveate.stores.lazy import StoreNotFound
@@ -272,12 +273,9 @@ def connect(
         "dimensions": int(metadata["dimensions"]),
         "store": metadata.get("store", ""),
     }
-    if embedder and (embedder, dimensions) != (facts["embedder"], facts["dimensions"]):
-        raise BadOption(
-            f"the store in {place.name!r} holds vectors of {facts['embedder']!r} "
-            f"({facts['dimensions']} dimensions), not of {embedder!r} ({dimensions}); "
-            f"open it with that embedder, or index into a new place"
-        )
+    kept = (metadata["embedder"], int(metadata["dimensions"]))
+    name = f"the store in {place.name!r}"
+    check_same_embedder(name, kept, (embedder, dimensions), new="place")
     return found, facts
 
 
