@@ -11,11 +11,7 @@ from foveate.stores.checksums import checksum, damage, intact
 from foveate.stores.postgres import checksums
 from foveate.stores.postgres.filters import encode_principals, is_storable
 from foveate.stores.postgres.half_vectors import VECTOR_INDEX, index_status_statement
-from foveate.stores.postgres.schema import (
-    PARTS,
-    VERSION,
-    begin_write,
-)
+from foveate.stores.postgres.schema import PARTS, VERSION, begin_write
 from foveate.stores.postgres.search import audiences_query, outlined, outlines_of
 from foveate.stores.postgres.statements import (
     PUBLIC_AUDIENCE,
@@ -26,11 +22,7 @@ from foveate.stores.postgres.statements import (
     quote_literal,
 )
 from foveate.stores.report import Stats
-from foveate.stores.rows import (
-    DOCUMENT_FIELDS,
-    textless_document_from_row,
-    with_text,
-)
+from foveate.stores.rows import DOCUMENT_FIELDS, textless_document_from_row, with_text
 
 _LOCK_TIMEOUT = "200ms"
 
