@@ -101,20 +101,6 @@ def check_embedder_options(embedder_name: str, dimensions: int) -> None:
         )
 
 
-def check_same_embedder(
-    store: str, kept: tuple[str, int], given: tuple[str, int], *, new: str
-) -> None:
-    """Raise `BadOption` where another embedder is given than the store has; empty is none.
-
-    `store`, `new`: the store, and where else one may index, as the message names them.
-    """
-    if given[0] and given != kept:
-        raise BadOption(
-            f"{store} holds vectors of {kept[0]!r} ({kept[1]} dimensions), not of {given[0]!r} "
-            f"({given[1]}); open it with that embedder, or index into a new {new}"
-        )
-
-
 def is_server_url(url: str | Path) -> bool:
     """Whether the URL names a server's store."""
     return _split_url(str(url))[0] in SERVER_SCHEMES

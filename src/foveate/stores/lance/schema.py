@@ -26,10 +26,9 @@ from blake3 import blake3
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states
-from foveate.stores import check_same_embedder
 from foveate.stores.checksums import damage, sum_of_facts
 from foveate.stores.lance.location import Location
-from foveate.stores.lazy import StoreNotFound
+from foveate.stores.lazy import StoreNotFound, check_same_embedder
 from foveate.stores.rows import DOCUMENT_FIELDS, parse_principals
 
 PUBLIC_AUDIENCE = 0

@@ -12,9 +12,8 @@ from hashlib import sha256
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.core.state import EMPTY_STATE
-from foveate.stores import check_same_embedder
 from foveate.stores.checksums import checksum, damage
-from foveate.stores.lazy import StoreNotFound
+from foveate.stores.lazy import StoreNotFound, check_same_embedder
 from foveate.stores.postgres.checksums import audience_checksum
 from foveate.stores.postgres.statements import (
     PUBLIC_AUDIENCE,

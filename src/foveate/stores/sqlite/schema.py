@@ -23,9 +23,8 @@ from typing import Any
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.core.state import EMPTY_STATE
-from foveate.stores import check_same_embedder
 from foveate.stores.checksums import checksum, damage, sum_of_facts
-from foveate.stores.lazy import StoreNotFound
+from foveate.stores.lazy import StoreNotFound, check_same_embedder
 
 _CHECKSUM = "checksum"
 
