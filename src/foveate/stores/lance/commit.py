@@ -203,11 +203,11 @@ def write_commit(
 
 def _update_head(head: Head, parts: Sequence[Part], went: RemovedRows) -> Head:
     pairs = ((row, went.chunks.get(row["document_id"], [])) for row in went.documents)
-    for principals, change in parts_.changes_by_principals(pairs).items():
-        head = apply_change(head, principals, change, sign=-1)
+    for change in parts_.sum_by_principals(pairs):
+        head = apply_change(head, change, sign=-1)
     for one in parts:
-        for principals, change in one.audiences.items():
-            head = apply_change(head, principals, change, sign=1)
+        for change in one.audiences:
+            head = apply_change(head, change, sign=1)
     return replace(
         head,
         segments={

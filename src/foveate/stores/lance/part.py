@@ -27,7 +27,7 @@ from foveate.stores.lance import schema
 from foveate.stores.lance.files import digest_of
 from foveate.stores.lance.labels import labels_from_metadata
 from foveate.stores.lance.location import Location
-from foveate.stores.lance.schema import Change, Segment, audience_number
+from foveate.stores.lance.schema import Audience, Segment, audience_number
 from foveate.stores.prepared import PreparedDocument, duplicate_id_error, prepare_document
 from foveate.stores.rows import state_members
 from foveate.stores.scoring import MAX_COUNT
@@ -115,7 +115,7 @@ class Part:
     chunks: tuple[str, ...]
     fragments: Mapping[str, str]
     digests: Mapping[str, str]
-    audiences: Mapping[str, Change]
+    audiences: tuple[Audience, ...]
     known: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
@@ -192,7 +192,7 @@ def write_part(
         chunks=ids,
         fragments=made,
         digests=digests(place, made),
-        audiences=changes_by_principals((one.row, one.chunks) for one in documents),
+        audiences=sum_by_principals((one.row, one.chunks) for one in documents),
         known={name: counts for name, counts in known.items() if counts},
     )
 
@@ -233,10 +233,10 @@ def _check_unique(names: Sequence[str], ids: Sequence[str]) -> None:
         seen.add(name)
 
 
-def changes_by_principals(
+def sum_by_principals(
     documents: Iterable[tuple[dict[str, Any], Sequence[dict[str, Any]]]],
-) -> dict[str, Change]:
-    """Principals (sorted JSON) → what they gain by (document row, chunk rows) pairs."""
+) -> tuple[Audience, ...]:
+    """What each set of principals may read of (document row, chunk rows) pairs."""
     members: dict[str, list[bytes]] = {}
     owned = Counter[str]()
     for row, chunk_rows in documents:
@@ -244,14 +244,15 @@ def changes_by_principals(
         encoded = state_members(row, chunk_rows)
         for one, (_, member) in zip((row, *chunk_rows), encoded, strict=True):
             members.setdefault(one["principals"], []).append(member)
-    return {
-        principals: Change(
+    return tuple(
+        Audience(
+            principals=principals,
             state=update_state(EMPTY_STATE, added=gained),
             documents=owned[principals],
             chunks=len(gained) - owned[principals],
         )
         for principals, gained in members.items()
-    }
+    )
 
 
 def write_fragments(place: Location, tables: Mapping[str, Any]) -> dict[str, str]:

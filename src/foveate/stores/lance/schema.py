@@ -41,7 +41,10 @@ _MAX_RECENT = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audience:
-    """One set of principals (sorted JSON), its lattice hash, and how much it may read."""
+    """One set of principals (sorted JSON), its lattice hash, and how much it may read.
+
+    Of a part or of what leaves: how much of it these principals may read.
+    """
 
     principals: str
     state: bytes = EMPTY_STATE
@@ -83,15 +86,6 @@ class Head:
         return combine_states(self.audiences[number].state for number in wanted)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What an audience gains or loses: a lattice hash of the members, and how many they are."""
-
-    state: bytes = EMPTY_STATE
-    documents: int = 0
-    chunks: int = 0
-
-
 def audience_number(principals: str) -> int:
     """The number of a set of principals (sorted JSON): its hash."""
     if principals == "[]":
@@ -99,9 +93,9 @@ def audience_number(principals: str) -> int:
     return int.from_bytes(blake3(principals.encode()).digest(8), "little") >> 1
 
 
-def apply_change(head: Head, principals: str, change: Change, *, sign: int) -> Head:
+def apply_change(head: Head, change: Audience, *, sign: int) -> Head:
     """The head after an audience gained (`sign` 1) or lost (-1) members."""
-    number = audience_number(principals)
+    principals, number = change.principals, audience_number(change.principals)
     before = head.audiences.get(number, Audience(principals=principals))
     if before.principals != principals:
         raise BadInput(

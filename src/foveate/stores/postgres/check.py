@@ -58,7 +58,9 @@ def _find_damage(store: StoreContext, rows_found: list[str]) -> StatementFlow[li
     (rows,) = yield [
         Statement(store.sql(f"SELECT {checksums.AUDIENCE} FROM {{s}}.audiences ORDER BY id"))
     ]
-    found += list(_audiences(rows))
+    for row in rows:
+        if checksums.audience_checksum(row) != row[-1]:
+            found.append(f"the audience {row[1]} is not as it was written")
     (compared,) = yield [checksums.compared(store, [row[0] for row in rows])]
     try:
         checksums.refuse_other(compared, rows)
@@ -76,12 +78,6 @@ def _find_damage(store: StoreContext, rows_found: list[str]) -> StatementFlow[li
             last = [rows[-1][0]]
             found += list(check(rows))
     return found
-
-
-def _audiences(rows: Rows) -> Iterator[str]:
-    for row in rows:
-        if checksums.audience_checksum(row) != row[-1]:
-            yield f"the audience {row[1]} is not as it was written"
 
 
 _TERMS = (
