@@ -19,11 +19,11 @@ from blake3 import blake3
 
 from foveate._version import __version__
 from foveate.batch.requests import NumberedLine
-from foveate.batch.tables import SUFFIX, count_rows, read_table
 from foveate.core.errors import BadInput, BadOption
 
-SUFFIXES = (".jsonl", SUFFIX)
-WRITABLE_SUFFIXES = (".jsonl", ".ndjson", SUFFIX)
+TABLE_SUFFIX = ".parquet"
+SUFFIXES = (".jsonl", TABLE_SUFFIX)
+WRITABLE_SUFFIXES = (".jsonl", ".ndjson", TABLE_SUFFIX)
 NOTES_FOLDER = "_foveate"
 _READ_SIZE = 1 << 20
 
@@ -110,12 +110,14 @@ def _is_inside(inner: Path, outer: Path) -> bool:
 
 def is_table(name: str) -> bool:
     """Whether it is Parquet, by its name."""
-    return name.endswith(SUFFIX)
+    return name.endswith(TABLE_SUFFIX)
 
 
 def read_requests(partition: Partition, files: FileAccess) -> Iterator[NumberedLine]:
     """Its requests with their numbers; blank lines are passed over. Raises `BadInput`."""
     if is_table(partition.source):
+        from foveate.batch.tables import read_table
+
         yield from read_table(partition.source)
         return
     for number, line in enumerate(files.read_lines(partition.source), 1):
@@ -127,6 +129,8 @@ def count_requests(partition: Partition) -> int:
     """The approximate number of requests; 0 if unknown. Raises nothing."""
     try:
         if is_table(partition.source):
+            from foveate.batch.tables import count_rows
+
             return count_rows(partition.source)
         if not Path(partition.source).is_file():
             return 0

@@ -25,7 +25,6 @@ from foveate.batch.partitions import (
     read_requests,
 )
 from foveate.batch.requests import Row, Slice, answer_slice, split_slices
-from foveate.batch.tables import AnswerTable
 from foveate.core.errors import BadInput, ExternalError
 
 Progress = Callable[[int, int, str], None]
@@ -208,6 +207,8 @@ def _make_folder(partition: Partition) -> None:
 @contextmanager
 def _open_writer(partition: Partition, file: IO[bytes]) -> Iterator[Callable[[Row], None]]:
     if is_table(partition.target):
+        from foveate.batch.tables import AnswerTable
+
         with AnswerTable.open(file) as table:
             yield table.write
     else:

@@ -17,7 +17,12 @@ from foveate.batch.requests import LIST_KEYS, MAIN_KEYS, OPTION_KEYS, NumberedLi
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, MissingExtra, UnknownName
 
-SUFFIX = ".parquet"
+try:
+    import pyarrow as pa
+    from pyarrow import parquet, types
+except ImportError:
+    raise MissingExtra("pyarrow", "ray") from None
+
 REQUEST_COLUMN = "request"
 MAX_GROUP_ROWS, MAX_GROUP_BYTES = 1_000, 32 << 20
 """Of a row group, at the most; so memory has a bound, and a reader can take a part."""
@@ -29,24 +34,15 @@ _CONVERSION_ERRORS = (ValueError, TypeError, OverflowError, KeyError)
 """What pyarrow raises at a map that has a key twice, or at a time that no calendar of ours has."""
 
 
-def _import_pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtra("pyarrow", "ray") from None
-    return pa, pq
-
-
-def _answer_schema(arrow: Any) -> Any:
+def _answer_schema() -> Any:
     """Columns to read and join by; `answer` is the whole line."""
-    return arrow.schema(
+    return pa.schema(
         [
-            ("id", arrow.string()),
-            ("text", arrow.string()),
-            ("token_count", arrow.int64()),
-            ("error", arrow.struct([("type", arrow.string()), ("message", arrow.string())])),
-            ("answer", arrow.string()),
+            ("id", pa.string()),
+            ("text", pa.string()),
+            ("token_count", pa.int64()),
+            ("error", pa.struct([("type", pa.string()), ("message", pa.string())])),
+            ("answer", pa.string()),
         ]
     )
 
@@ -55,8 +51,7 @@ class AnswerTable:
     """Takes answers in order and writes them; `Table.into` opens one."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._arrow, parquet = _import_pyarrow()
-        self._schema = _answer_schema(self._arrow)
+        self._schema = _answer_schema()
         self._writer = parquet.ParquetWriter(
             file,
             self._schema,
@@ -99,10 +94,9 @@ class AnswerTable:
             [row.line.decode() for row in self._rows],
         ]
         arrays = [
-            self._arrow.array(column, field.type)
-            for column, field in zip(values, self._schema, strict=True)
+            pa.array(column, field.type) for column, field in zip(values, self._schema, strict=True)
         ]
-        self._writer.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
+        self._writer.write_batch(pa.record_batch(arrays, schema=self._schema))
         self._rows, self._size = [], 0
 
 
@@ -116,35 +110,33 @@ def _escape_surrogates(text: str) -> str:
 
 def count_rows(name: str) -> int:
     """How many rows the table has. Raises `BadInput`."""
-    arrow, parquet = _import_pyarrow()
-    return int(_open_parquet(name, arrow, parquet).metadata.num_rows)
+    return int(_open_parquet(name).metadata.num_rows)
 
 
 def read_table(name: str) -> Iterator[NumberedLine]:
     """The requests of a table, one JSON object a row. Raises `BadInput`, also on the way."""
-    arrow, parquet = _import_pyarrow()
-    file = _open_parquet(name, arrow, parquet)
+    file = _open_parquet(name)
     try:
-        names = _request_columns(file.schema_arrow, arrow, name)
+        names = _request_columns(file.schema_arrow, name)
         number = 0
         for batch in file.iter_batches(batch_size=READ_BATCH_ROWS, columns=names):
-            for row in _encode_rows(batch, arrow, name, number):
+            for row in _encode_rows(batch, name, number):
                 number += 1
                 yield number, row
-    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{name}: is damaged: {_short_error(error)}; write it again") from None
     finally:
         file.close()
 
 
-def _open_parquet(name: str, arrow: Any, parquet: Any) -> Any:
+def _open_parquet(name: str) -> Any:
     try:
         return parquet.ParquetFile(name)
     except FileNotFoundError:
         raise BadInput(f"{name}: no such file") from None
-    except arrow.ArrowInvalid as error:
+    except pa.ArrowInvalid as error:
         raise BadInput(f"{name}: is not Parquet: {_short_error(error)}") from None
-    except (arrow.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise BadInput(f"{name}: cannot be read: {_short_error(error)}") from None
 
 
@@ -152,11 +144,11 @@ def _short_error(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0].partition(". ")[0]
 
 
-def _request_columns(schema: Any, arrow: Any, name: str) -> list[str]:
+def _request_columns(schema: Any, name: str) -> list[str]:
     """The columns to read. Raises `BadInput` if they hold no requests."""
     if REQUEST_COLUMN in schema.names:
         kind = schema.field(REQUEST_COLUMN).type
-        if not _is_text_type(kind, arrow):
+        if not _is_text_type(kind):
             raise BadInput(
                 f"{name}: column {REQUEST_COLUMN!r} is {kind}; it must hold JSON as a string"
             )
@@ -169,7 +161,7 @@ def _request_columns(schema: Any, arrow: Any, name: str) -> list[str]:
             raise BadInput(
                 f"{name}: {UnknownName('column', column.name, (*known, REQUEST_COLUMN))}"
             )
-        if wrong := _unreadable_type(column.type, arrow):
+        if wrong := _unreadable_type(column.type):
             raise BadInput(
                 f"{name}: column {column.name!r} holds {wrong}, which JSON has no word for; "
                 f"cast it, or write requests as JSON into one column {REQUEST_COLUMN!r}"
@@ -183,20 +175,18 @@ def _request_columns(schema: Any, arrow: Any, name: str) -> list[str]:
     return list(schema.names)
 
 
-def _is_text_type(kind: Any, arrow: Any) -> bool:
-    types = arrow.types
+def _is_text_type(kind: Any) -> bool:
     if types.is_dictionary(kind):
         kind = kind.value_type
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _unreadable_type(kind: Any, arrow: Any) -> str:
+def _unreadable_type(kind: Any) -> str:
     """The part of a column's type that has no JSON form; empty if there is none."""
-    types = arrow.types
     if types.is_struct(kind):
         parts = [kind.field(i).type for i in range(kind.num_fields)]
     elif types.is_map(kind):
-        if not _is_text_type(kind.key_type, arrow):
+        if not _is_text_type(kind.key_type):
             return str(kind)
         parts = [kind.item_type]
     elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
@@ -204,18 +194,18 @@ def _unreadable_type(kind: Any, arrow: Any) -> str:
     else:
         plain = (types.is_null, types.is_boolean, types.is_integer, types.is_floating)
         timed = (types.is_timestamp, types.is_date)
-        good = _is_text_type(kind, arrow) or any(test(kind) for test in (*plain, *timed))
+        good = _is_text_type(kind) or any(test(kind) for test in (*plain, *timed))
         return "" if good else str(kind)
-    return next((wrong for part in parts if (wrong := _unreadable_type(part, arrow))), "")
+    return next((wrong for part in parts if (wrong := _unreadable_type(part))), "")
 
 
-def _encode_rows(batch: Any, arrow: Any, name: str, before: int) -> Iterator[bytes]:
+def _encode_rows(batch: Any, name: str, before: int) -> Iterator[bytes]:
     """The rows of a batch as JSON; `before`: how many rows come before it."""
     if batch.schema.names == [REQUEST_COLUMN]:
         for text in batch.column(0).to_pylist():
             yield b"null" if text is None else text.encode()
         return
-    for row in _read_rows(batch, arrow, name, before):
+    for row in _read_rows(batch, name, before):
         # Data frames write a missing number as NaN, which differs from itself.
         given = {k: v for k, v in row.items() if v is not None and v == v}  # noqa: PLR0124
         record = {key: _parse_value(key, value) for key, value in given.items()}
@@ -223,18 +213,18 @@ def _encode_rows(batch: Any, arrow: Any, name: str, before: int) -> Iterator[byt
         yield line.encode(errors="backslashreplace")  # half a surrogate pair, as JSON escapes it
 
 
-def _read_rows(batch: Any, arrow: Any, name: str, before: int) -> list[dict[str, Any]]:
+def _read_rows(batch: Any, name: str, before: int) -> list[dict[str, Any]]:
     """The rows of a batch in Python. Raises `BadInput` for a value without a Python form."""
     try:
         return list(batch.to_pylist(maps_as_pydicts="strict"))
-    except arrow.ArrowException:
+    except pa.ArrowException:
         raise
     except _CONVERSION_ERRORS as error:
         if batch.num_rows > 1:  # only one of them is to blame: each alone says which
             return [
                 row
                 for i in range(batch.num_rows)
-                for row in _read_rows(batch.slice(i, 1), arrow, name, before + i)
+                for row in _read_rows(batch.slice(i, 1), name, before + i)
             ]
         raise BadInput(
             f"{name}: row {before + 1} holds what cannot be read: {_short_error(error)}; "

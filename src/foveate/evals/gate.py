@@ -128,7 +128,8 @@ def find_regressions(summary: Summary, earlier: Mapping[str, Any]) -> list[str]:
     """
     check_summary(earlier)
     found, shared = [], 0
-    for name, recipe, budget in _cell_keys(summary):
+    for cell in summary.cells:
+        name, recipe, budget = cell.dataset, cell.recipe, cell.budget
         pairs = _paired_recalls(summary, earlier, name, recipe, budget)
         if not pairs:
             continue
@@ -166,11 +167,6 @@ def check_summary(earlier: Any) -> None:
         fine = isinstance(values, list) and len(values) == size
         if not fine or not all(isinstance(value, int | float) for value in values):
             raise BadInput(_NOT_A_SUMMARY)
-
-
-def _cell_keys(summary: Summary) -> Iterator[tuple[str, str, int]]:
-    for cell in summary.cells:
-        yield cell.dataset, cell.recipe, cell.budget
 
 
 def _paired_recalls(

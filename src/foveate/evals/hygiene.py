@@ -81,8 +81,9 @@ def _cuts(block: Block, named: Sequence[Chunk]) -> Counter[str]:
         if spans is None:
             continue
         found = Counter(kind for kind, atom in _atoms(passage) if _is_cut(passage, atom, spans))
-        shown, ends = block.text.strip(), _extent(spans)
-        before, after = passage[: ends[0]].strip(), passage[ends[1] :].strip()
+        shown = block.text.strip()
+        before = passage[: min(start for start, _ in spans)].strip()
+        after = passage[max(end for _, end in spans) :].strip()
         found["unmarked_cut"] = bool(before and not _STARTS_CUT.match(shown)) + bool(
             after and not _ENDS_CUT.search(shown)
         )
@@ -117,10 +118,6 @@ def _locate(passage: str, pieces: Sequence[str]) -> list[Span] | None:
             return None
         found.append((at, at + len(piece)))
     return found or None
-
-
-def _extent(spans: Sequence[Span]) -> Span:
-    return min(start for start, _ in spans), max(end for _, end in spans)
 
 
 def _atoms(text: str) -> Iterator[tuple[str, Span]]:

@@ -117,7 +117,6 @@ def measure(
     tokens: int,
     budget: int | None = None,
     dataset: str = "",
-    curve: str = DEFAULT_CURVE,
 ) -> Measures:
     """Measure the text against the evidence, of which there is at least one unit.
 
@@ -128,7 +127,7 @@ def measure(
     1.0
     """
     spread = WordIndex(text, tokens)
-    found = [spread.coverage(unit, curve) for unit in evidence]
+    found = [spread.coverage(unit) for unit in evidence]
     shares = [share for share, _ in found]
     return Measures(
         tokens=tokens,
@@ -157,7 +156,7 @@ class WordIndex:
         self._runs: dict[int, set[WordRun]] = {}
         self._tokens = tokens
 
-    def coverage(self, evidence: str, curve: str = DEFAULT_CURVE) -> tuple[float, float]:
+    def coverage(self, evidence: str) -> tuple[float, float]:
         """(share of the evidence's words that are there, the best weight of where they are)."""
         looked_for = tuple(split_words(evidence))
         length = min(RUN_LENGTH, len(looked_for))
@@ -171,7 +170,7 @@ class WordIndex:
             return 0.0, 0.0
         last = max(len(self._words) - 1, 1)
         middle = self._positions(_join_words(runs[found[len(found) // 2]]))
-        best = max(attention_weight((at + length / 2) / last, self._tokens, curve) for at in middle)
+        best = max(attention_weight((at + length / 2) / last, self._tokens) for at in middle)
         return _count_covered_words(found, length) / len(looked_for), best
 
     def has_phrase(self, phrase: str) -> bool:

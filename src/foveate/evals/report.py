@@ -77,7 +77,8 @@ def _chart(summary: Summary) -> Any:
         _draw_panel(panel, name, summary, [name], ceiling=pool)
     for panel in panels[len(names) + 1 :]:
         panel.set_visible(False)
-    panels[0].set_ylim(_axis_floor(summary), 1.02)
+    lowest = min(cell.means["recall"] or 0.0 for cell in summary.cells)
+    panels[0].set_ylim(floor(lowest * 10) / 10, 1.02)  # all panels share one scale
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
     figure.supxlabel(f"budget in tokens ({summary.tokenizer})")
@@ -99,7 +100,10 @@ def _draw_panel(
     for i, recipe in enumerate([summary.baseline, *others]):
         panel.plot(
             range(len(summary.budgets)),
-            [_mean_recall(summary, recipe, budget, names) for budget in summary.budgets],
+            [
+                fmean(fmean(summary.recalls[name][recipe][budget]) for name in names)
+                for budget in summary.budgets
+            ],
             marker=MARKERS[i % len(MARKERS)],
             color=COLOURS[i % len(COLOURS)],
             markersize=4,
@@ -113,17 +117,6 @@ def _draw_panel(
     for side in ("top", "right"):
         panel.spines[side].set_visible(False)
     panel.tick_params(labelbottom=True, labelleft=True)
-
-
-def _axis_floor(summary: Summary) -> float:
-    """The tenth below the lowest mean, so that all panels share one scale."""
-    lowest = min(cell.means["recall"] or 0.0 for cell in summary.cells)
-    return floor(lowest * 10) / 10
-
-
-def _mean_recall(summary: Summary, recipe: str, budget: int, names: Sequence[str]) -> float:
-    """The mean over the sets."""
-    return fmean(fmean(summary.recalls[name][recipe][budget]) for name in names)
 
 
 SUMMARY_FILE, REPORT_FILE, CHART_FILE, PAGE_FILE, RESULTS_FILE = (

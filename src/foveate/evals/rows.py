@@ -41,27 +41,13 @@ class Row:
 
 
 _MEASURE_NAMES = tuple(f.name for f in fields(Measures))
-
-
-def row_to_json(row: Row) -> dict[str, Any]:
-    """The row as one flat object."""
-    plain: dict[str, Any] = asdict(row)
-    measures: dict[str, Any] = plain.pop("measures")
-    return plain | measures
+_OWN_NAMES = tuple(f.name for f in fields(Row) if f.name != "measures")
 
 
 def row_from_json(record: Mapping[str, Any]) -> Row:
     """The object as a row; raises `KeyError` or `TypeError`."""
-    return Row(
-        key=record["key"],
-        dataset=record["dataset"],
-        id=record["id"],
-        recipe=record["recipe"],
-        budget=record["budget"],
-        failed=record["failed"],
-        measures=Measures(**{name: record[name] for name in _MEASURE_NAMES}),
-        hygiene=record["hygiene"],
-    )
+    measures = Measures(**{name: record[name] for name in _MEASURE_NAMES})
+    return Row(measures=measures, **{name: record[name] for name in _OWN_NAMES})
 
 
 def load_rows(path: Path) -> dict[str, Row]:
@@ -89,8 +75,10 @@ def load_json_lines(path: Path, parse: Callable[[Any], T], what: str) -> dict[st
 
 
 def encode_row(row: Row) -> bytes:
-    """The row's line."""
-    return json.dumps(row_to_json(row), ensure_ascii=False).encode() + b"\n"
+    """The row's line: one flat object."""
+    plain = asdict(row)
+    measures = plain.pop("measures")
+    return json.dumps(plain | measures, ensure_ascii=False).encode() + b"\n"
 
 
 @contextmanager

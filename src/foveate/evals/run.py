@@ -13,7 +13,6 @@ from contextlib import nullcontext
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import IO
 
 from foveate.batch.engines.engine import FailedTask, open_process_pool
 from foveate.core.errors import BadOption
@@ -52,7 +51,9 @@ def run(
     total = len(cases) * len(tried)
     with open_for_append(results) if results is not None and tasks else nullcontext() as file:
         for rows in _run_tasks(tasks, setting, jobs):
-            _write_rows(rows, file)
+            if file is not None:  # at once, so that a run that is stopped loses one case alone
+                file.writelines(encode_row(row) for row in rows)
+                file.flush()
             found |= {row.key: row for row in rows}
             if on_progress is not None:
                 on_progress(len(found), total, rows[0].dataset)
@@ -60,13 +61,6 @@ def run(
     if results is not None:
         replace_rows(results, ordered)
     return ordered
-
-
-def _write_rows(rows: Sequence[Row], file: IO[bytes] | None) -> None:
-    """At once, so that a run that is stopped loses the case at work alone."""
-    if file is not None:
-        file.writelines(encode_row(row) for row in rows)
-        file.flush()
 
 
 def _run_tasks(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[list[Row]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from foveate.core.errors import BadInput
-from foveate.evals.bootstrap import RESAMPLES, SEED, Interval, interval, resampled_means
+from foveate.evals.bootstrap import RESAMPLES, Interval, interval, resampled_means
 from foveate.evals.figures import COMPLETE_LOSS, RECALL_LOSS, Cell, OverallFigures, Summary
 from foveate.evals.hygiene import FAULTS
 from foveate.evals.rows import Row
@@ -134,7 +134,6 @@ def summarise(
     tokenizer: str = "",
     embedder: str = "",
     resamples: int = RESAMPLES,
-    seed: int = SEED,
 ) -> Summary:
     """The figures of a finished run."""
     table = _group_rows(rows)
@@ -144,7 +143,7 @@ def summarise(
     if baseline not in recipes:
         raise BadInput(f"the results have no recipe {baseline!r} to compare with")
     columns = [(recipe, budget) for recipe in recipes for budget in budgets]
-    sets = {name: _resample_set(table, name, columns, resamples, seed) for name in datasets}
+    sets = {name: _resample_set(table, name, columns, resamples) for name in datasets}
     cells = _build_cells(table, sets, columns, baseline)
     return Summary(
         version=version,
@@ -183,15 +182,14 @@ def _group_rows(rows: Sequence[Row]) -> RowGroups:
 
 
 def _resample_set(
-    table: RowGroups, name: str, columns: Sequence[tuple[str, int]], resamples: int, seed: int
+    table: RowGroups, name: str, columns: Sequence[tuple[str, int]], resamples: int
 ) -> ResampledMeans:
     """Resample both measures with the same draws."""
     groups = [table[name, *column] for column in columns]
     recall = np.array([[row.measures.recall for row in group] for group in groups]).T
     weighted = np.array([[row.measures.weighted for row in group] for group in groups]).T
-    draws = resampled_means(
-        np.concatenate([recall, weighted], axis=1), name, resamples=resamples, seed=seed
-    )
+    both = np.concatenate([recall, weighted], axis=1)
+    draws = resampled_means(both, name, resamples=resamples)
     half = len(columns)
     return ResampledMeans(
         recall=recall.mean(axis=0),

@@ -62,14 +62,10 @@ def table_to_markdown(table: Table) -> str:
     lines = [table.head, *table.rows]
     escaped = [[literal(cell) for cell in line] for line in lines]
     widths = [max(3, *(len(line[i]) for line in escaped)) for i in range(len(table.head))]
-    shown = [_format_line(line, widths) for line in escaped]
+    padded = [[cell.ljust(w) for cell, w in zip(line, widths, strict=True)] for line in escaped]
+    shown = [f"| {' | '.join(line)} |" for line in padded]
     rule = "|".join("-" * (width + 2) for width in widths)
     return "\n".join([shown[0], f"|{rule}|", *shown[1:]])
-
-
-def _format_line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-    return f"| {' | '.join(padded)} |"
 
 
 def table_to_html(table: Table) -> str:

@@ -14,12 +14,11 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.types import Chunk
 from foveate.ingest.enrich import enrich_document
-from foveate.ingest.load import load_file, read_file
+from foveate.ingest.load import ReadOptions, load_file, read_file
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.prepare import Settings, build_chunks, build_document, content_digest, file_hash
-from foveate.ingest.read_options import ReadOptions
 from foveate.ingest.sandbox import Sandbox
-from foveate.ingest.walk import File
+from foveate.ingest.walk import File, error_reason
 from foveate.ports import QUESTIONS, Document, Embedder, LoadedDocument
 
 EMBED_BATCH = 256
@@ -66,6 +65,8 @@ class Refusal:
 
 
 PreparedPart: TypeAlias = PreparedDocument | UnchangedDocument | Refusal
+PartsByTask: TypeAlias = Iterator[Iterator[PreparedPart]]
+"""The parts of each task, in the order of the tasks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ class Preparer:
                 yield UnchangedDocument(id=file.name)
                 return
         except (InvalidRequest, OSError) as error:
-            yield Refusal(reason=_error_reason(error))
+            yield Refusal(reason=error_reason(error))
             return
         options = ReadOptions(encoding=self.settings.encoding, passwords=self.passwords)
         found = load_file(data, file.path, self.limits, sandbox, options)
@@ -104,7 +105,7 @@ class Preparer:
             try:
                 loaded = next(found, None)
             except InvalidRequest as error:
-                yield Refusal(reason=_error_reason(error))
+                yield Refusal(reason=error_reason(error))
                 return
             if loaded is None:
                 return
@@ -114,7 +115,7 @@ class Preparer:
         self, task: Task, loaded: LoadedDocument | BadInput, whole: str
     ) -> PreparedPart:
         if isinstance(loaded, BadInput):
-            return Refusal(reason=_error_reason(loaded))
+            return Refusal(reason=error_reason(loaded))
         try:
             document = build_document(loaded, task.file, whole, self.settings)
             if task.known.get(document.id) == document.content_hash:
@@ -123,7 +124,7 @@ class Preparer:
                 loaded, document, self.settings, self.tokenizer, self.limits
             )
         except InvalidRequest as error:
-            return Refusal(reason=_error_reason(error))
+            return Refusal(reason=error_reason(error))
         is_moved = content_digest(document.content_hash) in self.moved
         embedder = None if is_moved else self.embedder
         texts = [chunk.text for chunk in pieces]
@@ -151,7 +152,3 @@ def embed_texts(embedder: Embedder | None, texts: Sequence[str]) -> Any:
         embedder.embed(texts[i : i + EMBED_BATCH]) for i in range(0, len(texts), EMBED_BATCH)
     ]
     return np.concatenate([np.asarray(batch, dtype=np.float32) for batch in batches])
-
-
-def _error_reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else "") or str(error)

@@ -10,16 +10,15 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
 from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
 from foveate.ingest.file_format import check_format, suffix_from_content
 from foveate.ingest.loaders import format_from_path, is_sandboxed, is_text, loader_for
-from foveate.ingest.loaders.decode import declared_encoding, to_utf8
+from foveate.ingest.loaders.decode import check_encoding, declared_encoding, to_utf8
 from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.read_options import ReadOptions
 from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import File
 from foveate.ports import LoadedDocument
@@ -30,6 +29,22 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _INSIDE = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _REPLACED = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """`encoding`: of texts that are neither UTF-8 nor marked, and declare none.
+
+    `passwords`: tried in order on PDF files that need one; they are neither stored nor shown.
+    Raises `UnknownName` for an encoding that Python does not know.
+    """
+
+    encoding: str = ""
+    passwords: tuple[str, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown encoding before any file is read."""
+        check_encoding(self.encoding)
 
 
 def open_regular_file(file: File) -> IO[bytes]:
@@ -106,20 +121,14 @@ def load_in_process(
     loader = loader_for(path, limits, passwords)
     if loader is None:
         raise BadInput(f"no loader for {path.suffix or 'files without a suffix'}")
-    found: Iterator[LoadedDocument | BadInput] | None = None
-    while True:
-        try:
-            found = found or iter(loader(data, path))
-            loaded = next(found, None)
-        except InvalidRequest:
-            raise
-        except MissingExtra as error:
-            raise BadInput(str(error)) from None
-        except MemoryError:
-            most = limits.memory_bytes >> 20
-            raise BadInput(f"takes more than {most} MiB of memory (limit `memory_bytes`)") from None
-        except Exception as error:  # a parser may raise anything on a broken file
-            raise BadInput(f"could not be read: {type(error).__name__}: {error}") from error
-        if loaded is None:
-            return
-        yield loaded
+    try:
+        yield from loader(data, path)
+    except InvalidRequest:
+        raise
+    except MissingExtra as error:
+        raise BadInput(str(error)) from None
+    except MemoryError:
+        most = limits.memory_bytes >> 20
+        raise BadInput(f"takes more than {most} MiB of memory (limit `memory_bytes`)") from None
+    except Exception as error:  # a parser may raise anything on a broken file
+        raise BadInput(f"could not be read: {type(error).__name__}: {error}") from error

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from foveate.batch.engines.engine import FailedTask
 from foveate.batch.engines.on_ray import open_ray
 from foveate.core.errors import BadOption
-from foveate.ingest.document_task import PreparedPart, Preparer, Refusal, Task
+from foveate.ingest.document_task import PartsByTask, PreparedPart, Preparer, Refusal, Task
 from foveate.ingest.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ def ray_engine(workers: int | None, address: str | None) -> Engine:
     """An engine for `ingest`; the cluster is started or joined when there are files."""
 
     @contextmanager
-    def prepared(
-        preparer: Preparer, tasks: Sequence[Task]
-    ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
+    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[PartsByTask]:
         if not tasks:
             yield iter(())
             return
@@ -85,9 +83,7 @@ def ray_engine(workers: int | None, address: str | None) -> Engine:
     return prepared
 
 
-def prepare_on_ray(
-    engine: RayEngine, preparer: Preparer, tasks: Sequence[Task]
-) -> Iterator[Iterator[PreparedPart]]:
+def prepare_on_ray(engine: RayEngine, preparer: Preparer, tasks: Sequence[Task]) -> PartsByTask:
     """The parts of each task, in order. Raises `BadOption` if the preparer cannot be sent."""
     pickled = _pickle_preparer(preparer)
     batches = (

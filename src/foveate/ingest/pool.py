@@ -18,7 +18,7 @@ from threading import Condition, Thread
 from typing import IO, cast
 
 from foveate.core.errors import BadOption
-from foveate.ingest.document_task import PreparedPart, Preparer, Refusal, Task
+from foveate.ingest.document_task import PartsByTask, PreparedPart, Preparer, Refusal, Task
 from foveate.ingest.process import (
     WorkerFailure,
     format_exit,
@@ -137,7 +137,7 @@ _ATTEMPTS = 2
 @contextmanager
 def prepare_in_processes(
     preparer: Preparer, tasks: Sequence[Task], jobs: int
-) -> Iterator[Iterator[Iterator[PreparedPart]]]:
+) -> Iterator[PartsByTask]:
     """The parts of each task, in order, prepared by `jobs` processes.
 
     Errors of a process are raised where its parts are read. Raises `BadOption` if the tokenizer or

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.ingest.chunk import check_sizes
-from foveate.ingest.document_task import PreparedPart, Preparer, Task
+from foveate.ingest.document_task import PartsByTask, Preparer, Task
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.loaders import suffixes
 from foveate.ingest.loaders.decode import check_encoding
@@ -38,9 +38,7 @@ Progress = Callable[[int, int, str], None]
 
 What they hold may still wait for its transaction."""
 
-Engine: TypeAlias = Callable[
-    [Preparer, Sequence[Task]], AbstractContextManager[Iterator[Iterator[PreparedPart]]]
-]
+Engine: TypeAlias = Callable[[Preparer, Sequence[Task]], AbstractContextManager[PartsByTask]]
 """Prepares tasks, wherever that is; gives the parts of each, in the order of the tasks."""
 
 
@@ -132,14 +130,11 @@ def _run_tasks(
 def local_engine(jobs: int | None) -> Engine:
     """So many processes, 1 is this one alone; None for as many as are worth starting."""
 
-    @contextmanager
-    def prepared(
-        preparer: Preparer, tasks: Sequence[Task]
-    ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
+    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> AbstractContextManager[PartsByTask]:
         wanted = job_count(len(tasks)) if jobs is None else jobs
-        some = prepare_in_processes(preparer, tasks, wanted) if wanted > 1 else None
-        with some or prepare_in_process(preparer, tasks) as parts:
-            yield parts
+        if wanted > 1:
+            return prepare_in_processes(preparer, tasks, wanted)
+        return prepare_in_process(preparer, tasks)
 
     return prepared
 
@@ -155,9 +150,7 @@ def job_count(files: int) -> int:
 
 
 @contextmanager
-def prepare_in_process(
-    preparer: Preparer, tasks: Sequence[Task]
-) -> Iterator[Iterator[Iterator[PreparedPart]]]:
+def prepare_in_process(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[PartsByTask]:
     """The parts of each task, in order, prepared in this process."""
     with Sandbox(preparer.limits) as sandbox:
         yield (preparer.parts(task, sandbox) for task in tasks)
@@ -167,17 +160,11 @@ def walk_paths(paths: Path | str | Iterable[Path | str]) -> tuple[Walk, ...]:
     """The files under each path; raises `BadInput`, and `BadOption` for two of one name."""
     roots = [paths] if isinstance(paths, Path | str) else list(paths)
     walks = tuple(walk(Path(root), frozenset(suffixes())) for root in roots)
-    _check_distinct_names(walks)
-    return walks
-
-
-def _check_distinct_names(walks: Sequence[Walk]) -> None:
-    taken: set[str] = set()
-    for each in walks:
-        scope = each.scope.removesuffix("/")
-        if scope in taken:
+    names = [each.scope.removesuffix("/") for each in walks]
+    for name in names:
+        if names.count(name) > 1:
             raise BadOption(
-                f"two of the paths are called {scope!r}, and so would their documents be; "
+                f"two of the paths are called {name!r}, and so would their documents be; "
                 f"rename one, or index the folder that holds both"
             )
-        taken.add(scope)
+    return walks

@@ -24,7 +24,7 @@ from foveate.ingest.document_task import (
 from foveate.ingest.model_enrichment import ModelEnricher
 from foveate.ingest.prepare import content_digest, origin_from_hash, root_from_hash
 from foveate.ingest.walk import Failure, File, Walk
-from foveate.ingest.write_queue import WriteQueue
+from foveate.ingest.write_queue import FileDocument, WriteQueue
 from foveate.ports import QUESTIONS, Embedder, Store
 
 _COUNTERS = (
@@ -153,7 +153,7 @@ class RunState:
         batch = getattr(self._store, "batch", None) if self._at_once > 1 else None
         return nullcontext() if batch is None else batch()
 
-    def _write_documents(self, waiting: list[tuple[File, PreparedDocument]]) -> dict[str, str]:
+    def _write_documents(self, waiting: list[FileDocument]) -> dict[str, str]:
         """Write them; by document id, why the store refused one."""
         refused: dict[str, str] = {}
         for _, part in waiting:
@@ -163,9 +163,7 @@ class RunState:
                 refused[part.document.id] = str(error)
         return refused
 
-    def _record_written(
-        self, waiting: list[tuple[File, PreparedDocument]], refused: Mapping[str, str]
-    ) -> None:
+    def _record_written(self, waiting: list[FileDocument], refused: Mapping[str, str]) -> None:
         for file, part in waiting:
             if part.document.id in refused:
                 del self._file_by_id[part.document.id]
@@ -181,9 +179,7 @@ class RunState:
             asked = (chunk.metadata.get(QUESTIONS, ()) for chunk in part.chunks)
             self._counts["questions"] += sum(map(len, asked))
 
-    def _describe_documents(
-        self, waiting: list[tuple[File, PreparedDocument]]
-    ) -> list[tuple[File, PreparedDocument]]:
+    def _describe_documents(self, waiting: list[FileDocument]) -> list[FileDocument]:
         """Add what the model writes about them."""
         if self._describe is None:
             return waiting
@@ -203,9 +199,7 @@ class RunState:
         vectors = load_stored_vectors(self._store, old.pop(0), part) if self._embedder else None
         return part if vectors is None else replace(part, vectors=vectors)
 
-    def _embed_documents(
-        self, waiting: list[tuple[File, PreparedDocument]]
-    ) -> list[tuple[File, PreparedDocument]]:
+    def _embed_documents(self, waiting: list[FileDocument]) -> list[FileDocument]:
         bare = [part for _, part in waiting if part.vectors is None]
         texts = [chunk.text for part in bare for chunk in part.chunks]
         vectors = embed_texts(self._embedder, texts)
@@ -290,7 +284,7 @@ class RunState:
         )
 
     def _is_in_scope(self, origin: str) -> bool:
-        return any(_is_under(origin, each.scope) for each in self._walks)
+        return any(is_under(origin, each.scope) for each in self._walks)
 
     def _is_unread(self, origin: str) -> bool:
         parents = (origin[: i + 1] for i, char in enumerate(origin) if char == "/")
@@ -308,7 +302,7 @@ def _check_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
     for each in walks:
         for stored in known.values():
             if (
-                _is_under(origin_from_hash(stored), each.scope)
+                is_under(origin_from_hash(stored), each.scope)
                 and root_from_hash(stored) != each.root
             ):
                 raise BadOption(
@@ -318,7 +312,8 @@ def _check_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
                 )
 
 
-def _is_under(origin: str, scope: str) -> bool:
+def is_under(origin: str, scope: str) -> bool:
+    """Whether a file of this name belongs to the scope of a walk."""
     return origin.startswith(scope) if scope.endswith("/") else origin == scope
 
 

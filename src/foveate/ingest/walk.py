@@ -97,7 +97,7 @@ def _walk_folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str])
             with os.scandir(folder) as entries:
                 found = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
-            failed.append(Failure(path=f"{name}/", reason=_error_reason(error)))
+            failed.append(Failure(path=f"{name}/", reason=error_reason(error)))
             continue
         for entry in found:
             if entry.name.startswith("."):
@@ -141,7 +141,7 @@ def _looked_at(
         if not stat.S_ISREG(path.stat().st_mode):
             return "not a regular file", ()
     except (OSError, RuntimeError) as error:
-        return f"a broken link: {_error_reason(error)}" if entry.is_symlink() else _error_reason(
+        return f"a broken link: {error_reason(error)}" if entry.is_symlink() else error_reason(
             error
         ), ()
     suffix = path.suffix.lower()
@@ -150,5 +150,6 @@ def _looked_at(
     return "", steps
 
 
-def _error_reason(error: Exception) -> str:
+def error_reason(error: Exception) -> str:
+    """What the system says of a file, else the error's own words."""
     return (error.strerror if isinstance(error, OSError) else "") or str(error)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from foveate.core.errors import MissingExtra
-from foveate.ingest.document_task import PreparedPart, Preparer, Task, UnchangedDocument
+from foveate.ingest.document_task import PartsByTask, Preparer, Task, UnchangedDocument
 from foveate.ingest.prepare import origin_from_hash
 from foveate.ingest.run import Engine
+from foveate.ingest.run_state import is_under
 from foveate.ingest.walk import Walk
 from foveate.ports import Store
 
@@ -77,39 +77,26 @@ def _path_state(path: Path) -> _PathState:
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ChangeFilter:
-    """Selects the files that changed, and those that are uncertain."""
+def engine_for_changes(changed: ChangedPaths, doubtful: frozenset[str], engine: Engine) -> Engine:
+    """An engine that reads what changed alone, and `doubtful` files, by name; the rest stays."""
 
-    changed: ChangedPaths
-    doubtful: frozenset[str]
-
-    def __call__(self, task: Task) -> bool:
-        if self.changed is None or not task.known or task.file.name in self.doubtful:
+    def is_due(task: Task) -> bool:
+        if changed is None or not task.known or task.file.name in doubtful:
             return True
         path = task.file.path
         if path.is_symlink():
             return True
         real = path.parent.resolve() / path.name
-        return any(str(each) in self.changed for each in (real, *real.parents))
-
-
-def engine_for_changes(changed: ChangedPaths, doubtful: frozenset[str], engine: Engine) -> Engine:
-    """An engine that reads what changed alone, and `doubtful` files, by name; the rest stays."""
-    due = _ChangeFilter(changed=changed, doubtful=doubtful)
+        return any(str(each) in changed for each in (real, *real.parents))
 
     @contextmanager
-    def prepared(
-        preparer: Preparer, tasks: Sequence[Task]
-    ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
-        found = [due(task) for task in tasks]
-        work = [task for task, is_due in zip(tasks, found, strict=True) if is_due]
+    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[PartsByTask]:
+        found = [is_due(task) for task in tasks]
+        work = [task for task, due in zip(tasks, found, strict=True) if due]
         with engine(preparer, work) as done:
             yield (
-                next(done)
-                if is_due
-                else (UnchangedDocument(id=identity) for identity in task.known)
-                for task, is_due in zip(tasks, found, strict=True)
+                next(done) if due else (UnchangedDocument(id=identity) for identity in task.known)
+                for task, due in zip(tasks, found, strict=True)
             )
 
     return prepared
@@ -121,8 +108,4 @@ def find_empty_scopes(walks: Sequence[Walk], store: Store) -> list[str]:
     if not bare:
         return []
     origins = {origin_from_hash(stored) for _, stored in store.documents()}
-    return [
-        scope
-        for scope in bare
-        if any(each.startswith(scope) if scope.endswith("/") else each == scope for each in origins)
-    ]
+    return [scope for scope in bare if any(is_under(each, scope) for each in origins)]

@@ -12,7 +12,8 @@ import pickle
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import IO, Any
+from functools import cached_property
+from typing import IO, Any, cast
 
 from foveate.core.errors import BadOption, ExternalError, FoveateError
 from foveate.ingest.document_task import Preparer
@@ -44,26 +45,14 @@ class LazyEmbedder:
 
     def __init__(self, pickled: bytes) -> None:
         self._pickled = pickled
-        self._inner: Embedder | None = None
 
-    @property
-    def name(self) -> str:
-        """The embedder's."""
-        return self._load_inner().name
+    @cached_property
+    def _embedder(self) -> Embedder:
+        found: Embedder = _unpickle(self._pickled)
+        return found
 
-    @property
-    def dimensions(self) -> int:
-        """The embedder's."""
-        return self._load_inner().dimensions
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """The embedder's vectors."""
-        return self._load_inner().embed(texts)
-
-    def _load_inner(self) -> Embedder:
-        if self._inner is None:
-            self._inner = _unpickle(self._pickled)
-        return self._inner
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._embedder, name)
 
 
 def _receive_preparer(tasks: IO[bytes]) -> Preparer:
@@ -71,7 +60,7 @@ def _receive_preparer(tasks: IO[bytes]) -> Preparer:
     sys.path += [place for place in places if place not in sys.path]
     found: Preparer = _unpickle(receive(tasks))
     embedder = receive(tasks)
-    return replace(found, embedder=LazyEmbedder(embedder)) if embedder else found
+    return replace(found, embedder=cast("Embedder", LazyEmbedder(embedder))) if embedder else found
 
 
 def _unpickle(pickled: bytes | None) -> Any:

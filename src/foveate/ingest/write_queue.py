@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from foveate.ingest.document_task import EMBED_BATCH, PreparedDocument
 from foveate.ingest.walk import File
@@ -11,6 +12,9 @@ MAX_CHUNKS, MAX_CHARACTERS = 4_096, 8 << 20
 """Chunks, and characters of documents, that wait at the most."""
 MODEL_BATCH = 32
 """Documents that wait for a model at the most, and are written at once: its words are dear."""
+
+FileDocument: TypeAlias = tuple[File, PreparedDocument]
+"""A document and the file that it is from."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,7 +27,7 @@ class WriteQueue:
     at_once: int
     describes: bool = False
     embeds: bool = False
-    parts: list[tuple[File, PreparedDocument]] = field(default_factory=list)
+    parts: list[FileDocument] = field(default_factory=list)
     chunks: int = 0
     chunks_without_vectors: int = 0
     text: int = 0

@@ -1,14 +1,15 @@
-"""A store that its first write creates, so that a run without documents leaves nothing behind."""
+"""A store that its first write creates, and what may be wrong with one that is to be opened.
+
+So a run without documents leaves nothing behind.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from foveate.core.errors import BadInput, InvalidRequest
+from foveate.core.errors import BadInput, BadOption, InvalidRequest
 from foveate.ports import Store
-
-__all__ = ["LazyStore", "StoreCreationFailed", "StoreNotFound"]
 
 
 class StoreNotFound(BadInput):
@@ -21,6 +22,20 @@ class StoreCreationFailed(Exception):
     def __init__(self, why: InvalidRequest) -> None:
         self.why = why
         super().__init__(str(why))
+
+
+def check_same_embedder(
+    store: str, kept: tuple[str, int], given: tuple[str, int], *, new: str
+) -> None:
+    """Raise `BadOption` where another embedder is given than the store has; empty is none.
+
+    `store`, `new`: the store, and where else one may index, as the message names them.
+    """
+    if given[0] and given != kept:
+        raise BadOption(
+            f"{store} holds vectors of {kept[0]!r} ({kept[1]} dimensions), not of {given[0]!r} "
+            f"({given[1]}); open it with that embedder, or index into a new {new}"
+        )
 
 
 class LazyStore:

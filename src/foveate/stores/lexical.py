@@ -82,15 +82,6 @@ _MAX_CACHED_POSTINGS, _CACHED_POSTINGS_PER_ROW = 8_000_000, 32
 _WHAT = "its full-text index is not as it was written"
 
 
-def load_postings(
-    connection: Connection, scan: Scan, terms: Sequence[str]
-) -> dict[str, tuple[Any, Any]]:
-    """Term, in the order given → (positions in the scan, occurrences), cached with the scan."""
-    return read_through_cache(
-        scan, terms, lambda missing: _read_postings(connection, scan, missing)
-    )
-
-
 def read_through_cache(
     scan: ScannedRows, terms: Sequence[str], read_: Callable[[list[str]], list[tuple[Any, Any]]]
 ) -> dict[str, tuple[Any, Any]]:
@@ -114,7 +105,8 @@ def _cache_cost(found: tuple[Any, Any]) -> int:
     return len(found[0]) + 2_000  # so that there are never very many rare terms
 
 
-def _read_postings(connection: Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
+def read_postings(connection: Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
+    """Per term: positions in the scan, and how often; raises for damage."""
     known = _load_term_rows(connection, terms)
     blobs: dict[int, list[bytes]] = {number: [] for number, _ in known.values()}
     for some in iter_batches(sorted(blobs)):

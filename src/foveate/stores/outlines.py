@@ -19,13 +19,6 @@ _PLACE = Struct("<qqq")
 _WHAT = "a document is not as it was written"
 
 
-def write(
-    connection: Connection, number: int, row: Mapping[str, Any], places: Iterable[Place]
-) -> None:
-    """Keep a new document's outline; `row`: its fields and its audience."""
-    connection.execute("INSERT INTO outlines VALUES (?, ?, ?, ?, ?)", outline(number, row, places))
-
-
 def outline(number: int, row: Mapping[str, Any], places: Iterable[Place]) -> tuple[Any, ...]:
     """A document's outline as a row, with its checksums."""
     first = (number, row["document_id"], encode_places(places))

@@ -14,6 +14,8 @@ import numpy as np
 
 from foveate.core.errors import BadOption
 from foveate.core.fuse import rrf
+from foveate.core.types import Candidate, Chunk
+from foveate.ports import SearchResult
 
 _K1 = 1.2
 _B = 0.75
@@ -128,3 +130,32 @@ def best_keys(rows: Any, keys: Mapping[int, SortKey], scores: Any, depth: int) -
 def fuse(semantic: list[SortKey], lexical: list[SortKey], limit: int) -> list[tuple[int, float]]:
     """Both legs as one: (position, fused score), best first."""
     return [(key[-1], score) for key, score in rrf((semantic, lexical))[:limit]]
+
+
+def search_result(
+    fused: Sequence[tuple[int, float]],
+    chunks: Mapping[int, Chunk],
+    cosines: Mapping[int, float] | None,
+    bm25: Mapping[int, float],
+    *,
+    lexical_matches: int,
+    index: str,
+    state_root: str,
+) -> SearchResult:
+    """The answer, with figures by position; `index`: what named the rows, empty for all of them."""
+    return SearchResult(
+        candidates=tuple(
+            Candidate(
+                chunk=chunks[row],
+                score=score,
+                semantic_score=None if cosines is None else cosines[row],
+                lexical_score=bm25[row] or None,
+            )
+            for row, score in fused
+        ),
+        badge="hybrid" if lexical_matches else "vector_only",
+        lexical_matches=lexical_matches,
+        exact=not index,
+        index=index,
+        state_root=state_root,
+    )

@@ -28,12 +28,11 @@ from typing import Any, cast
 from foveate.answer.read_back import parse_message
 from foveate.core.chat.request import CONTENT_PART_FORMATS
 from foveate.core.contracts import Format, ParsedBlock
-from foveate.core.errors import MissingExtra
 from foveate.core.render import Renderer
 from foveate.core.types import Block
 from foveate.core.window import join_message, join_parts
 from foveate.ports import Content
-from foveate.testing.hostile import ROLES, SPECIAL_TOKENS, block_lists, texts
+from foveate.testing.hostile import ROLES, SPECIAL_TOKENS, block_lists, law_settings, texts
 from foveate.testing.markers import check_markers
 
 _CALLS_PER_BLOCK = Counter({"separator": 1, "header": 1, "body": 1, "footer": 1})
@@ -41,17 +40,9 @@ _CALLS_PER_BLOCK = Counter({"separator": 1, "header": 1, "body": 1, "footer": 1}
 
 def check_format(format: Format, *, examples: int = 50) -> None:
     """Raise `AssertionError` with the law that the format breaks."""
-    try:
-        from hypothesis import HealthCheck, given, settings
-    except ImportError:
-        raise MissingExtra("hypothesis", "testing") from None
+    quiet = law_settings(examples)
+    from hypothesis import given
 
-    quiet = settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
     renderers = (
         Renderer(format=format),
         Renderer(format=format, label="Pagina context", spotlight=True),

@@ -9,8 +9,8 @@ secret: a chunk comes with its principals.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -21,23 +21,15 @@ from foveate.core.types import Chunk
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Document, Store
-from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, CorpusEntry
+from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, CorpusEntry, Entries, fill
 
 OpenStore: TypeAlias = Callable[[], Store]
 
 MARK = "zqx"
 OWNER = "tenant"
 IMPOSTORS: tuple[tuple[str, ...], ...] = (
-    *(
-        (OWNER.upper(),),
-        (f" {OWNER}",),
-        (f"{OWNER}\0",),
-        (MARK,),
-        ("",),
-        ("%",),
-        ("*",),
-        ("\ud800",),
-    ),
+    *((OWNER.upper(),), (f" {OWNER}",), (f"{OWNER}\0",), (MARK,), ("",), ("%",), ("*",)),
+    ("\ud800",),
     *((f'["{OWNER}"]',), (f"x' OR '{OWNER}' = '{OWNER}",), (f"{OWNER}, red",), ("-1", "0", "1")),
 )
 """Whoever is not the owner, however alike."""
@@ -50,44 +42,31 @@ FILTERS: tuple[dict[str, Any], ...] = (
 )
 
 
-def secrets_leave_no_trace_in_answers(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def secrets_leave_no_trace_in_answers(open_empty: OpenStore, entries: Entries) -> None:
     """Searches by words, by the secret's own vector and by filters; neighbours; roots."""
-    with _SecretAndPlainStores(open_empty, entries) as (full, bare):
+    places = [(e.document.id, c.sequence) for e in plant_secrets(entries) for c in e.chunks]
+    places += [(f"mixed{n}", n) for n in range(3)]
+    with _secret_and_plain_stores(open_empty, entries) as stores:
         for who in (*PRINCIPALS, *IMPOSTORS):
             for query in QUERIES:
-                _check_same(
-                    who, [_search_results(store, query, who, None) for store in (full, bare)]
-                )
+                _check_same(who, [_search_results(one, query, who, None) for one in stores])
             for where in FILTERS:
-                _check_same(
-                    who, [_search_results(store, QUERIES[1], who, where) for store in (full, bare)]
-                )
-            places = [(e.document.id, c.sequence) for e in plant_secrets(entries) for c in e.chunks]
-            places += [(f"mixed{n}", n) for n in range(3)]
-            _check_same(
-                who, [store.neighbours(places, 2, principals=who) for store in (full, bare)]
-            )
-            _check_same(who, [store.state_root(principals=who) for store in (full, bare)])
+                _check_same(who, [_search_results(one, QUERIES[1], who, where) for one in stores])
+            _check_same(who, [one.neighbours(places, 2, principals=who) for one in stores])
+            _check_same(who, [one.state_root(principals=who) for one in stores])
 
 
-def secrets_leave_no_trace_in_contexts(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def secrets_leave_no_trace_in_contexts(open_empty: OpenStore, entries: Entries) -> None:
     """Text, citations with their corroborating sources, trace, figures and manifest; refusals."""
-    with _SecretAndPlainStores(open_empty, entries) as (full, bare):
+    nowhere = {"document_id": f"{MARK}-0"}
+    with _secret_and_plain_stores(open_empty, entries) as stores:
         for name in ("default", "document-first", "citations", "four-stage"):
             for who in (*PRINCIPALS, *IMPOSTORS[:3]):
-                made = [_assemble_context(store, name, who) for store in (full, bare)]
-                _check_same(who, made)
-        nowhere = {"document_id": f"{MARK}-0"}
-        _check_same(
-            (), [_assemble_context(store, "default", (), nowhere) for store in (full, bare)]
-        )
+                _check_same(who, [_assemble_context(one, name, who) for one in stores])
+        _check_same((), [_assemble_context(one, "default", (), nowhere) for one in stores])
 
 
-def secrets_leave_no_trace_in_errors(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def secrets_leave_no_trace_in_errors(open_empty: OpenStore, entries: Entries) -> None:
     """What is refused is refused in the same words, whatever else is in the store."""
     attempts: tuple[Callable[[Store], object], ...] = (
         lambda store: store.search("granite", None, limit=0),
@@ -96,16 +75,14 @@ def secrets_leave_no_trace_in_errors(open_empty: OpenStore, entries: Sequence[Co
         lambda store: store.search("granite", None, where={"document_id": {"x": 1}}),
         lambda store: store.neighbours([(f"{MARK}-0", 0)], -1),
     )
-    with _SecretAndPlainStores(open_empty, entries) as (full, bare):
+    with _secret_and_plain_stores(open_empty, entries) as stores:
         for attempt in attempts:
-            _check_same((), [_result_or_error(attempt, store) for store in (full, bare)])
+            _check_same((), [_result_or_error(attempt, one) for one in stores])
 
 
-def secrets_leave_no_trace_in_figures(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def secrets_leave_no_trace_in_figures(open_empty: OpenStore, entries: Entries) -> None:
     """Stores that offer figures or whole documents to a reader: those of a store without them."""
-    with _SecretAndPlainStores(open_empty, entries) as (full, bare):
+    with _secret_and_plain_stores(open_empty, entries) as (full, bare):
         for who in (*PRINCIPALS, *IMPOSTORS):
             for offer in (getattr(full, "stats", None), getattr(bare, "stats", None)):
                 assert offer is None or MARK not in repr(offer(principals=who)), f"stats for {who}"
@@ -117,11 +94,11 @@ def secrets_leave_no_trace_in_figures(
                     assert found is None, f"{who} reads {entry.document.id}"
 
 
-def secrets_come_and_go_unnoticed(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def secrets_come_and_go_unnoticed(open_empty: OpenStore, entries: Entries) -> None:
     """Before, while and after they are there, a reader's answers and root stay what they were."""
     secrets = [entry for entry in plant_secrets(entries) if entry.document.principals == (OWNER,)]
     open_parts = [_mixed_entry(number, secret=False) for number in range(3)]
-    with closing(_fill(open_empty(), [*entries, *open_parts])) as store:
+    with closing(fill(open_empty(), [*entries, *open_parts])) as store:
 
         def seen() -> list[object]:
             return [
@@ -130,21 +107,19 @@ def secrets_come_and_go_unnoticed(open_empty: OpenStore, entries: Sequence[Corpu
             ]
 
         before, whole = seen(), store.state_root()
-        _fill(store, [*secrets, *(_mixed_entry(number, secret=True) for number in range(3))])
+        fill(store, [*secrets, *(_mixed_entry(number, secret=True) for number in range(3))])
         assert store.state_root() != whole, "the root of the whole store does not cover secrets"
         assert seen() == before, "secrets that came are noticed"
         for entry in secrets:
             assert store.delete(entry.document.id)
-        _fill(store, open_parts)
+        fill(store, open_parts)
         assert seen() == before, "secrets that went are noticed"
         assert store.state_root() == whole
 
 
-def secrets_are_there_for_their_owner(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def secrets_are_there_for_their_owner(open_empty: OpenStore, entries: Entries) -> None:
     """The hunt proves something: who may read them finds every one, and its neighbours."""
-    with closing(_fill(open_empty(), [*entries, *plant_secrets(entries)])) as store:
+    with closing(fill(open_empty(), [*entries, *plant_secrets(entries)])) as store:
         found = store.search(f"{MARK} granite", None, limit=999, depth=999, principals=(OWNER,))
         ids = {candidate.id for candidate in found.candidates}
         expected = {c.id for e in plant_secrets(entries) for c in e.chunks if MARK in c.text}
@@ -163,7 +138,7 @@ LAWS = (
 )
 
 
-def plant_secrets(entries: Sequence[CorpusEntry]) -> list[CorpusEntry]:
+def plant_secrets(entries: Entries) -> list[CorpusEntry]:
     """Documents for their owner alone: copies of what others may read, and better answers.
 
     In some documents of others, one chunk in the middle is the owner's.
@@ -226,27 +201,15 @@ def _mixed_entry(number: int, *, secret: bool) -> CorpusEntry:
     )
 
 
-class _SecretAndPlainStores:
+@contextmanager
+def _secret_and_plain_stores(open_empty: OpenStore, entries: Entries) -> Iterator[tuple[Any, Any]]:
     """A store with the secrets, and one without; both closed at the end."""
-
-    def __init__(self, open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
-        self._stores = (
-            _fill(open_empty(), [*entries, *plant_secrets(entries)]),
-            _fill(open_empty(), [*entries, *(_mixed_entry(n, secret=False) for n in range(3))]),
-        )
-
-    def __enter__(self) -> tuple[Any, Any]:
-        return self._stores
-
-    def __exit__(self, *exception: object) -> None:
-        for store in self._stores:
-            store.close()
-
-
-def _fill(store: Store, entries: Sequence[CorpusEntry]) -> Store:
-    for entry in entries:
-        entry.put(store)
-    return store
+    open_parts = [_mixed_entry(number, secret=False) for number in range(3)]
+    with (
+        closing(fill(open_empty(), [*entries, *plant_secrets(entries)])) as full,
+        closing(fill(open_empty(), [*entries, *open_parts])) as plain,
+    ):
+        yield full, plain
 
 
 def _search_results(

@@ -11,13 +11,13 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from foveate.core.contracts import Format
-from foveate.core.errors import MissingExtra
 from foveate.core.formats.shared.parts import bodies_of
 from foveate.core.render import Renderer
 from foveate.core.text import markers as grammar
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import Block
 from foveate.pipeline.prompts import marker_from_format
+from foveate.testing.hostile import law_settings
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -59,22 +59,15 @@ def markers() -> SearchStrategy[str]:
 
 def check_markers(format: Format, *, examples: int = 50) -> None:
     """Raise `AssertionError` with the marker that breaks the law."""
-    try:
-        from hypothesis import HealthCheck, given, settings
-    except ImportError:
-        raise MissingExtra("hypothesis", "testing") from None
+    quiet = law_settings(examples)
+    from hypothesis import given
 
     renderers = (
         Renderer(format=format),
         Renderer(format=format, label="Pagina context", spotlight=True),
     )
 
-    @settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @quiet
     @given(markers())
     def obey(found: str) -> None:
         for text in _sentences(found):

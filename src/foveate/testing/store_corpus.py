@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from foveate.core.types import Chunk
 from foveate.ports import QUESTIONS, Document, Store
@@ -33,6 +33,16 @@ class CorpusEntry:
         """Write it."""
         vectors = EMBEDDER.embed([chunk.text for chunk in self.chunks])
         store.put(self.document, self.chunks, vectors, [7] * len(self.chunks), fingerprint="f1")
+
+
+Entries: TypeAlias = Sequence[CorpusEntry]
+
+
+def fill(store: Store, entries: Iterable[CorpusEntry]) -> Store:
+    """The store with these entries in it."""
+    for entry in entries:
+        entry.put(store)
+    return store
 
 
 def corpus(seed: int = 0, count: int = 12) -> tuple[CorpusEntry, ...]:

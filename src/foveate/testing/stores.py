@@ -7,7 +7,7 @@ store that holds only what may be read, never with a recorded output.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
 from random import Random
@@ -20,9 +20,11 @@ from foveate.testing.store_corpus import (
     EMBEDDER,
     PRINCIPALS,
     CorpusEntry,
+    Entries,
     change_entry,
     corpus,
     entry_variants,
+    fill,
 )
 
 QUERIES = (
@@ -34,19 +36,19 @@ QUERIES = (
     "zzz",
 )
 OpenStore = Callable[[], Store]
-Law = Callable[[OpenStore, Sequence[CorpusEntry]], None]
+Law = Callable[[OpenStore, Entries], None]
 
 
-def check_store(open_empty: OpenStore, entries: Sequence[CorpusEntry] | None = None) -> None:
+def check_store(open_empty: OpenStore, entries: Entries | None = None) -> None:
     """Raise `AssertionError` with the law that the store breaks."""
     for law in LAWS:
         law(open_empty, corpus() if entries is None else entries)
 
 
-def history_does_not_matter(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def history_does_not_matter(open_empty: OpenStore, entries: Entries) -> None:
     """The same documents, however they came there, give the same answers and the same root."""
     random = Random(1)  # noqa: S311
-    with closing(_fill(open_empty, entries)) as plain, closing(open_empty()) as winding:
+    with closing(fill(open_empty(), entries)) as plain, closing(open_empty()) as winding:
         shuffled = random.sample(entries, len(entries))
         for entry in shuffled:
             entry.put(winding)
@@ -62,14 +64,12 @@ def history_does_not_matter(open_empty: OpenStore, entries: Sequence[CorpusEntry
             assert _search(winding, query) == _search(plain, query), f"history shows: {query!r}"
 
 
-def what_one_may_not_read_is_not_there(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def what_one_may_not_read_is_not_there(open_empty: OpenStore, entries: Entries) -> None:
     """Answers, scores, badges, counts, neighbours and root are those of a store without it."""
-    with closing(_fill(open_empty, entries)) as full:
+    with closing(fill(open_empty(), entries)) as full:
         for who in PRINCIPALS:
             mine = [entry for entry in entries if _is_readable(entry.document.principals, who)]
-            with closing(_fill(open_empty, mine)) as alone:
+            with closing(fill(open_empty(), mine)) as alone:
                 for query in QUERIES:
                     seen, expected = _search(full, query, who), _search(alone, query, who)
                     assert seen == expected, f"{who} learns of others by {query!r}"
@@ -80,12 +80,12 @@ def what_one_may_not_read_is_not_there(
                 assert roots[0] == roots[1], f"the root tells {who} about others"
 
 
-def neighbours_are_those_in_reach(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def neighbours_are_those_in_reach(open_empty: OpenStore, entries: Entries) -> None:
     """All chunks within the window of a place, each once, by document and sequence."""
     everyone = ("blue", "red")
     chunks = sorted(_all_chunks(entries), key=lambda c: (c.document_id, c.sequence, c.id))
     places = [(c.document_id, c.sequence) for c in chunks[::4]] + [("nowhere", 1)]
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         for window in range(4):
             expected = [
                 c.id
@@ -97,9 +97,9 @@ def neighbours_are_those_in_reach(open_empty: OpenStore, entries: Sequence[Corpu
         assert store.neighbours([], 1, principals=everyone) == []
 
 
-def chunks_come_back_as_they_went(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def chunks_come_back_as_they_went(open_empty: OpenStore, entries: Entries) -> None:
     """Every field of a chunk survives, what the document says about it included."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         for entry in entries:
             places = [(c.document_id, c.sequence) for c in entry.chunks]
             found = store.neighbours(places, 0, principals=("blue", "red"))
@@ -107,10 +107,10 @@ def chunks_come_back_as_they_went(open_empty: OpenStore, entries: Sequence[Corpu
             assert found == expected, f"{entry.document.id} came back changed"
 
 
-def filters_do_not_thin_out(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def filters_do_not_thin_out(open_empty: OpenStore, entries: Entries) -> None:
     """A filtered search is as full as the matching chunks allow, and all of it matches."""
     everyone = ("blue", "red")
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         for where in ({"lang": "nl"}, {"tags": "x"}, {"lang": ["nl", "en"], "page": 2}):
             matching = {c.id for c in _all_chunks(entries) if _is_match(c, where)}
             for limit in (1, 5, 1000):
@@ -127,11 +127,11 @@ def filters_do_not_thin_out(open_empty: OpenStore, entries: Sequence[CorpusEntry
                 assert set(ids) <= matching, f"{where} lets others through"
 
 
-def cosines_are_cosines(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def cosines_are_cosines(open_empty: OpenStore, entries: Entries) -> None:
     """The semantic score is the cosine to within what 8 bits hold, and it orders its leg."""
     query = "granite"
     vector = EMBEDDER.embed([query])[0]
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         found = store.search("", vector, limit=1000, depth=1000, principals=("blue", "red"))
     scores = [_require_score(candidate.semantic_score) for candidate in found.candidates]
     assert scores == sorted(scores, reverse=True), "not by cosine"
@@ -142,16 +142,16 @@ def cosines_are_cosines(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -
         assert abs(score - exact) < 0.02, f"cosine {exact} came back as {score}"
 
 
-def a_query_is_text(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def a_query_is_text(open_empty: OpenStore, entries: Entries) -> None:
     """Nothing in a query is syntax: with and without punctuation it finds the same."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         plain = _search(store, "cold river and lamp near")
         assert _search(store, '-cold "river" AND (lamp NEAR) * : ^ {}') == plain
 
 
-def documents_are_listed_by_id(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def documents_are_listed_by_id(open_empty: OpenStore, entries: Entries) -> None:
     """Ids in order with the caller's hash; deleting says whether something was there."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         expected = sorted((e.document.id, e.document.content_hash) for e in entries)
         assert list(store.documents()) == expected
         assert store.delete(expected[0][0])
@@ -159,9 +159,9 @@ def documents_are_listed_by_id(open_empty: OpenStore, entries: Sequence[CorpusEn
         assert list(store.documents()) == expected[1:]
 
 
-def what_is_listed_may_be_read(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def what_is_listed_may_be_read(open_empty: OpenStore, entries: Entries) -> None:
     """Stores that list documents to a reader: those it may read whole, page by page, by id."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         if not isinstance(store, ListableStore):
             return
         shelf: ListableStore = store
@@ -179,9 +179,9 @@ def what_is_listed_may_be_read(open_empty: OpenStore, entries: Sequence[CorpusEn
         assert shelf.listed(after="\udcff", principals=PRINCIPALS[-1]) == []
 
 
-def counts_are_remembered(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def counts_are_remembered(open_empty: OpenStore, entries: Entries) -> None:
     """By fingerprint and content hash, and never for another tokenizer."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         hashes = [chunk.content_hash for chunk in entries[0].chunks]
         assert store.counts("f1", [*hashes, "unknown"]) == dict.fromkeys(hashes, 7)
         assert store.counts("f2", hashes) == {}
@@ -189,15 +189,13 @@ def counts_are_remembered(open_empty: OpenStore, entries: Sequence[CorpusEntry])
         assert store.counts("f2", hashes) == {hashes[0]: 3}
 
 
-def what_no_row_can_hold_is_not_found(
-    open_empty: OpenStore, entries: Sequence[CorpusEntry]
-) -> None:
+def what_no_row_can_hold_is_not_found(open_empty: OpenStore, entries: Entries) -> None:
     """Half of a surrogate pair, wherever it is asked for, is as any name that is not there."""
     half = "\udcff"
     vector = EMBEDDER.embed(["cold"])[0]
     hash_ = entries[0].chunks[0].content_hash
     filters: list[dict[str, Any]] = [{half: "nl"}, {"lang": half}, {"id": [half]}, {"line": half}]
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         for where in filters:
             found = store.search("cold", vector, where=where, principals=("blue", "red"))
             assert not found.candidates, f"{where} lets others through"
@@ -219,10 +217,10 @@ def what_no_row_can_hold_is_not_found(
         assert store.state_root() == root
 
 
-def the_root_covers_the_content(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def the_root_covers_the_content(open_empty: OpenStore, entries: Entries) -> None:
     """Any field that a reader can see changes the root; putting the same again does not."""
     entry = entries[0]
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         roots = [store.state_root()]
         entry.put(store)
         assert store.state_root() == roots[0], "the same document again is another state"
@@ -232,9 +230,9 @@ def the_root_covers_the_content(open_empty: OpenStore, entries: Sequence[CorpusE
         assert len(set(roots)) == len(roots), "a change left the root as it was"
 
 
-def questions_lead_to_their_chunk(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
+def questions_lead_to_their_chunk(open_empty: OpenStore, entries: Entries) -> None:
     """A chunk is found by the words of its questions, for whoever may read it, until it is put."""
-    with closing(_fill(open_empty, entries)) as store:
+    with closing(fill(open_empty(), entries)) as store:
         before = store.state_root()
         bare = next(entry for entry in entries if entry.document.principals == ("red",))
         first, *rest = bare.chunks
@@ -271,13 +269,6 @@ LAWS: tuple[Law, ...] = (
     the_root_covers_the_content,
     *isolation.LAWS,
 )
-
-
-def _fill(open_empty: OpenStore, entries: Iterable[CorpusEntry]) -> Store:
-    store = open_empty()
-    for entry in entries:
-        entry.put(store)
-    return store
 
 
 def _search(store: Store, query: str, who: tuple[str, ...] = ("blue", "red")) -> SearchResult:

@@ -28,16 +28,8 @@ SECRET = "board"  # noqa: S105
 PHRASES = (
     *("The budget is 12 tokens. ", "The budget is not 12 tokens. ", "A window holds a passage. "),
     *("budget ", "token ", "is not ", "3.5 kg, ", "2024-05-01\n", "Why?\n\n", "- item\n"),
-    *(
-        "Ein naïves Café. ",
-        "文脈は長い。",
-        "سياق طويل ",
-        "הקשר ",
-        "👩‍👩‍👧🙂",
-        "e\u0301 ",
-        "<|end|>",
-    ),
-    *("[1] ",),
+    *("Ein naïves Café. ", "文脈は長い。", "سياق طويل ", "הקשר ", "👩‍👩‍👧🙂", "e\u0301 "),
+    *("<|end|>", "[1] "),
     *("a" * 30, "na na na na na na na na ", "    ", "==========\n"),
 )
 """Pieces of text in several scripts: some alike, some repetitive, some that look like structure."""

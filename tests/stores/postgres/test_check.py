@@ -18,6 +18,7 @@ DAMAGE = [
     ("rows", "UPDATE {s}.chunks SET facts = '{{}}' WHERE sequence = 0"),
     ("rows", "DELETE FROM {s}.members WHERE principal = '\"red\"'"),
     ("rows", "UPDATE {s}.documents SET audience = 0"),
+    ("rows", "UPDATE {s}.documents SET text = 'unpacked' WHERE document_id = 'd02'"),
     ("rows", "INSERT INTO {s}.scan SELECT -chunk, audience, terms, norm, vector FROM {s}.scan"),
     ("words", "DELETE FROM {s}.postings WHERE term = 'granite'"),
     ("words", "UPDATE {s}.postings SET audience = 0"),

@@ -7,10 +7,9 @@ so recipes with equal contexts share an answer; failed calls are not logged.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from foveate.answer.messages import messages
 from foveate.core.manifest import digest
@@ -87,11 +86,8 @@ def call_key(kind: str, model: str, sent: Sequence[Message], detail: int | str) 
 def load_calls(path: Path) -> dict[str, LoggedCall]:
     """The file's calls by their keys; raises `BadInput` if it is something else."""
     names = [one.name for one in fields(LoggedCall)]
-
-    def parse(record: Mapping[str, Any]) -> LoggedCall:
-        return LoggedCall(**{name: record[name] for name in names})
-
-    return load_json_lines(path, parse, "answers of a model")
+    what = "answers of a model"
+    return load_json_lines(path, lambda found: LoggedCall(**{n: found[n] for n in names}), what)
 
 
 def append_call(path: Path, said: LoggedCall) -> None:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from foveate.evals.answers.outcome import Outcome
-from foveate.evals.bootstrap import RESAMPLES, SEED, interval, resampled_means
+from foveate.evals.bootstrap import interval, resampled_means
 from foveate.evals.figures import MEASURES, AnswerCell, AnswersSummary, MeasureSummary
 
 ColumnKey: TypeAlias = tuple[str, int, str]
@@ -27,8 +27,6 @@ def summarise_answers(
     model: str,
     prompt: str = "grounded",
     tokens: int = 64,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
 ) -> AnswersSummary:
     """The figures of a finished run."""
     table: dict[str, dict[tuple[str, int], list[Outcome]]] = {}
@@ -36,7 +34,7 @@ def summarise_answers(
         table.setdefault(one.dataset, {}).setdefault((one.recipe, one.budget), []).append(one)
     cells, draws = [], {}
     for name, groups in table.items():
-        draws[name] = _resample_differences(name, groups, baseline, resamples, seed)
+        draws[name] = _resample_differences(name, groups, baseline)
         for recipe, budget in sorted(groups, key=lambda group: group[1]):
             cells.append(_build_cell(recipe, budget, groups, draws[name], baseline))
     recipes = dict.fromkeys(one.recipe for one in outcomes)
@@ -50,11 +48,7 @@ def summarise_answers(
 
 
 def _resample_differences(
-    name: str,
-    groups: Mapping[tuple[str, int], Sequence[Outcome]],
-    baseline: str,
-    resamples: int,
-    seed: int,
+    name: str, groups: Mapping[tuple[str, int], Sequence[Outcome]], baseline: str
 ) -> Mapping[ColumnKey, Any]:
     """Resampled mean differences of each column with pairs; NaN for a draw without one."""
     columns: list[ColumnKey] = []
@@ -68,7 +62,7 @@ def _resample_differences(
                 values.append([float(pair is not None) for pair in pairs])
     if not columns:
         return {}
-    means = resampled_means(np.array(values).T, name, resamples=resamples, seed=seed)
+    means = resampled_means(np.array(values).T, name)
     sums, shares = means[:, 0::2], means[:, 1::2]
     found = np.divide(sums, shares, out=np.full_like(sums, np.nan), where=shares > 0)
     return {column: found[:, i] for i, column in enumerate(columns)}

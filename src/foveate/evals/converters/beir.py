@@ -57,10 +57,7 @@ def read_beir(names: Sequence[str], dataset: str, language: str) -> SourceDatase
 
     def keep(record: Mapping[str, Any]) -> None:
         question = _parse_question(record, source.passages, judged)
-        if question.gold:
-            source.add_question(question)
-        else:
-            source.left_out[UNJUDGED] += 1
+        source.add_question_with_gold(question, UNJUDGED)
 
     source.read_json_lines(queries, QUERIES_FORM, keep)
     return source

@@ -45,10 +45,7 @@ def read_hotpotqa(names: Sequence[str], dataset: str, language: str) -> SourceDa
 
     def keep(item: Any) -> None:
         question = _parse_question(source, read_value(_Record, item), dataset)
-        if question.gold:
-            source.add_question(question)
-        else:
-            source.left_out[NO_FACT] += 1
+        source.add_question_with_gold(question, NO_FACT)
 
     for name in expand_patterns(names):
         items = read_json(name, FORM)

@@ -60,10 +60,8 @@ def read_musique(names: Sequence[str], dataset: str, language: str) -> SourceDat
         question = _parse_question(source, read_value(_Record, record), dataset, language)
         if question is None:
             source.left_out[UNANSWERABLE] += 1
-        elif not question.gold:
-            source.left_out[NO_SUPPORT] += 1
         else:
-            source.add_question(question)
+            source.add_question_with_gold(question, NO_SUPPORT)
 
     for name in expand_patterns(names):
         source.read_json_lines(name, FORM, keep)

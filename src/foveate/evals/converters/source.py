@@ -98,6 +98,13 @@ class SourceDataset:
         self._question_ids.add(question.id)
         self.questions.append(question)
 
+    def add_question_with_gold(self, question: SourceQuestion, reason: str) -> None:
+        """The same for a question with gold; one without is counted under the reason."""
+        if question.gold:
+            self.add_question(question)
+        else:
+            self.left_out[reason] += 1
+
     def read_records(
         self, name: str, form: str, records: Iterable[tuple[str, T]], keep: Callable[[T], None]
     ) -> None:

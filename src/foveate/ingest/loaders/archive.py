@@ -182,11 +182,13 @@ def read_properties(archive: Archive, part: str = "", modified: str = "modified"
                 found[inside] += name
         else:
             inside = name if kind == "start" and name in found else ""
-    return Properties(
-        title=plain_title(found["title"]),
-        author=plain_title(found["creator"]),
-        modified_at=parse_instant(found[modified]),
-    )
+    return properties_from_texts(found["title"], found["creator"], found[modified])
+
+
+def properties_from_texts(title: str, author: str, modified: str) -> Properties:
+    """The properties as they are written in a file."""
+    moment = parse_instant(modified)
+    return Properties(title=plain_title(title), author=plain_title(author), modified_at=moment)
 
 
 def parse_instant(text: str) -> datetime | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from foveate.core.text.blocks import line_spans
@@ -55,7 +56,7 @@ def definition_sections(text: str) -> list[Section]:
             inside.append((indent, name.group(1)))
             _open(found, start, inside)
     if found:
-        found[-1] = _ending(found[-1], len(text))
+        found[-1] = replace(found[-1], end=len(text))
     return [section for section in found if section.path]
 
 
@@ -65,9 +66,5 @@ def _open(found: list[Section], start: int, inside: list[tuple[int, str]]) -> No
     if found and found[-1].start == start:
         found.pop()
     elif found:
-        found[-1] = _ending(found[-1], start)
+        found[-1] = replace(found[-1], end=start)
     found.append(Section(start=start, end=start + 1, path=path))
-
-
-def _ending(section: Section, end: int) -> Section:
-    return Section(start=section.start, end=end, path=section.path)

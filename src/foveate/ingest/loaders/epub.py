@@ -9,18 +9,17 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
 from foveate.core.errors import BadInput
-from foveate.ingest.loaders.archive import Archive, Properties, parse_instant
+from foveate.ingest.loaders.archive import Archive, Properties, properties_from_texts
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.decode import declared_encoding, decode
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.page import Page
 from foveate.ingest.loaders.tags import parse_tags
-from foveate.ingest.loaders.text import plain_title, sections_from_headings
+from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ports import LoadedDocument
 
 _CHAPTERS = ("application/xhtml+xml", "text/html")
@@ -28,35 +27,21 @@ _MAX_LENGTH = 1_000
 _ALONE = re.compile(r"<([A-Za-z][\w:-]*+)([^<>]*)/>")  # an element that HTML would leave open
 
 
-@dataclass(slots=True)
-class Package:
-    """The package document: properties, and the chapters' parts in the order of the spine."""
-
-    values: dict[str, str] = field(default_factory=dict)
-    chapters: list[str] = field(default_factory=list)
-
-    def properties(self) -> Properties:
-        """The book's properties."""
-        return Properties(
-            title=plain_title(self.values.get("title", "")),
-            author=plain_title(self.values.get("creator", "")),
-            modified_at=parse_instant(self.values.get("modified", "")),
-        )
-
-
 def load_epub(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     """The book as one document; raises `BadInput` if it is damaged, protected or over a limit."""
     archive = Archive(data, limits)
-    package = read_package(archive, _package_part(archive))
-    limits.check_bound("pages", len(package.chapters), "chapters")
+    properties, chapters = _read_package(archive, _package_part(archive))
+    limits.check_bound("pages", len(chapters), "chapters")
     protected = _encrypted_parts(archive)
     blocks = Blocks(limits)
-    for part in package.chapters:
+    for part in chapters:
         if part in protected:
             raise BadInput("encrypted: its chapters are protected against copying")
         if archive.has(part):
             _add_chapter(archive.read(part), blocks)
-    return (_document(package, blocks, path),)
+    text = blocks.text()
+    sections = sections_from_headings(text, blocks.headings)
+    return (properties.document(text, path.stem, sections),)
 
 
 def _add_chapter(data: bytes, blocks: Blocks) -> None:
@@ -68,12 +53,6 @@ def _add_chapter(data: bytes, blocks: Blocks) -> None:
     blocks.headings += [(at + start, level, name) for at, level, name in page.headings]
 
 
-def _document(package: Package, blocks: Blocks, path: Path) -> LoadedDocument:
-    text = blocks.text()
-    sections = sections_from_headings(text, blocks.headings)
-    return package.properties().document(text, path.stem, sections)
-
-
 def _package_part(archive: Archive) -> str:
     for kind, name, given in archive.events("META-INF/container.xml"):
         if kind == "start" and name == "rootfile" and archive.has(given.get("full-path", "")):
@@ -81,23 +60,24 @@ def _package_part(archive: Archive) -> str:
     raise BadInput("a zip archive, but not an EPUB book: it names no package")
 
 
-def read_package(archive: Archive, part: str) -> Package:
-    """The package document of that name."""
-    package = Package()
+def _read_package(archive: Archive, part: str) -> tuple[Properties, list[str]]:
+    """The book's properties, and the chapters' parts in the order of the spine."""
+    values: dict[str, str] = {}
+    chapters: list[str] = []
     parts: dict[str, str] = {}
     inside = ""
     for kind, name, given in archive.events(part):
         if kind == "text":
-            if inside and len(package.values.get(inside, "")) < _MAX_LENGTH:
-                package.values[inside] = package.values.get(inside, "") + name
+            if inside and len(values.get(inside, "")) < _MAX_LENGTH:
+                values[inside] = values.get(inside, "") + name
             continue
-        inside = "" if kind == "end" else _property(name, given, package.values)
+        inside = "" if kind == "end" else _property(name, given, values)
         if kind == "start" and name == "item" and given.get("media-type") in _CHAPTERS:
             parts[given.get("id", "")] = _part_name(part, given.get("href", ""))
         elif kind == "start" and name == "itemref":
-            package.chapters.append(parts.pop(given.get("idref", ""), ""))
-    package.chapters = [each for each in package.chapters if each]
-    return package
+            chapters.append(parts.pop(given.get("idref", ""), ""))
+    said = (values.get(name, "") for name in ("title", "creator", "modified"))
+    return properties_from_texts(*said), [each for each in chapters if each]
 
 
 def _property(name: str, given: Mapping[str, str], known: Mapping[str, str]) -> str:

@@ -50,7 +50,7 @@ def _parse_document(line: str, number: int, path: Path) -> LoadedDocument:
     if row.get("text") is None:
         if not row.keys() - {"text"}:
             raise BadInput("missing; a line needs a text or other keys", line=number, field="text")
-        return _record(line.strip(), number, path)
+        row = {"text": line.strip()}  # a record, as it is written; its keys say nothing to us
     text = _take_string(row, "text", number)
     metadata = _take_value(
         row, "metadata", number, lambda value: isinstance(value, dict), "an object"
@@ -67,18 +67,6 @@ def _parse_document(line: str, number: int, path: Path) -> LoadedDocument:
         modified_at=_take_date(row, number),
         principals=_take_principals(row, number),
         metadata={**row, **(metadata or {})},
-        lines=False,
-    )
-
-
-def _record(line: str, number: int, path: Path) -> LoadedDocument:
-    """A line of other keys: its text is the record as it is written."""
-    return LoadedDocument(
-        text=line,
-        title=path.stem,
-        sections=(Section(start=0, end=len(line), path="", row=number),),
-        id=f"#{number}",
-        own_id=False,
         lines=False,
     )
 

@@ -5,7 +5,6 @@ It reads one version, a segment at a time, while others may write.
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from foveate.core.errors import ExternalError
-from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
+from foveate.core.state import combine_states, state_hash
 from foveate.core.types import content_hash
 from foveate.stores.int8 import squared_norms
 from foveate.stores.lance import files, part, schema
@@ -23,28 +22,19 @@ from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import labels_from_metadata
 from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.scan import vectors_from_column
-from foveate.stores.lance.schema import Segment, audience_number
+from foveate.stores.lance.schema import Audience, Segment, audience_number
+from foveate.stores.recount import MAX_FINDINGS, ReaderTotals, text_findings
 from foveate.stores.report import Finding, Report
-from foveate.stores.rows import SHARED, state_members, terms_to_index
-
-_MAX_FINDINGS = 100
+from foveate.stores.rows import SHARED, chunk_members, document_member, terms_to_index
 
 
 @dataclass(slots=True, kw_only=True)
 class _CheckTotals:
-    """Documents by id so far, and the state and figures of each set of principals."""
+    """Documents and chunks by id so far, and what each set of principals holds."""
 
-    documents: dict[str, int] = field(default_factory=dict)
+    documents: Counter[str] = field(default_factory=Counter)
     chunk_ids: Counter[str] = field(default_factory=Counter)
-    states: dict[str, bytes] = field(default_factory=dict)
-    figures: dict[str, list[int]] = field(default_factory=dict)
-
-    def add(self, kind: int, principals: str, encoded: bytes) -> None:
-        """One member: a document (0) or a chunk (1)."""
-        self.states[principals] = update_state(
-            self.states.get(principals, EMPTY_STATE), added=[encoded]
-        )
-        self.figures.setdefault(principals, [0, 0])[kind] += 1
+    readers: ReaderTotals[str] = field(default_factory=ReaderTotals)
 
 
 def check(place: Location, now: Snapshot, *, embedder: str, dimensions: int) -> Report:
@@ -60,12 +50,12 @@ def check(place: Location, now: Snapshot, *, embedder: str, dimensions: int) -> 
     findings = tuple(
         Finding(part=name, what=what)
         for name, what_is_wrong in found.items()
-        for what in islice(_readable(place, what_is_wrong), _MAX_FINDINGS)
+        for what in islice(_readable(place, what_is_wrong), MAX_FINDINGS)
     )
     return Report(
         documents=len(books.documents),
         chunks=books.chunk_ids.total(),
-        state_root=state_hash(combine_states(books.states.values()), embedder=embedder),
+        state_root=state_hash(combine_states(books.readers.states.values()), embedder=embedder),
         findings=findings,
     )
 
@@ -96,19 +86,20 @@ def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
         table = _segment_table(now, segment, "documents", schema.DOCUMENT_COLUMNS)
         for row in table.to_pylist() if table is not None else ():
             name = row["document_id"]
-            books.documents[name] = books.documents.get(name, 0) + 1
-            yield from _check_document(row)
+            books.documents[name] += 1
+            yield from text_findings(row, row["packed"])
+            yield from _check_audience(f"document {name!r}", row)
             rows[name] = {key: row[key] for key in SHARED}
-            ((_, encoded),) = state_members(row, [])
-            books.add(0, row["principals"], encoded)
+            _, encoded = document_member(row)
+            books.readers.add([(row["principals"], encoded)], 0)
     yield from _find_duplicates("document", books.documents)
     for number, segment in now.head.segments.items():
         table = _segment_table(now, segment, "chunks", schema.CHUNK_COLUMNS)
         for row in table.to_pylist() if table is not None else ():
             yield from _check_chunk(row, number, rows.get(row["document_id"]))
             books.chunk_ids[row["chunk_id"]] += 1
-            _, (_, encoded) = state_members({**row, "text_hash": ""}, [row])
-            books.add(1, row["principals"], encoded)
+            ((_, encoded),) = chunk_members(row, [row])
+            books.readers.add([(row["principals"], encoded)], 1)
     yield from _find_duplicates("chunk", books.chunk_ids)
 
 
@@ -118,16 +109,9 @@ def _find_duplicates(what: str, names: Mapping[str, int]) -> Iterator[str]:
             yield f"{what} {name!r} is there {times} times"
 
 
-def _check_document(row: dict[str, Any]) -> Iterator[str]:
-    try:
-        text = zlib.decompress(row["packed"]).decode()
-    except (zlib.error, UnicodeDecodeError) as error:
-        yield f"document {row['document_id']!r}: its text cannot be unpacked: {error}"
-        return
-    if content_hash(text) != row["text_hash"]:
-        yield f"document {row['document_id']!r}: its text is not the one that was put"
+def _check_audience(name: str, row: dict[str, Any]) -> Iterator[str]:
     if row["audience"] != audience_number(row["principals"]):
-        yield f"document {row['document_id']!r} has an audience of other principals"
+        yield f"{name} has an audience of other principals"
 
 
 def _check_chunk(
@@ -142,8 +126,7 @@ def _check_chunk(
         yield f"chunk {name!r} says other things of its document than that does"
     if content_hash(row["text"]) != row["content_hash"]:
         yield f"chunk {name!r}: its text is not the one that was put"
-    if row["audience"] != audience_number(row["principals"]):
-        yield f"chunk {name!r} has an audience of other principals"
+    yield from _check_audience(f"chunk {name!r}", row)
     if row["labels"] != labels_from_metadata(row["metadata"]):
         yield f"chunk {name!r} is filtered by other metadata than its own"
 
@@ -205,11 +188,7 @@ def _check_vectors(now: Snapshot, dimensions: int) -> Iterator[str]:
 
 def _check_state(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
     noted = {audience.principals: audience for audience in now.head.audiences.values()}
-    for principals in sorted(noted.keys() | books.states.keys()):
-        audience = noted.get(principals)
-        state = audience.state if audience is not None else EMPTY_STATE
-        figures = [audience.documents, audience.chunks] if audience is not None else [0, 0]
-        if state != books.states.get(principals, EMPTY_STATE):
-            yield f"the state of what {principals} may read is not that of the rows"
-        if figures != (expected := books.figures.get(principals, [0, 0])):
-            yield f"what {principals} may read is counted as {figures}, not {expected}"
+    for principals in sorted(noted.keys() | books.readers.states.keys()):
+        audience = noted.get(principals, Audience(principals=principals))
+        figures = [audience.documents, audience.chunks]
+        yield from books.readers.findings(principals, principals, audience.state, figures)

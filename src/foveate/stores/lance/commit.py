@@ -36,6 +36,7 @@ from foveate.stores.lance.schema import (
     record_transaction,
     table_from_head,
 )
+from foveate.stores.prepared import duplicate_id_error
 from foveate.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS
 
 T = TypeVar("T")
@@ -123,7 +124,7 @@ def find_existing(
         ).to_table()
         for document, chunk in zip(*(rows.column(n).to_pylist() for n in (0, 1)), strict=True):
             if document not in names and document not in leaving:
-                raise parts_.duplicate_id_error("another document", chunk)
+                raise duplicate_id_error("another document", chunk)
             found.add(document)
     return found
 
@@ -144,7 +145,7 @@ def check_disjoint(parts: Sequence[Part], head: Head) -> None:
                 field="document_id",
             )
         if not chunks.isdisjoint(one.chunks):
-            raise parts_.duplicate_id_error("another document", min(chunks & set(one.chunks)))
+            raise duplicate_id_error("another document", min(chunks & set(one.chunks)))
         names.update(one.documents)
         chunks.update(one.chunks)
 
@@ -202,11 +203,11 @@ def write_commit(
 
 def _update_head(head: Head, parts: Sequence[Part], went: RemovedRows) -> Head:
     pairs = ((row, went.chunks.get(row["document_id"], [])) for row in went.documents)
-    for principals, change in parts_.changes_by_principals(pairs).items():
-        head = apply_change(head, principals, change, sign=-1)
+    for change in parts_.sum_by_principals(pairs):
+        head = apply_change(head, change, sign=-1)
     for one in parts:
-        for principals, change in one.audiences.items():
-            head = apply_change(head, principals, change, sign=1)
+        for change in one.audiences:
+            head = apply_change(head, change, sign=1)
     return replace(
         head,
         segments={

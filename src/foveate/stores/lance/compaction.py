@@ -82,13 +82,6 @@ def _group_segments(head: Head, numbers: Sequence[int]) -> list[list[int]]:
     return [group for group in groups if group]
 
 
-def merge_small(now: Snapshot, place: Location, dimensions: int) -> None:
-    """One merge, where one is due; where another writer is faster, it is left to the next."""
-    due = find_small_segments(now.head)
-    if due:
-        merge_segments(now, place, dimensions, due)
-
-
 def merge_all(current: Callable[[], Snapshot], place: Location, dimensions: int) -> None:
     """All that is small or worn; what another writer changes meanwhile is left as it is."""
     for group in find_mergeable_groups(current()):
@@ -188,8 +181,3 @@ def update_indexes(now: Snapshot, dimensions: int, exact: int) -> None:
             num_partitions=max(1, chunks // _VECTORS_PER_PARTITION),
             replace=False,
         )
-
-
-def delete_old_versions(now: Snapshot, keep: timedelta) -> None:
-    """Delete what only versions older than `keep` need, and uncommitted parts of a week ago."""
-    now.dataset.checkout_version(now.version).cleanup_old_versions(older_than=keep)

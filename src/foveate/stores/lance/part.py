@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,15 +19,17 @@ import numpy as np
 import pyarrow as pa
 
 from foveate.core.errors import BadInput
+from foveate.core.state import EMPTY_STATE, update_state
 from foveate.core.types import Chunk
 from foveate.ports import Document
-from foveate.stores.int8 import quantise_or_zeros, squared_norms
+from foveate.stores.int8 import squared_norms
 from foveate.stores.lance import schema
 from foveate.stores.lance.files import digest_of
 from foveate.stores.lance.labels import labels_from_metadata
 from foveate.stores.lance.location import Location
-from foveate.stores.lance.schema import Change, Segment, audience_number, changes_by_audience
-from foveate.stores.rows import chunk_row, document_row, state_members, terms_to_index
+from foveate.stores.lance.schema import Audience, Segment, audience_number
+from foveate.stores.prepared import PreparedDocument, duplicate_id_error, prepare_document
+from foveate.stores.rows import state_members
 from foveate.stores.scoring import MAX_COUNT
 
 COUNT_BITS = 9
@@ -97,18 +99,6 @@ LIFETIME_SECONDS = 6 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedDocument:
-    """A document and its chunks as rows, with what is derived from them."""
-
-    row: dict[str, Any]
-    chunks: list[dict[str, Any]]
-    vectors: Any
-    terms: list[list[str]]
-    known: Mapping[str, int] = field(default_factory=dict)
-    fingerprint: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """A part that is written and not committed.
 
@@ -125,7 +115,7 @@ class Part:
     chunks: tuple[str, ...]
     fragments: Mapping[str, str]
     digests: Mapping[str, str]
-    audiences: Mapping[str, Change]
+    audiences: tuple[Audience, ...]
     known: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
@@ -150,7 +140,7 @@ def digests(place: Location, made: Mapping[str, str]) -> dict[str, str]:
     return {kind: digest_of(place, described(text)) for kind, text in made.items()}
 
 
-def prepare_document(
+def prepare_rows(
     document: Document,
     chunks: Sequence[Chunk],
     vectors: Any,
@@ -159,36 +149,16 @@ def prepare_document(
     fingerprint: str = "",
     dimensions: int,
 ) -> PreparedDocument:
-    """Rows, terms and int8 vectors; raises `BadInput` where the store could not hold them."""
-    if counts and len(counts) != len(chunks):
-        raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
+    """The document as rows with audiences; raises `BadInput` where no part could hold them."""
     if len(chunks) >= schema.MAX_SEGMENT_ROWS:
         raise BadInput(f"{document.id!r} has {len(chunks)} chunks; divide it", field="chunks")
-    vectors = quantise_or_zeros(vectors, rows=len(chunks), dimensions=dimensions)
-    row = document_row(document)
-    row["audience"] = audience_number(row["principals"])
-    row["packed"] = zlib.compress(document.text.encode())
-    chunk_rows = [chunk_row(document, chunk) for chunk in chunks]
-    seen: set[str] = set()
-    for one in chunk_rows:
-        if one["chunk_id"] in seen:
-            raise duplicate_id_error("this document", one["chunk_id"])
-        seen.add(one["chunk_id"])
-        one["audience"] = audience_number(one["principals"])
-    known = dict(zip((one["content_hash"] for one in chunk_rows), counts, strict=False))
-    return PreparedDocument(
-        row=row,
-        chunks=chunk_rows,
-        vectors=vectors,
-        terms=[terms_to_index(one) for one in chunk_rows],
-        known=known if fingerprint else {},
-        fingerprint=fingerprint,
+    made = prepare_document(
+        document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=dimensions
     )
-
-
-def duplicate_id_error(whose: str, name: str) -> BadInput:
-    """The error of a chunk's id that is there already."""
-    return BadInput(f"{whose} has a chunk {name!r} already; ids are unique", field="id")
+    made.row["packed"] = made.packed
+    for row in (made.row, *made.chunks):
+        row["audience"] = audience_number(row["principals"])
+    return made
 
 
 def write_part(
@@ -202,7 +172,8 @@ def write_part(
     ids = tuple(chunk["chunk_id"] for chunk in chunks)
     _check_unique(names, ids)
     segment = new_segment()
-    tables = {"documents": _document_table(dimensions, rows)}
+    given = {name: [row[name] for row in rows] for name in schema.DOCUMENT_COLUMNS}
+    tables = {"documents": schema.build_table(schema.column_types(dimensions), given)}
     if chunks:
         tables["chunks"] = _chunk_table(dimensions, segment, documents)
         terms, ends, places = build_postings([terms for one in documents for terms in one.terms])
@@ -210,7 +181,7 @@ def write_part(
     made = write_fragments(place, tables)
     known: dict[str, dict[str, int]] = {}
     for one in documents:
-        known.setdefault(one.fingerprint, {}).update(one.known)
+        known.setdefault(one.fingerprint, {}).update(one.counts)
     return Part(
         segment=segment,
         store=store,
@@ -221,7 +192,7 @@ def write_part(
         chunks=ids,
         fragments=made,
         digests=digests(place, made),
-        audiences=changes_by_principals((one.row, one.chunks) for one in documents),
+        audiences=sum_by_principals((one.row, one.chunks) for one in documents),
         known={name: counts for name, counts in known.items() if counts},
     )
 
@@ -262,21 +233,26 @@ def _check_unique(names: Sequence[str], ids: Sequence[str]) -> None:
         seen.add(name)
 
 
-def changes_by_principals(documents: Any) -> dict[str, Change]:
-    """Principals (sorted JSON) → what they gain by (document row, chunk rows) pairs."""
-    gathered: dict[int, list[tuple[int, int, list[bytes]]]] = {}
-    names: dict[int, str] = {}
+def sum_by_principals(
+    documents: Iterable[tuple[dict[str, Any], Sequence[dict[str, Any]]]],
+) -> tuple[Audience, ...]:
+    """What each set of principals may read of (document row, chunk rows) pairs."""
+    members: dict[str, list[bytes]] = {}
+    owned = Counter[str]()
     for row, chunk_rows in documents:
-        names[row["audience"]] = row["principals"]
-        names.update((chunk["audience"], chunk["principals"]) for chunk in chunk_rows)
-        by_audience: dict[int, list[bytes]] = {}
-        for audience, encoded in state_members(row, chunk_rows):
-            by_audience.setdefault(audience, []).append(encoded)
-        for audience, encoded_members in by_audience.items():
-            own = int(audience == row["audience"])
-            gathered.setdefault(audience, []).append((audience, own, encoded_members))
-    found = changes_by_audience(one for many in gathered.values() for one in many)
-    return {names[number]: change for number, change in found.items()}
+        owned[row["principals"]] += 1
+        encoded = state_members(row, chunk_rows)
+        for one, (_, member) in zip((row, *chunk_rows), encoded, strict=True):
+            members.setdefault(one["principals"], []).append(member)
+    return tuple(
+        Audience(
+            principals=principals,
+            state=update_state(EMPTY_STATE, added=gained),
+            documents=owned[principals],
+            chunks=len(gained) - owned[principals],
+        )
+        for principals, gained in members.items()
+    )
 
 
 def write_fragments(place: Location, tables: Mapping[str, Any]) -> dict[str, str]:
@@ -297,13 +273,6 @@ def write_fragments(place: Location, tables: Mapping[str, Any]) -> dict[str, str
     return written
 
 
-def _document_table(dimensions: int, rows: Sequence[dict[str, Any]]) -> Any:
-    types = schema.column_types(dimensions)
-    return schema.build_table(
-        types, {name: [row[name] for row in rows] for name in schema.DOCUMENT_COLUMNS}
-    )
-
-
 def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocument]) -> Any:
     rows = [{**one.row, **chunk} for one in documents for chunk in one.chunks]
     vectors = np.concatenate([one.vectors for one in documents])
@@ -313,19 +282,14 @@ def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocu
     given["norm"] = pa.array(squared_norms(vectors))
     given["labels"] = [labels_from_metadata(row["metadata"]) for row in rows]
     if dimensions:
-        given["vector"] = vector_column(vectors)
+        halves = pa.array(vectors.astype(np.float16).ravel())
+        given["vector"] = pa.FixedSizeListArray.from_arrays(halves, dimensions)
     return schema.build_table(schema.column_types(dimensions), given)
 
 
 def chunk_keys(segment: int, rows: int) -> Any:
     """The keys of a segment's chunks, in their order."""
     return pa.array((segment << schema.LOCAL_BITS) + np.arange(rows, dtype=np.int64))
-
-
-def vector_column(vectors: Any) -> Any:
-    """Int8 rows as an Arrow column of half floats."""
-    flat = pa.array(vectors.astype(np.float16).ravel())
-    return pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
 
 
 def posting_table(dimensions: int, segment: int, terms: Any, ends: Any, places: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock, RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ from foveate.stores.lexical import View, view_for_audiences
 _COLUMNS = ("key", "audience", "terms", "norm")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FileRows:
+class FileRows(NamedTuple):
     """The chunks of one file, numpy arrays of one length. `vectors` is None where left out."""
 
     keys: Any  # int64, ascending
@@ -35,14 +34,7 @@ class FileRows:
 
     def select(self, kept: Any) -> FileRows:
         """Those rows alone (booleans, or a slice, which copies nothing)."""
-        some = None if self.vectors is None else self.vectors[kept]
-        return FileRows(
-            keys=self.keys[kept],
-            audiences=self.audiences[kept],
-            terms=self.terms[kept],
-            norms=self.norms[kept],
-            vectors=some,
-        )
+        return FileRows(*(None if column is None else column[kept] for column in self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

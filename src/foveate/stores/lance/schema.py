@@ -24,11 +24,11 @@ import numpy as np
 import pyarrow as pa
 from blake3 import blake3
 
-from foveate.core.errors import BadInput, BadOption, ExternalError
-from foveate.core.state import EMPTY_STATE, combine_states, update_state
+from foveate.core.errors import BadInput, ExternalError
+from foveate.core.state import EMPTY_STATE, combine_states
 from foveate.stores.checksums import damage, sum_of_facts
 from foveate.stores.lance.location import Location
-from foveate.stores.lazy import StoreNotFound
+from foveate.stores.lazy import StoreNotFound, check_same_embedder
 from foveate.stores.rows import DOCUMENT_FIELDS, parse_principals
 
 PUBLIC_AUDIENCE = 0
@@ -41,7 +41,10 @@ _MAX_RECENT = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audience:
-    """One set of principals (sorted JSON), its lattice hash, and how much it may read."""
+    """One set of principals (sorted JSON), its lattice hash, and how much it may read.
+
+    Of a part or of what leaves: how much of it these principals may read.
+    """
 
     principals: str
     state: bytes = EMPTY_STATE
@@ -83,15 +86,6 @@ class Head:
         return combine_states(self.audiences[number].state for number in wanted)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What an audience gains or loses: a lattice hash of the members, and how many they are."""
-
-    state: bytes = EMPTY_STATE
-    documents: int = 0
-    chunks: int = 0
-
-
 def audience_number(principals: str) -> int:
     """The number of a set of principals (sorted JSON): its hash."""
     if principals == "[]":
@@ -99,22 +93,9 @@ def audience_number(principals: str) -> int:
     return int.from_bytes(blake3(principals.encode()).digest(8), "little") >> 1
 
 
-def changes_by_audience(members: Iterable[tuple[int, int, list[bytes]]]) -> dict[int, Change]:
-    """(audience, documents, encoded members) → what each audience gains."""
-    found: dict[int, Change] = {}
-    for audience, documents, encoded in members:
-        before = found.get(audience, Change())
-        found[audience] = Change(
-            state=update_state(before.state, added=encoded),
-            documents=before.documents + documents,
-            chunks=before.chunks + len(encoded) - documents,
-        )
-    return found
-
-
-def apply_change(head: Head, principals: str, change: Change, *, sign: int) -> Head:
+def apply_change(head: Head, change: Audience, *, sign: int) -> Head:
     """The head after an audience gained (`sign` 1) or lost (-1) members."""
-    number = audience_number(principals)
+    principals, number = change.principals, audience_number(change.principals)
     before = head.audiences.get(number, Audience(principals=principals))
     if before.principals != principals:
         raise BadInput(
@@ -285,12 +266,9 @@ def connect(
         "dimensions": int(metadata["dimensions"]),
         "store": metadata.get("store", ""),
     }
-    if embedder and (embedder, dimensions) != (facts["embedder"], facts["dimensions"]):
-        raise BadOption(
-            f"the store in {place.name!r} holds vectors of {facts['embedder']!r} "
-            f"({facts['dimensions']} dimensions), not of {embedder!r} ({dimensions}); "
-            f"open it with that embedder, or index into a new place"
-        )
+    kept = (metadata["embedder"], int(metadata["dimensions"]))
+    name = f"the store in {place.name!r}"
+    check_same_embedder(name, kept, (embedder, dimensions), new="place")
     return found, facts
 
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from blake3 import blake3
 
+from foveate.core.state import state_hash
 from foveate.core.text.terms import query_terms
-from foveate.core.types import Candidate, Chunk, Vector
+from foveate.core.types import Chunk, Vector
 from foveate.ports import SearchResult
 from foveate.stores.int8 import cosine_similarities, cosines, nearest, quantise_query
 from foveate.stores.lance import labels, part
@@ -33,6 +34,7 @@ from foveate.stores.scoring import (
     best_positions,
     check_limits,
     fuse,
+    search_result,
 )
 
 
@@ -105,39 +107,6 @@ class SearchContext:
         return found
 
 
-class ResultRows:
-    """Rows that may be shown: their sort keys and chunks, read in one request if they are few."""
-
-    def __init__(self, ground: SearchContext, rows: Any, *, most: int) -> None:
-        self._context, self._rows = ground, rows
-        self._columns = [*HANDED_OUT, "vector"] if ground.dimensions else list(HANDED_OUT)
-        self._is_complete = len(rows) <= most
-        columns = self._columns if self._is_complete else _KEY_COLUMNS
-        self._table: Any = ground.take_rows(rows, columns) if len(rows) else None
-
-    def sort_keys(self) -> dict[int, SortKey]:
-        """By position."""
-        if self._table is None:
-            return {}
-        columns = [self._table.column(name).to_pylist() for name in _KEY_COLUMNS]
-        return {
-            row: (source, sequence, offset or 0, name, row)
-            for row, source, sequence, offset, name in zip(
-                self._rows.tolist(), *columns, strict=True
-            )
-        }
-
-    def chunks(self, at: Sequence[int]) -> list[Chunk]:
-        """The chunks at these places among the rows, in this order."""
-        if not at:
-            return []
-        if self._is_complete:
-            found = self._table.take(at)
-        else:
-            found = self._context.take_rows(self._rows[list(at)], self._columns)
-        return _build_chunks(found, self._context.dimensions)
-
-
 def hybrid_search(
     ground: SearchContext,
     query: str,
@@ -147,42 +116,44 @@ def hybrid_search(
     depth: int,
     audiences: Sequence[int],
     where: Mapping[str, Any] | None,
+    embedder: str,
 ) -> SearchResult:
-    """See `foveate.ports.Store.search`."""
+    """See `foveate.ports.Store.search`; `embedder`: its name, for the state root."""
     check_limits(limit, depth)
     said = labels.where_condition(where) if where else None
     aim = quantise_query(vector, ground.dimensions)
     view = ground.scan.view(audiences)
     wanted = view.mask if said is None else _filter_mask(ground, view, said)
     conditions = [labels.in_condition("audience", audiences), *([said] if said else [])]
-    close, exact = _nearest_rows(ground, aim, wanted, depth, conditions)
+    close, index = _nearest_rows(ground, aim, wanted, depth, conditions)
     terms = query_terms(query)
     scores = lexical_scores(ground.snapshot, ground.scan, terms, view) if terms else None
     hits = best_matches(scores, wanted, depth)
     rows = np.union1d(close, hits)
     cosine = ground.cosines(aim, rows) if aim is not None else None
     bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
-    shown = ResultRows(ground, rows, most=4 * depth)
-    keys = shown.sort_keys()
+    # Rows that are few are read once, with all that may be shown of them.
+    columns = [*HANDED_OUT, "vector"] if ground.dimensions else list(HANDED_OUT)
+    whole = len(rows) <= 4 * depth
+    table: Any = ground.take_rows(rows, columns if whole else _KEY_COLUMNS) if len(rows) else None
+    keys = _sort_keys(rows, table)
     near = np.isin(rows, close)
     semantic = best_keys(close, keys, cosine[near], depth) if cosine is not None else []
     words = best_keys(hits, keys, bm25[np.isin(rows, hits)], depth)
     fused = fuse(semantic, words, limit)
     at = np.searchsorted(rows, np.array([row for row, _ in fused], dtype=np.int64)).tolist()
-    return SearchResult(
-        candidates=tuple(
-            Candidate(
-                chunk=chunk,
-                score=score,
-                semantic_score=None if cosine is None else float(cosine[place]),
-                lexical_score=float(bm25[place]) or None,
-            )
-            for (_, score), place, chunk in zip(fused, at, shown.chunks(at), strict=True)
-        ),
-        badge="hybrid" if words else "vector_only",
+    chunks: list[Chunk] = []
+    if at:
+        found = table.take(at) if whole else ground.take_rows(rows[at], columns)
+        chunks = _build_chunks(found, ground.dimensions)
+    return search_result(
+        fused,
+        dict(zip(rows[at].tolist(), chunks, strict=True)),
+        None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
+        dict(zip(rows.tolist(), bm25.tolist(), strict=True)),
         lexical_matches=len(words),
-        exact=exact,
-        index="" if exact else index_name(ground.snapshot),
+        index=index,
+        state_root=state_hash(ground.snapshot.head.state(audiences), embedder=embedder),
     )
 
 
@@ -234,16 +205,27 @@ def _between_condition(start: int, end: int) -> str:
     return f"`sequence` <= {end}" if least else f"`sequence` BETWEEN {start} AND {end}"
 
 
-def index_name(snapshot: Snapshot) -> str:
-    """The name of the vector index in results; the table's version would reveal hidden writes."""
-    (index,) = (one for one in snapshot.dataset.describe_indices() if one.name == VECTOR_INDEX)
-    parts = sorted(str(one.uuid) for one in index.segments)
-    return f"lance ivf_rq {blake3(' '.join(parts).encode()).hexdigest()[:16]}"
+def _vector_index(snapshot: Snapshot) -> str:
+    """The name of the vector index in results, empty without one.
+
+    It is made of the index's parts: the table's version would reveal hidden writes.
+    """
+    for index in snapshot.dataset.describe_indices():
+        if index.name == VECTOR_INDEX:
+            parts = sorted(str(one.uuid) for one in index.segments)
+            return f"lance ivf_rq {blake3(' '.join(parts).encode()).hexdigest()[:16]}"
+    return ""
 
 
-def has_vector_index(snapshot: Snapshot) -> bool:
-    """Whether there is an index of vectors."""
-    return any(one.name == VECTOR_INDEX for one in snapshot.dataset.describe_indices())
+def _sort_keys(rows: Any, table: Any) -> dict[int, SortKey]:
+    """By position; `table`: the key columns of the rows, None without rows."""
+    if table is None:
+        return {}
+    columns = [table.column(name).to_pylist() for name in _KEY_COLUMNS]
+    return {
+        row: (source, sequence, offset or 0, name, row)
+        for row, source, sequence, offset, name in zip(rows.tolist(), *columns, strict=True)
+    }
 
 
 def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:
@@ -258,18 +240,18 @@ def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:
 
 def _nearest_rows(
     ground: SearchContext, aim: Any, wanted: Any, depth: int, conditions: Sequence[str]
-) -> tuple[Any, bool]:
-    """Positions, ascending, of the best by vector; and whether all wanted rows were compared."""
+) -> tuple[Any, str]:
+    """Positions, ascending, of the best by vector; and the index that named them, if one did."""
     if aim is None:
-        return np.empty(0, dtype=np.int64), True
+        return np.empty(0, dtype=np.int64), ""
     scan = ground.scan
     if scan.vectors is not None:
-        return nearest(scan, aim, wanted, depth), True
+        return nearest(scan, aim, wanted, depth), ""
     rows = np.arange(len(scan.ids)) if wanted is None else np.flatnonzero(wanted)
-    exact = not has_vector_index(ground.snapshot) or len(rows) <= depth * _OVERSAMPLING
-    if not exact:
+    index = _vector_index(ground.snapshot) if len(rows) > depth * _OVERSAMPLING else ""
+    if index:
         rows = _search_index(ground, aim, depth, conditions)
-    return rows[best_positions(ground.cosines(aim, rows), depth)], exact
+    return rows[best_positions(ground.cosines(aim, rows), depth)], index
 
 
 def _search_index(ground: SearchContext, aim: Any, depth: int, conditions: Sequence[str]) -> Any:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import timedelta
 from operator import attrgetter
 from threading import RLock
@@ -27,6 +26,7 @@ from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.location import convert_engine_errors, parse_location
 from foveate.stores.lance.part import Part
 from foveate.stores.lance.scan import ScanReader, Versions
+from foveate.stores.prepared import PreparedDocument
 from foveate.stores.report import Report, Stats
 
 EXACT = 1_000_000
@@ -86,7 +86,7 @@ class LanceStore:
         fingerprint: str = "",
     ) -> None:
         """Replace one document and its chunks in one commit; raises `BadInput`. Batch many."""
-        one = part.prepare_document(
+        one = part.prepare_rows(
             document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=self.dimensions
         )
         with self._write_lock:
@@ -138,7 +138,7 @@ class LanceStore:
         process may; send the part to the caller of `commit_parts` within six days.
         """
         rows = [
-            part.prepare_document(*one, fingerprint=fingerprint, dimensions=self.dimensions)
+            part.prepare_rows(*one, fingerprint=fingerprint, dimensions=self.dimensions)
             for one in documents
         ]
         return self._write_part(rows)
@@ -197,10 +197,16 @@ class LanceStore:
             now, scan = self._versions.current_scan()
             audiences = now.head.audiences_for(principals)
             ground = search.SearchContext(snapshot=now, scan=scan, dimensions=self.dimensions)
-            found = search.hybrid_search(
-                ground, query, vector, limit=limit, depth=depth, audiences=audiences, where=where
+            return search.hybrid_search(
+                ground,
+                query,
+                vector,
+                limit=limit,
+                depth=depth,
+                audiences=audiences,
+                where=where,
+                embedder=self.embedder_name,
             )
-            return replace(found, state_root=self._compute_state_root(now, audiences))
 
     def neighbours(
         self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
@@ -273,14 +279,16 @@ class LanceStore:
                 self._versions.current(), self.dimensions, self._versions.reader.exact
             )
             files.seal_indexes(self.location)
-            compaction.delete_old_versions(self._versions.current(), keep)
+            # With what only they need goes what was written a week ago and never committed.
+            latest = self._versions.current()
+            latest.dataset.checkout_version(latest.version).cleanup_old_versions(older_than=keep)
             self._counts.compact(keep)
 
     def close(self) -> None:
         """Forget what is in memory; a second time does nothing."""
         self._versions.clear()
 
-    def _write_part(self, rows: Sequence[part.PreparedDocument]) -> Part:
+    def _write_part(self, rows: Sequence[PreparedDocument]) -> Part:
         with convert_engine_errors(self.location):
             return part.write_part(self.location, self.dimensions, rows, store=self._store_id)
 
@@ -296,7 +304,9 @@ class LanceStore:
             self._remember(counts for one in parts for counts in one.known.items())
             if self._tidy:
                 with suppress(ExternalError), convert_engine_errors(self.location):
-                    compaction.merge_small(self._versions.current(), self.location, self.dimensions)
+                    now = self._versions.current()
+                    if due := compaction.find_small_segments(now.head):
+                        compaction.merge_segments(now, self.location, self.dimensions, due)
         return went
 
     def _remember(self, counts: Iterable[tuple[str, Mapping[str, int]]]) -> None:

@@ -62,13 +62,6 @@ def readable(rows: Sequence[Rows], principals: Iterable[str]) -> Rows:
     return found
 
 
-def every(rows: Rows) -> Rows:
-    """All audiences; raises where one is not as it was written."""
-    for row in rows:
-        intact_audience(row)
-    return rows
-
-
 def audience_checksum(row: Sequence[Any]) -> int:
     """Of `AUDIENCE` without its checksum."""
     return checksum([*row[:6], int(row[6]), row[7]])

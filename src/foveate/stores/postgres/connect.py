@@ -13,16 +13,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Thread, current_thread
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, FoveateError, MissingExtra
 from foveate.stores.postgres import schema
 from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
-
-if TYPE_CHECKING:
-    from psycopg_pool import AsyncConnectionPool, ConnectionPool
-
 
 SCHEMES = ("postgresql", "postgres")
 _SECRETS = {
@@ -166,8 +162,9 @@ def convert_engine_errors(shown: str) -> Iterator[None]:
     except psycopg_pool.PoolClosed as error:
         raise ExternalError("store: it is closed; open it again") from error
     except psycopg_pool.PoolTimeout as error:
+        seconds = str(error).partition("after ")[2] or "its time"
         raise ExternalError(
-            f"store {shown}: no connection within {_timeout_text(error)}; "
+            f"store {shown}: no connection within {seconds}; "
             "see whether the server runs, or give a larger pool=N in the URL"
         ) from error
     except psycopg.Error as error:
@@ -177,7 +174,8 @@ def convert_engine_errors(shown: str) -> Iterator[None]:
 def _convert_error(error: Exception, shown: str) -> FoveateError:
     code: str | None = getattr(error, "sqlstate", None)
     diagnosis = getattr(error, "diag", None)
-    said = getattr(diagnosis, "message_primary", None) or _first_line(error)
+    lines = str(error).splitlines() or [type(error).__name__]
+    said = getattr(diagnosis, "message_primary", None) or lines[0].strip()
     if code in _INPUT_ERRORS:
         return BadInput(_INPUT_ERRORS[code])
     if code in _ADVICE:
@@ -188,15 +186,6 @@ def _convert_error(error: Exception, shown: str) -> FoveateError:
             "is undone, try again"
         )
     return ExternalError(f"store {shown}: {said}; nothing was changed")
-
-
-def _timeout_text(error: Exception) -> str:
-    return str(error).partition("after ")[2] or "its time"
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).splitlines()
-    return lines[0].strip() if lines else type(error).__name__
 
 
 ConnectionType = TypeVar("ConnectionType")
@@ -292,24 +281,8 @@ def in_snapshot(steps: StatementFlow[T]) -> StatementFlow[T]:
         return done.value  # type: ignore[no-any-return]
 
 
-def build_pool(where: Address, told: dict[str, Any]) -> ConnectionPool[Any]:
-    """A pool whose connections are looked at before use, so that a server may be restarted."""
-    from psycopg_pool import ConnectionPool
-
-    return ConnectionPool(
-        check=ConnectionPool.check_connection, open=True, **_pool_options(where, told)
-    )
-
-
-def build_async_pool(where: Address, told: dict[str, Any]) -> AsyncConnectionPool[Any]:
-    """The same for an event loop; the caller opens it there."""
-    from psycopg_pool import AsyncConnectionPool
-
-    check = AsyncConnectionPool.check_connection
-    return AsyncConnectionPool(check=check, open=False, **_pool_options(where, told))
-
-
-def _pool_options(where: Address, told: dict[str, Any]) -> dict[str, Any]:
+def pool_options(where: Address, told: dict[str, Any]) -> dict[str, Any]:
+    """Options of a pool; each connection is checked before use, for a server may be restarted."""
     # What it says of lost connections is for a log where there is one, not for stderr.
     log = logging.getLogger("psycopg.pool")
     if not log.handlers:

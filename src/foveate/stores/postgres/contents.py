@@ -11,11 +11,7 @@ from foveate.stores.checksums import checksum, damage, intact
 from foveate.stores.postgres import checksums
 from foveate.stores.postgres.filters import encode_principals, is_storable
 from foveate.stores.postgres.half_vectors import VECTOR_INDEX, index_status_statement
-from foveate.stores.postgres.schema import (
-    PARTS,
-    VERSION,
-    begin_write,
-)
+from foveate.stores.postgres.schema import PARTS, VERSION, begin_write
 from foveate.stores.postgres.search import audiences_query, outlined, outlines_of
 from foveate.stores.postgres.statements import (
     PUBLIC_AUDIENCE,
@@ -26,11 +22,7 @@ from foveate.stores.postgres.statements import (
     quote_literal,
 )
 from foveate.stores.report import Stats
-from foveate.stores.rows import (
-    DOCUMENT_FIELDS,
-    textless_document_from_row,
-    with_text,
-)
+from foveate.stores.rows import DOCUMENT_FIELDS, textless_document_from_row, with_text
 
 _LOCK_TIMEOUT = "200ms"
 
@@ -169,12 +161,12 @@ def _audiences(store: StoreContext, principals: Iterable[str] | None) -> Stateme
     """The audiences of these principals, or all, held to their checksums."""
     if principals is not None:
         mine = tuple(principals)
-        found = checksums.readable((yield checksums.who(store, mine)), mine)
-    else:
-        query = store.sql(f"SELECT {checksums.AUDIENCE} FROM {{s}}.audiences ORDER BY id")
-        (rows,) = yield [Statement(query)]
-        found = checksums.every(rows)
-    return found
+        return checksums.readable((yield checksums.who(store, mine)), mine)
+    query = store.sql(f"SELECT {checksums.AUDIENCE} FROM {{s}}.audiences ORDER BY id")
+    (rows,) = yield [Statement(query)]
+    for row in rows:
+        checksums.intact_audience(row)
+    return rows
 
 
 def compute_state_root(
@@ -191,10 +183,11 @@ def compute_stats(
     """The store in figures; with `principals`, of what they may read alone."""
     readers = None if principals is None else tuple(principals)
     audiences = yield from _audiences(store, readers)
-    condition, bound = _audience_condition(store, readers, "audience")
-    with_vector = store.sql(
-        "SELECT count(*) FROM {s}.scan WHERE norm > 0 AND {condition}", condition=condition
-    )
+    with_vector = store.sql("SELECT count(*) FROM {s}.scan WHERE norm > 0")
+    bound = []
+    if readers is not None:
+        with_vector += f" AND audience IN {audiences_query(store)}"
+        bound = [encode_principals(readers)]
     (((vectors,),), *sizes) = yield [
         Statement(with_vector, bound),
         *(_size_statements(store) if readers is None else ()),
@@ -243,14 +236,6 @@ def vacuum_tables(store: StoreContext) -> StatementFlow[None]:
         )
         yield [Statement(store.sql("DROP INDEX IF EXISTS {s}.{index}", index=VECTOR_INDEX))]
         yield [Statement(store.sql(create, index=VECTOR_INDEX))]
-
-
-def _audience_condition(
-    store: StoreContext, principals: Iterable[str] | None, column: str
-) -> tuple[str, list[Any]]:
-    if principals is None:
-        return "true", []
-    return f"{column} IN {audiences_query(store)}", [encode_principals(principals)]
 
 
 def _size_statements(store: StoreContext) -> list[Statement]:

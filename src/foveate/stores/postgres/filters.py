@@ -26,6 +26,13 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _MAX_FACT_LENGTH = 200
 """Characters of a fact; what is longer is kept as a hash, for the index has little room."""
 
+FILTER_ROWS = (
+    "SELECT c.id, c.document, c.audience, d.document_id, d.source, d.title, c.chunk_id, "
+    'c.sequence, c.page, c.section, c."row", c.line, c.facts '
+    "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document"
+)
+"""A query for the rows of the table `filters`."""
+
 
 def is_storable(text: str) -> bool:
     """Whether the server's texts can hold it."""

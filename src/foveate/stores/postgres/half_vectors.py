@@ -74,36 +74,29 @@ class Scope:
     bound: list[Any]
     depth: int
 
-    @property
-    def from_clause(self) -> str:
-        """FROM and WHERE of what the filter lets through; binds audiences and `bound`."""
-        return self.store.sql(
-            "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
-            "WHERE c.audience = ANY(%s::integer[]) AND {condition}",
-            condition=self.condition,
-        )
+    def from_clause(self, *, again: bool = False) -> str:
+        """FROM and WHERE of what the filter lets through; binds audiences and `bound`.
 
-    @property
-    def matching(self) -> tuple[str, list[Any]] | None:
-        """`filtered` and what is bound; None without a filter."""
-        return (self.from_clause, [self.audiences, *self.bound]) if self.condition else None
+        `again`: out of what is kept of filters a second time.
+        """
+        first = "{s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document"
+        tables = "{s}.filters AS c JOIN {s}.filters AS d ON d.id = c.id" if again else first
+        query = f"FROM {tables} WHERE c.audience = ANY(%s::integer[]) AND {{condition}}"
+        return self.store.sql(query, condition=self.condition)
 
-    @property
-    def matching_again(self) -> tuple[str, list[Any]] | None:
-        """The same out of what is kept of filters a second time."""
-        sql = self.store.sql(
-            "FROM {s}.filters AS c JOIN {s}.filters AS d ON d.id = c.id "
-            "WHERE c.audience = ANY(%s::integer[]) AND {condition}",
-            condition=self.condition,
-        )
-        return (sql, [self.audiences, *self.bound]) if self.condition else None
+    def filter_statement(self, *, again: bool = False) -> Statement:
+        """Row ids of all that the filter lets through, packed; NULL without a filter."""
+        if not self.condition:
+            return Statement("SELECT NULL")
+        ids = "SELECT coalesce(string_agg(int8send(c.id), ''::bytea), ''::bytea) "
+        return Statement(ids + self.from_clause(again=again), [self.audiences, *self.bound])
 
     def scan_condition(self) -> tuple[str, list[Any]]:
         """The same over `scan AS s`, and what is bound."""
         allowed = "s.audience = ANY(%s::integer[])"
         if not self.condition:
             return allowed, [self.audiences]
-        chosen = f"{allowed} AND s.chunk IN (SELECT c.id {self.from_clause})"
+        chosen = f"{allowed} AND s.chunk IN (SELECT c.id {self.from_clause()})"
         return chosen, [self.audiences, self.audiences, *self.bound]
 
 

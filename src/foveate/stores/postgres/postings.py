@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -78,8 +77,8 @@ def _term_positions(chunks: Sequence[Any]) -> tuple[Any, list[Any]]:
 
 _MAX_BYTES = 48_000_000
 """Bytes, at the most; the postings of one word may be as many."""
-_STATES = 64
-"""States of which it is kept that their rows were compared."""
+_COMPARED_BYTES = 24_000
+"""Bytes of the states of which it is kept that their rows were compared: some 64."""
 
 
 class PostingsCache:
@@ -89,8 +88,7 @@ class PostingsCache:
         self._entries: BoundedCache[tuple[bytes, str], bytes] = BoundedCache(
             _MAX_BYTES, largest=_MAX_BYTES
         )
-        self._compared: OrderedDict[bytes, None] = OrderedDict()
-        self._lock = Lock()
+        self._compared: BoundedCache[bytes, bool] = BoundedCache(_COMPARED_BYTES)
 
     def get(self, scope: bytes, terms: Iterable[str]) -> dict[str, bytes]:
         """The cached postings of these terms."""
@@ -104,14 +102,11 @@ class PostingsCache:
 
     def is_compared(self, scope: bytes) -> bool:
         """Whether the rows of these audiences were compared with their sums in this state."""
-        return scope in self._compared
+        return self._compared.get(scope, False) is True
 
     def note_compared(self, scope: bytes) -> None:
         """They were."""
-        with self._lock:
-            self._compared[scope] = None
-            while len(self._compared) > _STATES:
-                self._compared.popitem(last=False)
+        self._compared.put(scope, True)
 
 
 def scope_key(audiences: Iterable[Sequence[Any]]) -> bytes:

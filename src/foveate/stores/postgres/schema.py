@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 
-from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.core.errors import BadInput, ExternalError
 from foveate.core.state import EMPTY_STATE
 from foveate.stores.checksums import checksum, damage
-from foveate.stores.lazy import StoreNotFound
+from foveate.stores.lazy import StoreNotFound, check_same_embedder
 from foveate.stores.postgres.checksums import audience_checksum
 from foveate.stores.postgres.statements import (
     PUBLIC_AUDIENCE,
@@ -160,12 +160,8 @@ def open_schema(
     _check_version(store, shown, version)
     if noted != checksum((version, kept, width)):
         raise damage("its facts are not as they were written")
-    if embedder and (embedder, dimensions) != (kept, width):
-        raise BadOption(
-            f"the store in schema {store.schema!r} of {shown} holds vectors of {kept!r} ({width} "
-            f"dimensions), not of {embedder!r} ({dimensions}); open it with that embedder, or "
-            "index into a new schema"
-        )
+    name = f"the store in schema {store.schema!r} of {shown}"
+    check_same_embedder(name, (kept, width), (embedder, dimensions), new="schema")
     place = (yield from _find_extension()) if width else ""
     return replace(store, extension=place, dimensions=width, embedder=kept)
 

@@ -16,7 +16,7 @@ import numpy as np
 from foveate.core.errors import BadOption
 from foveate.core.state import combine_states, state_hash
 from foveate.core.text.terms import query_terms
-from foveate.core.types import Candidate, Chunk, Vector
+from foveate.core.types import Chunk, Vector
 from foveate.ports import SearchResult
 from foveate.stores import outlines
 from foveate.stores.checksums import damage, intact
@@ -32,7 +32,7 @@ from foveate.stores.postgres.statements import (
     StoreContext,
 )
 from foveate.stores.rows import CHUNK_COLUMNS, chunks_from_rows
-from foveate.stores.scoring import SortKey, best_keys, best_rows, check_limits, fuse
+from foveate.stores.scoring import SortKey, best_keys, best_rows, check_limits, fuse, search_result
 
 _WHAT = "a chunk is not as it was written"
 _NO_JIT = Statement("SELECT set_config('jit', 'off', true)")
@@ -74,8 +74,8 @@ def hybrid_search(
     missing = [term for term in terms if term not in known]
     (read, found, again) = yield [
         _postings_statement(store, audiences, missing),
-        _filter_statement(scope.matching),
-        _filter_statement(scope.matching_again),
+        scope.filter_statement(),
+        scope.filter_statement(again=True),
     ]
     places = {term: postings.verified(term, data or b"", int(sum_)) for term, data, sum_ in read}
     store.cache.put(mine, places)
@@ -103,11 +103,12 @@ def hybrid_search(
     deque(intact((noted[row] for row in rest), _WHAT), maxlen=0)
     chunks, vectors = yield from _load_chunks(store, [row for row, _ in fused])
     lexical = _scores_by_row(ids, bm25, [row for row, _ in fused])
-    return SearchResult(
-        candidates=_build_candidates(fused, chunks, _cosines_by_row(vectors, wanted), lexical),
-        badge="hybrid" if by_words else "vector_only",
+    return search_result(
+        fused,
+        chunks,
+        _cosines_by_row(vectors, wanted),
+        lexical,
         lexical_matches=len(by_words),
-        exact=exactly,
         index="" if exactly else "pgvector hnsw",
         state_root=state_hash(combine_states(row[2] for row in readable), embedder=store.embedder),
     )
@@ -197,14 +198,6 @@ def _postings_statement(
     return Statement(query, [list(audiences), list(audiences), list(terms)])
 
 
-def _filter_statement(condition: tuple[str, list[Any]] | None) -> Statement:
-    """Row ids of all that the filter lets through, packed; nothing to be done without one."""
-    if condition is None:
-        return Statement("SELECT NULL")
-    query = "SELECT coalesce(string_agg(int8send(c.id), ''::bytea), ''::bytea) "
-    return Statement(query + condition[0], condition[1])
-
-
 def _agreed(found: bytes, again: bytes) -> Any:
     """Row ids, ascending, that both say."""
     ids, others = (np.sort(np.frombuffer(one, dtype=">i8")) for one in (found, again))
@@ -286,20 +279,3 @@ def _scores_by_row(ids: Any, bm25: Any, rows: Sequence[int]) -> dict[int, float]
         row: float(bm25[place]) if place < len(ids) and ids[place] == row else 0.0
         for row, place in zip(rows, at.tolist(), strict=True)
     }
-
-
-def _build_candidates(
-    fused: Sequence[tuple[int, float]],
-    chunks: Mapping[int, Chunk],
-    cosines: Mapping[int, float] | None,
-    lexical: Mapping[int, float],
-) -> tuple[Candidate, ...]:
-    return tuple(
-        Candidate(
-            chunk=chunks[row],
-            score=score,
-            semantic_score=None if cosines is None else cosines[row],
-            lexical_score=lexical[row] or None,
-        )
-        for row, score in fused
-    )

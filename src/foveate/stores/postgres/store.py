@@ -116,6 +116,7 @@ class PostgresStore(_ServerStore):
         where = parse_url(url)
         with convert_engine_errors(where.display_url):
             import psycopg
+            from psycopg_pool import ConnectionPool
 
             settings = connection_settings(where)
             steps = connect.open_address(
@@ -123,7 +124,9 @@ class PostgresStore(_ServerStore):
             )
             with psycopg.Connection.connect(**settings) as connection:
                 opened = run_flow(connection, steps)
-            self._pool = connect.build_pool(where, settings)
+            options = connect.pool_options(where, settings)
+            check = ConnectionPool.check_connection
+            self._pool = ConnectionPool(check=check, open=True, **options)
         super().__init__(where, opened)
 
     def __enter__(self) -> Self:
@@ -134,17 +137,16 @@ class PostgresStore(_ServerStore):
 
     def _run_read(self, steps: StatementFlow[T]) -> T:
         """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
-        with self._convert_errors():
-            if (held := self._current_batch.own_connection()) is not None:
-                with held.transaction():
-                    return run_flow(held, steps)
-            with self._pool.connection() as connection:
-                return run_flow(connection, connect.in_snapshot(steps))
+        held = self._current_batch.own_connection()
+        return self._run(held, steps if held is not None else connect.in_snapshot(steps))
 
     def _run_write(self, steps: StatementFlow[T]) -> T:
         """In one transaction; inside a batch, undone alone where it fails."""
+        return self._run(self._current_batch.connection_for_writing(), steps)
+
+    def _run(self, held: Any, steps: StatementFlow[T]) -> T:
         with self._convert_errors():
-            if (held := self._current_batch.connection_for_writing()) is not None:
+            if held is not None:
                 with held.transaction():
                     return run_flow(held, steps)
             with self._pool.connection() as connection:
@@ -248,11 +250,14 @@ class AsyncPostgresStore(_ServerStore):
         )
         with convert_engine_errors(where.display_url):
             import psycopg
+            from psycopg_pool import AsyncConnectionPool
 
             settings = connection_settings(where)
             async with await psycopg.AsyncConnection.connect(**settings) as connection:
                 opened = await arun_flow(connection, steps)
-            pool = connect.build_async_pool(where, settings)
+            options = connect.pool_options(where, settings)
+            check = AsyncConnectionPool.check_connection
+            pool = AsyncConnectionPool(check=check, open=False, **options)
             await pool.open()
         return cls(where, opened, pool)
 
@@ -263,16 +268,15 @@ class AsyncPostgresStore(_ServerStore):
         await self.close()
 
     async def _run_read(self, steps: StatementFlow[T]) -> T:
-        with self._convert_errors():
-            if (held := self._current_batch.own_connection()) is not None:
-                async with held.transaction():
-                    return await arun_flow(held, steps)
-            async with self._pool.connection() as connection:
-                return await arun_flow(connection, connect.in_snapshot(steps))
+        held = self._current_batch.own_connection()
+        return await self._run(held, steps if held is not None else connect.in_snapshot(steps))
 
     async def _run_write(self, steps: StatementFlow[T]) -> T:
+        return await self._run(self._current_batch.connection_for_writing(), steps)
+
+    async def _run(self, held: Any, steps: StatementFlow[T]) -> T:
         with self._convert_errors():
-            if (held := self._current_batch.connection_for_writing()) is not None:
+            if held is not None:
                 async with held.transaction():
                     return await arun_flow(held, steps)
             async with self._pool.connection() as connection:

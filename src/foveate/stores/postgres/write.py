@@ -6,37 +6,32 @@ Everything is computed before the lock; under it are one batch that reads and on
 from __future__ import annotations
 
 import json
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from foveate.core.errors import BadInput
 from foveate.core.state import EMPTY_STATE
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import outlines
 from foveate.stores.checksums import MASK
-from foveate.stores.int8 import quantise_or_zeros, squared_norms
+from foveate.stores.int8 import squared_norms
 from foveate.stores.postgres import checksums, contents, half_vectors, postings
-from foveate.stores.postgres.filters import check_storable, encode_facts, is_storable
+from foveate.stores.postgres.filters import FILTER_ROWS, check_storable, encode_facts, is_storable
 from foveate.stores.postgres.schema import (
     begin_write_statements,
     check_schema_version,
     principals_digest,
 )
 from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
+from foveate.stores.prepared import PreparedDocument, duplicate_id_error, prepare_document
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
     chunk_checksum,
-    chunk_row,
-    document_row,
     key_checksum,
     quote_columns,
-    terms_to_index,
 )
 
 _DOCUMENT_COLUMNS = ("id", *DOCUMENT_FIELDS, "audience", "text")
@@ -49,18 +44,6 @@ _CHUNK_TYPES = {
     "key_checksum": "bigint",
     "checksum": "bigint",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedDocument:
-    """What goes in, as rows; nothing of it has been sent."""
-
-    document: dict[str, Any]
-    chunks: list[dict[str, Any]]
-    vectors: Any
-    terms: list[list[str]]
-    counts: Mapping[str, int]
-    fingerprint: str
 
 
 def put_document(
@@ -77,45 +60,19 @@ def put_document(
     `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each chunk, kept
     under the tokenizer's `fingerprint`.
     """
-    rows = quantise_or_zeros(vectors, rows=len(chunks), dimensions=store.dimensions)
-    return _replace_document(store, _prepare_document(document, chunks, rows, counts, fingerprint))
-
-
-def _prepare_document(
-    document: Document,
-    chunks: Sequence[Chunk],
-    vectors: Any,
-    counts: Sequence[int],
-    fingerprint: str,
-) -> PreparedDocument:
-    """Rows of a document; `vectors`: int8, a row a chunk. Raises `BadInput`."""
-    if counts and len(counts) != len(chunks):
-        raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
-    row = document_row(document)
-    check_storable({**row, "fingerprint": fingerprint})
-    rows = [chunk_row(document, chunk) for chunk in chunks]
-    seen: set[str] = set()
-    for each in rows:
-        check_storable(each)
-        if each["chunk_id"] in seen:
-            raise _duplicate_id_error("this document", each["chunk_id"])
-        seen.add(each["chunk_id"])
-    hashes = [chunk.content_hash for chunk in chunks]
-    return PreparedDocument(
-        document={**row, "text": zlib.compress(document.text.encode())},
-        chunks=rows,
-        vectors=vectors,
-        terms=[terms_to_index(each) for each in rows],
-        counts=dict(zip(hashes, counts, strict=False)) if fingerprint else {},
-        fingerprint=fingerprint,
+    new = prepare_document(
+        document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=store.dimensions
     )
+    for fields in ({**new.row, "fingerprint": fingerprint}, *new.chunks):
+        check_storable(fields)
+    return _replace_document(store, new)
 
 
 def _replace_document(store: StoreContext, new: PreparedDocument) -> StatementFlow[None]:
     """Put the document in place of the one with its id."""
     ids = [each["chunk_id"] for each in new.chunks]
-    name = new.document["document_id"]
-    audiences = sorted({new.document["principals"], *(each["principals"] for each in new.chunks)})
+    name = new.row["document_id"]
+    audiences = sorted({new.row["principals"], *(each["principals"] for each in new.chunks)})
     taken = store.sql(
         "SELECT c.chunk_id FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
         "WHERE c.chunk_id = ANY(%s::text[]) AND d.document_id <> %s ORDER BY 1 LIMIT 1"
@@ -131,12 +88,13 @@ def _replace_document(store: StoreContext, new: PreparedDocument) -> StatementFl
     (_, ((version,),), _, old, old_chunks, words, states, others, numbered) = yield batch
     check_schema_version(version)
     if others:
-        raise _duplicate_id_error("another document", others[0][0])
+        raise duplicate_id_error("another document", others[0][0])
     books = checksums.AudienceTotals(states)
     if old:
         books.apply(*_rows_from_values(store, old[0], old_chunks), sign=-1)
     first, *rest = (row[0] for row in numbered)
-    document = {**new.document, "id": first, "audience": books.ids[new.document["principals"]]}
+    audience = books.ids[new.row["principals"]]
+    document = {**new.row, "id": first, "audience": audience, "text": new.packed}
     chunks = [
         {**each, "id": number, "document": first, "audience": books.ids[each["principals"]]}
         for each, number in zip(new.chunks, rest, strict=True)
@@ -178,10 +136,6 @@ def delete_document(store: StoreContext, document_id: str) -> StatementFlow[bool
         *books.update_statements(store),
     ]
     return True
-
-
-def _duplicate_id_error(whose: str, name: str) -> BadInput:
-    return BadInput(f"{whose} has a chunk {name!r} already; ids are unique", field="id")
 
 
 def _create_audiences_statements(store: StoreContext, principals: Sequence[str]) -> list[Statement]:
@@ -309,11 +263,7 @@ def _insert_statements(
         for each, vector in zip(chunks, new.vectors, strict=True)
     ]
     asks += _insert_chunks_statements(store, rows)
-    again = store.sql(
-        "INSERT INTO {s}.filters SELECT c.id, c.document, c.audience, d.document_id, d.source, "
-        'd.title, c.chunk_id, c.sequence, c.page, c.section, c."row", c.line, c.facts '
-        "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document WHERE d.id = %s"
-    )
+    again = store.sql(f"INSERT INTO {{s}}.filters {FILTER_ROWS} WHERE d.id = %s")
     asks.append(Statement(again, [document["id"]]))
     lengths = [len(terms) for terms in new.terms]
     kind = store.sql("{v}.halfvec[]") if store.dimensions else "bytea[]"
@@ -345,12 +295,5 @@ def _insert_chunks_statements(
         "json_array_elements_text(facts::json)) "
         f"FROM unnest({marks}, %s::text[]) AS new ({fields}, facts)"
     )
-    return [
-        Statement(
-            query, [*([row[field] for row in rows] for field in _CHUNK_TYPES), _facts_to_json(rows)]
-        )
-    ]
-
-
-def _facts_to_json(rows: Iterable[dict[str, Any]]) -> list[str]:
-    return [json.dumps(row["facts"]) for row in rows]
+    columns = [[row[field] for row in rows] for field in _CHUNK_TYPES]
+    return [Statement(query, [*columns, [json.dumps(row["facts"]) for row in rows]])]

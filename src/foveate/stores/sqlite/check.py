@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import groupby, islice
@@ -16,16 +15,17 @@ import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import ExternalError
-from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
-from foveate.core.types import content_hash
+from foveate.core.state import combine_states, state_hash
 from foveate.stores import outlines, postings, vectors
-from foveate.stores import rows as stored
 from foveate.stores.checksums import MASK, checksum, sum_of_places
+from foveate.stores.recount import MAX_FINDINGS, ReaderTotals, text_findings
 from foveate.stores.report import Finding, Report
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
     SELECT_CHUNK,
+    chunk_members,
+    document_member,
     quote_columns,
     terms_to_index,
 )
@@ -114,7 +114,8 @@ def check_rows(connection: Connection) -> Iterator[str]:
             yield said.format(found)
     yield from _check_members(connection)
     for document in _iter_documents(connection, ("document_id", "text", "text_hash")):
-        yield from _check_texts(connection, document)
+        chunks = _chunk_rows(connection, document["id"])
+        yield from text_findings(document, document["text"], chunks)
 
 
 def _check_members(connection: Connection) -> Iterator[str]:
@@ -126,22 +127,6 @@ def _check_members(connection: Connection) -> Iterator[str]:
             yield f"the members of the audience {principals} are others"
     for audience in members:
         yield f"audience {audience} has members and is not there"
-
-
-def _check_texts(connection: Connection, document: dict[str, Any]) -> Iterator[str]:
-    try:
-        text = zlib.decompress(document["text"]).decode()
-    except (zlib.error, UnicodeDecodeError) as error:
-        yield f"document {document['document_id']!r}: its text cannot be unpacked: {error}"
-        return
-    if content_hash(text) != document["text_hash"]:
-        yield f"document {document['document_id']!r}: its text is not the one that was put"
-    query = 'SELECT chunk_id, text, content_hash, start, "end" FROM chunks WHERE document = ?'
-    for name, piece, digest, start, end in connection.execute(query, (document["id"],)):
-        if content_hash(piece) != digest:
-            yield f"chunk {name!r}: its text is not the one that was put"
-        if text and start is not None and end is not None and text[start:end] != piece:
-            yield f"chunk {name!r} is not what its document says from {start} to {end}"
 
 
 def check_postings(connection: Connection) -> Iterator[str]:
@@ -246,23 +231,17 @@ def check_checksums(connection: Connection) -> Iterator[str]:
             yield f"the places of {term!r} are not those that were written"
 
 
-def iter_state_members(connection: Connection) -> Iterator[tuple[int, list[tuple[int, bytes]]]]:
-    """Per document its audience, and (audience, encoded fields) of it and of its chunks."""
-    fields = ["audience", *CHUNK_FIELDS]
+def _chunk_rows(connection: Connection, document: int) -> Iterator[dict[str, Any]]:
+    fields = ("audience", *CHUNK_FIELDS)
     query = f"SELECT {quote_columns(fields)} FROM chunks WHERE document = ?"
-    for document in _iter_documents(connection, ("audience", *DOCUMENT_FIELDS)):
-        found = connection.execute(query, (document["id"],)).fetchall()
-        chunks = [dict(zip(fields, chunk, strict=True)) for chunk in found]
-        yield document["audience"], stored.state_members(document, chunks)
+    for row in connection.execute(query, (document,)):
+        yield dict(zip(fields, row, strict=True))
 
 
 def _iter_documents(connection: Connection, fields: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     names = ("id", *fields)
     for row in connection.execute(f"SELECT {quote_columns(names)} FROM documents ORDER BY id"):
         yield dict(zip(names, row, strict=True))
-
-
-_MAX_FINDINGS = 100
 
 
 PartCheck: TypeAlias = Callable[[], Iterator[str]]
@@ -284,13 +263,13 @@ def check(folder: Path | str) -> Report:
 
 
 def _check_connection(connection: Connection, folder: Path) -> Report:
-    states: dict[int, bytes] = {}
+    totals = ReaderTotals[int]()
     parts: dict[str, PartCheck] = {
         "file": lambda: _check_integrity(connection),
         "rows": lambda: check_rows(connection),
         "words": lambda: check_postings(connection),
         "vectors": lambda: _check_vectors(connection, folder),
-        "state": lambda: _check_state(connection, states),
+        "state": lambda: _check_state(connection, totals),
         "checksums": lambda: check_checksums(connection),
     }
     findings = [
@@ -302,7 +281,7 @@ def _check_connection(connection: Connection, folder: Path) -> Report:
         documents=connection.execute("SELECT count(*) FROM documents").fetchone()[0],
         chunks=connection.execute("SELECT count(*) FROM chunks").fetchone()[0],
         state_root=state_hash(
-            combine_states(states.values()),
+            combine_states(totals.states.values()),
             embedder=str(load_unverified_facts(connection).get("embedder")),
         ),
         findings=tuple(findings),
@@ -312,7 +291,7 @@ def _check_connection(connection: Connection, folder: Path) -> Report:
 def _iter_findings(part: PartCheck) -> Iterator[str]:
     """The part's findings; that it cannot be read is one."""
     try:
-        yield from islice(part(), _MAX_FINDINGS)
+        yield from islice(part(), MAX_FINDINGS)
     except sqlite3.DatabaseError as error:
         if not is_damaged(error):
             raise
@@ -360,21 +339,14 @@ def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
         yield f"{vectors.FILE} says other things than the rows; delete it"
 
 
-def _check_state(connection: Connection, states: dict[int, bytes]) -> Iterator[str]:
-    """Every audience's state and figures from scratch; leaves the states in `states`."""
-    figures: dict[int, list[int]] = {}
-    for document, members in iter_state_members(connection):
-        for audience, encoded in members:
-            states[audience] = update_state(states.get(audience, EMPTY_STATE), added=[encoded])
-            figures.setdefault(audience, [0, 0])[1] += 1
-        figures[document][0] += 1
-        figures[document][1] -= 1
+def _check_state(connection: Connection, totals: ReaderTotals[int]) -> Iterator[str]:
+    """Every audience's state and figures from scratch; leaves them in `totals`."""
+    for document in _iter_documents(connection, ("audience", *DOCUMENT_FIELDS)):
+        totals.add([document_member(document)], 0)
+        totals.add(chunk_members(document, _chunk_rows(connection, document["id"])), 1)
     query = "SELECT id, principals, state, documents, chunks FROM audiences ORDER BY id"
     for audience, principals, state, *counted in connection.execute(query):
-        if state != states.get(audience, EMPTY_STATE):
-            yield f"the state of what {principals} may read is not that of the rows"
-        if counted != (expected := figures.get(audience, [0, 0])):
-            yield f"what {principals} may read is counted as {counted}, not {expected}"
+        yield from totals.findings(audience, principals, state, counted)
     facts = load_unverified_facts(connection)
     query = "SELECT generation, version FROM history ORDER BY generation DESC LIMIT 1"
     last = connection.execute(query).fetchone() or (0, bytes(32))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, TypeAlias
@@ -21,7 +20,7 @@ from foveate.stores.rows import (
     with_text,
 )
 from foveate.stores.sqlite import schema
-from foveate.stores.sqlite.schema import BUSY_MS, PUBLIC_AUDIENCE
+from foveate.stores.sqlite.schema import PUBLIC_AUDIENCE
 
 Audience: TypeAlias = tuple[int, str, bytes, int, int]
 """Row id, principals (sorted JSON), lattice hash, documents and chunks."""
@@ -186,16 +185,6 @@ def save_counts(connection: Connection, fingerprint: str, counts: Mapping[str, i
     connection.executemany(
         "INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", [(*row, checksum(row)) for row in rows]
     )
-
-
-@contextmanager
-def without_busy_wait(connection: Connection) -> Iterator[None]:
-    """Inside, a write fails at once if another writer is active, so that a query does not wait."""
-    connection.execute("PRAGMA busy_timeout = 0")
-    try:
-        yield
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
 
 
 PARTS: Mapping[str, tuple[str, ...]] = {

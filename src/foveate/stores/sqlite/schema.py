@@ -21,10 +21,10 @@ from sqlite3 import Connection
 from threading import get_ident
 from typing import Any
 
-from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.core.errors import BadInput, ExternalError
 from foveate.core.state import EMPTY_STATE
 from foveate.stores.checksums import checksum, damage, sum_of_facts
-from foveate.stores.lazy import StoreNotFound
+from foveate.stores.lazy import StoreNotFound, check_same_embedder
 
 _CHECKSUM = "checksum"
 
@@ -167,7 +167,9 @@ def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> Co
     connection = connect_existing(folder, write=create)
     try:
         refuse_older(connection, folder)
-        _check_embedder(folder, load_facts(connection), embedder, dimensions)
+        facts = load_facts(connection)
+        kept, name = (facts["embedder"], facts["dimensions"]), f"the store in {str(folder)!r}"
+        check_same_embedder(name, kept, (embedder, dimensions), new="folder")
     except BaseException:
         connection.close()
         raise
@@ -298,15 +300,6 @@ def _check_application(connection: Connection, folder: Path) -> None:
         raise BadInput(
             f"the store in {str(folder)!r} has schema {version}, this version knows up to "
             f"{VERSION}; update foveate, or index the documents into a new folder"
-        )
-
-
-def _check_embedder(folder: Path, known: dict[str, Any], embedder: str, dimensions: int) -> None:
-    if embedder and (embedder, dimensions) != (known["embedder"], known["dimensions"]):
-        raise BadOption(
-            f"the store in {str(folder)!r} holds vectors of {known['embedder']!r} "
-            f"({known['dimensions']} dimensions), not of {embedder!r} ({dimensions}); "
-            f"open it with that embedder, or index into a new folder"
         )
 
 

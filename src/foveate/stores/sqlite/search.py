@@ -16,14 +16,21 @@ import numpy as np
 
 from foveate.core.state import state_hash
 from foveate.core.text.terms import query_terms
-from foveate.core.types import Candidate, Chunk, Vector
+from foveate.core.types import Chunk, Vector
 from foveate.ports import SearchResult
 from foveate.stores import filters, lexical, outlines
 from foveate.stores.checksums import damage, intact
 from foveate.stores.int8 import cosines, nearest, quantise_query
 from foveate.stores.lexical import View
 from foveate.stores.rows import SELECT_CHUNK, chunks_from_rows
-from foveate.stores.scoring import best_keys, best_matches, best_positions, check_limits, fuse
+from foveate.stores.scoring import (
+    best_keys,
+    best_matches,
+    best_positions,
+    check_limits,
+    fuse,
+    search_result,
+)
 from foveate.stores.sqlite.vector_index import (
     LoadedIndexes,
     VectorIndex,
@@ -57,7 +64,11 @@ def hybrid_search(
     close, used = nothing, list[VectorIndex]()
     if aim is not None:
         close, used = _nearest_rows(scan, aim, wanted, depth, indexes.indexes_for_view(facts, view))
-    scores = _lexical_scores(connection, scan, view, query)
+    terms = query_terms(query)
+    found = lexical.read_through_cache(
+        scan, terms, lambda missing: lexical.read_postings(connection, scan, missing)
+    )
+    scores = lexical.bm25(found, view) if terms else None
     hits = best_matches(scores, wanted, depth)
     rows = np.union1d(close, hits)
     cosine: Any = cosines(scan, aim, rows) if aim is not None else None
@@ -78,23 +89,12 @@ def hybrid_search(
         deque(intact((noted[one] for one in noted.keys() - ids.values()), _WHAT), maxlen=0)
         noted = _rows(connection, list(ids.values()))
     chunks = chunks_from_rows(noted[number] for number in ids.values())
-    scored = {
-        row: (None if cosine is None else float(cosine[at]), float(bm25[at]) or None)
-        for at, row in enumerate(rows.tolist())
-    }
-    return SearchResult(
-        candidates=tuple(
-            Candidate(
-                chunk=chunks[ids[row]],
-                score=score,
-                semantic_score=scored[row][0],
-                lexical_score=scored[row][1],
-            )
-            for row, score in fused
-        ),
-        badge="hybrid" if words else "vector_only",
+    return search_result(
+        fused,
+        {row: chunks[number] for row, number in ids.items()},
+        None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
+        dict(zip(rows.tolist(), bm25.tolist(), strict=True)),
         lexical_matches=len(words),
-        exact=not used,
         index=", ".join(nearby.version for nearby in used),
         state_root=state_hash(state, embedder=facts["embedder"]),
     )
@@ -150,12 +150,6 @@ def _nearest_rows(
         near.append(nearest(scan, aim, left, depth))
     rows = np.unique(np.concatenate(near)) if near else np.empty(0, dtype=np.int64)
     return rows[best_positions(cosines(scan, aim, rows), depth)] if used else rows, used
-
-
-def _lexical_scores(connection: Connection, scan: Scan, view: View, query: str) -> Any:
-    """BM25 by position; None where the query has no terms."""
-    terms = query_terms(query)
-    return lexical.bm25(lexical.load_postings(connection, scan, terms), view) if terms else None
 
 
 def _load_sort_keys(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:

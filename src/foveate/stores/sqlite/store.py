@@ -10,12 +10,13 @@ from sqlite3 import Connection
 from typing import Any, Self
 
 from foveate.core.checks import is_encodable
-from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.core.errors import BadOption, ExternalError
 from foveate.core.state import combine_states, state_hash
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
 from foveate.stores import filters, vectors
 from foveate.stores.int8 import quantise_or_zeros
+from foveate.stores.prepared import check_counts, counts_by_hash
 from foveate.stores.report import Stats
 from foveate.stores.sqlite import contents, schema, search, vector_index, write
 from foveate.stores.sqlite.schema import load_facts
@@ -74,15 +75,12 @@ class SqliteStore(Transactions):
         `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each
         chunk, kept under the tokenizer's `fingerprint`.
         """
-        if counts and len(counts) != len(chunks):
-            raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
+        check_counts(counts, chunks)
         rows = quantise_or_zeros(vectors, rows=len(chunks), dimensions=self.dimensions)
         with self._transaction("IMMEDIATE", reads=False) as connection:
             write.replace_document(connection, self._pending, document, chunks, rows)
             if fingerprint:
-                hashes = [chunk.content_hash for chunk in chunks]
-                counted = dict(zip(hashes, counts, strict=False))
-                contents.save_counts(connection, fingerprint, counted)
+                contents.save_counts(connection, fingerprint, counts_by_hash(chunks, counts))
 
     def delete(self, document_id: str) -> bool:
         """Remove a document and its chunks; False where it was not there."""

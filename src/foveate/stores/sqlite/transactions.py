@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from foveate.core.errors import BadInput, ExternalError
 from foveate.stores.checksums import damage
 from foveate.stores.postings import PendingPostings
-from foveate.stores.sqlite import contents, schema
+from foveate.stores.sqlite import schema
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _NONSENSE = {0, sqlite3.SQLITE_ERROR}
@@ -89,10 +89,13 @@ class Transactions:
     @contextmanager
     def _best_effort_transaction(self) -> Iterator[Connection]:
         """For writes that may be left out: it fails at once if another writer is active."""
-        connection = self._connection
-        noting = self._transaction("IMMEDIATE", reads=False)
-        with self._lock, convert_engine_errors(), contents.without_busy_wait(connection), noting:
-            yield connection
+        with self._lock, convert_engine_errors():
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            try:
+                with self._transaction("IMMEDIATE", reads=False) as connection:
+                    yield connection
+            finally:
+                self._connection.execute(f"PRAGMA busy_timeout = {schema.BUSY_MS}")
 
     @contextmanager
     def _caller_transaction(self, kind: TransactionKind, *, reads: bool = True) -> Iterator[None]:

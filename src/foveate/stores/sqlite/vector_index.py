@@ -35,13 +35,20 @@ _CONNECTIVITY, _EXPANSION = 16, 64
 _BLOCK = 65_536
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class VectorIndex:
-    """One audience's index: rows with ids up to `last`, under their ids."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexRecord:
+    """What the database knows of an index: rows with ids up to `last`, the digest of its file."""
 
-    audience: int
     last: int
     digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class VectorIndex:
+    """One audience's index of rows, under their ids."""
+
+    audience: int
+    record: IndexRecord
     index: Any
     data: Any
     """The file's bytes, which the index reads as it needs them."""
@@ -49,15 +56,7 @@ class VectorIndex:
     @property
     def version(self) -> str:
         """Its name in a manifest: library, method, digest."""
-        return f"usearch hnsw {self.digest[:16]}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexRecord:
-    """What the database knows of an index."""
-
-    last: int
-    digest: str
+        return f"usearch hnsw {self.record.digest[:16]}"
 
 
 def index_path(folder: Path, audience: int) -> Path:
@@ -97,8 +96,7 @@ def load_index(
         return None
     if index is None or index.ndim != dimensions:
         return None
-    digest, last = known.digest, known.last
-    return VectorIndex(audience=audience, last=last, digest=digest, index=index, data=data)
+    return VectorIndex(audience=audience, record=known, index=index, data=data)
 
 
 def _map_if_intact(path: Path, digest: str) -> Any:
@@ -151,10 +149,10 @@ def _save_index(index: Any, path: Path) -> str:
 
 def rows_in_index(scan: Scan, nearby: VectorIndex) -> Any:
     """The rows of the index as booleans by position, cached with the scan."""
-    known = scan.index_rows.get(nearby.digest)
+    known = scan.index_rows.get(nearby.record.digest)
     if known is None:
-        known = (scan.audiences == nearby.audience) & (scan.ids <= nearby.last)
-        scan.index_rows[nearby.digest] = known
+        known = (scan.audiences == nearby.audience) & (scan.ids <= nearby.record.last)
+        scan.index_rows[nearby.record.digest] = known
     return known
 
 
@@ -192,7 +190,7 @@ class LoadedIndexes:
                 loaded = load_index(self._folder, audience, one, self._dimensions)
                 self._indexes[audience, digest] = loaded
         usable = [n for (a, _), n in self._indexes.items() if n is not None and a in view.audiences]
-        return sorted(usable, key=lambda nearby: nearby.digest)
+        return sorted(usable, key=lambda nearby: nearby.record.digest)
 
     def clear(self) -> None:
         """Close the files."""

@@ -12,7 +12,6 @@ from typing import Any
 
 from blake3 import blake3
 
-from foveate.core.errors import BadInput
 from foveate.core.state import EMPTY_STATE, update_state
 from foveate.core.types import Chunk
 from foveate.ports import Document
@@ -21,6 +20,7 @@ from foveate.stores.checksums import MASK, sum_of_vectors
 from foveate.stores.filters import placeholders
 from foveate.stores.outlines import Place
 from foveate.stores.postings import PendingPostings
+from foveate.stores.prepared import duplicate_id_error
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
@@ -75,7 +75,8 @@ def replace_document(
         pending.add(number, terms)
         if pending.is_full():
             pending.flush(connection, unfinished=number)
-    outlines.write(connection, number, row, places)
+    outline = outlines.outline(number, row, places)
+    connection.execute("INSERT INTO outlines VALUES (?, ?, ?, ?, ?)", outline)
     link.close()
 
 
@@ -149,7 +150,7 @@ def _check_chunk_ids(
         taken = connection.execute("SELECT 1 FROM chunks WHERE chunk_id = ?", (name,)).fetchone()
         if name in seen or taken:
             whose = "this document" if name in seen else "another document"
-            raise BadInput(f"{whose} has a chunk {name!r} already; ids are unique", field="id")
+            raise duplicate_id_error(whose, name)
         seen.add(name)
 
 
