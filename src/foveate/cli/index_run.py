@@ -119,23 +119,6 @@ class Indexer:
         )
 
 
-def index_paths(
-    paths: Sequence[Path],
-    url: str,
-    embedder: str,
-    *,
-    size: int,
-    overlap: int,
-    limits: Limits | None = None,
-) -> IndexResult:
-    """Ingest the paths as `foveate index` does by default."""
-    enrich = Enrich(questions=True)
-    with open_indexer(
-        paths, url, embedder, size=size, overlap=overlap, limits=limits, enrich=enrich
-    ) as into:
-        return into.run(paths)
-
-
 @contextmanager
 def open_indexer(
     paths: Sequence[Path],
