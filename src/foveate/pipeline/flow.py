@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from foveate.core.assemble import TokenCountCache, assemble
-from foveate.core.candidates import BestFirst
+from foveate.core.candidates import BestFirst, candidate_to_json
 from foveate.core.errors import ExternalError, FoveateError
 from foveate.core.request import Inputs, Recipe
 from foveate.core.text.identifiers import identifier_pattern, query_identifiers
@@ -102,6 +102,14 @@ def search_figures(found: SearchResult) -> CallFigures:
         "exact": found.exact,
         "candidates": len(found.candidates),
     }
+
+
+def search_to_json(query: str, found: SearchResult) -> dict[str, Any]:
+    """A search as plain JSON, without vectors: what the command line prints and a service sends."""
+    records = [candidate_to_json(candidate) for candidate in found.candidates]
+    for record in records:
+        record.pop("embedding", None)
+    return {"query": query, **search_figures(found), "candidates": records}
 
 
 def assemble_candidates(
