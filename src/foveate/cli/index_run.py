@@ -23,7 +23,7 @@ from foveate.cli.failures import error_line
 from foveate.cli.output import progress_bar
 from foveate.cli.show import wrap_words
 from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
-from foveate.ingest import Enrich, Limits
+from foveate.ingest import Limits
 from foveate.ingest.chunk import check_sizes
 from foveate.ingest.loaders import suffixes
 from foveate.ingest.loaders.decode import check_encoding
@@ -127,33 +127,30 @@ def open_indexer(
     *,
     size: int,
     overlap: int,
-    limits: Limits | None = None,
-    encoding: str = "",
-    password_file: Path | None = None,
-    enrich: Enrich | None = None,
-    model: str = "",
-    jobs: int | None = None,
-    engine: str = "local",
-    address: str | None = None,
+    encoding: str,
+    password_file: Path | None,
+    model: str,
+    jobs: int | None,
+    engine: str,
+    address: str | None,
+    **how: Any,
 ) -> Iterator[Indexer]:
     """The store to index into; a new one is created with its first document.
 
     An existing store is opened even without files to read: they may have been deleted. `jobs`: None
-    for as many processes as are useful, or as Ray has processors.
+    for as many processes as are useful, or as Ray has processors. `how`: as for `ingest`.
     """
     check_engine(engine, jobs, address)
     check_sizes(size, overlap)
     walks = walk_paths(paths)
     reader = plugins.embedder(embedder)
-    how: dict[str, Any] = {
+    how |= {
         "embedder": reader,
         "tokenizer": plugins.tokenizer(TOKENIZER),
         "size": size,
         "overlap": overlap,
-        "limits": limits,
         "encoding": check_encoding(encoding),
         "passwords": read_passwords(password_file, paths) if password_file else (),
-        "enrich": enrich or Enrich(),
         "model": load_model(model) if model else None,
         "at_once": _TRANSACTION_DOCUMENTS,
     }
@@ -187,8 +184,6 @@ def _open_store(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:
 
 def write_report(done: IndexResult, *, as_json: bool) -> None:
     """The report on stdout, at once."""
-    from foveate.cli import output
-
     lines = report_lines(done, output.terminal_width())
     output.write_result(report_to_json(done), lines, as_json=as_json)
     output.flush()

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from foveate._version import __version__
 from foveate.core.checks import is_encodable
@@ -151,13 +151,11 @@ class ToolCall:
     record: Callable[[ToolResult], None] = lambda _: None
 
 
-class RunCall(Protocol):
-    """Runs the work of one call without blocking the event loop."""
+RunCall: TypeAlias = Callable[[Callable[[], ToolResult]], Awaitable[ToolResult]]
+"""Runs the work of one call without blocking the event loop.
 
-    def __call__(self, work: Callable[[], ToolResult], /) -> Awaitable[ToolResult]:
-        """The result; raises what the work raises, `ToolCallError` or `TimeoutError`."""
-
-
+It raises what the work raises, `ToolCallError` or `TimeoutError`.
+"""
 Authentication: TypeAlias = Callable[[Any], ToolCall]
 """From the transport's request, None on standard input, to the call of its caller."""
 
