@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.candidates import BestFirst, candidate_to_json
-from foveate.core.errors import ExternalError, FoveateError
+from foveate.core.errors import ExternalError
 from foveate.core.request import Inputs, Recipe
 from foveate.core.text.identifiers import identifier_pattern, query_identifiers
 from foveate.core.types import Candidate, Context, Number, Supplement, rank
+from foveate.pipeline.bounded_calls import failure_reason
 from foveate.pipeline.observers import CallFigures, Observers
 from foveate.pipeline.options import ResolvedOptions
 from foveate.pipeline.steps import Call, Flow
@@ -338,9 +339,7 @@ def rerank(
         )
         ranked = _scored(candidates, scores)
     except Exception as error:  # noqa: BLE001  # whatever fails outside, the search's order stands
-        # A message from outside may hold content that must not be shown; ours do not.
-        why = str(error) if isinstance(error, FoveateError) else type(error).__name__
-        return candidates, ((FAILED, f"{reranker.name}: {why}"),)
+        return candidates, ((FAILED, f"{reranker.name}: {failure_reason(error)}"),)
     return ranked, (("reranked_by", reranker.name), ("reranked", len(ranked)))
 
 
