@@ -298,7 +298,8 @@ class _WatchRun:
         """The paths that can be read; messages say which others went or came back."""
         there = [path for path in self._paths if path.exists()]
         bare = set(find_empty_scopes(walk_paths(there), self._indexer.store))
-        kept = [path for path in there if not {path.resolve().name, _folder_scope(path)} & bare]
+        names = {path: path.resolve().name for path in there}
+        kept = [path for path in there if not {names[path], f"{names[path]}/"} & bare]
         lost = {
             path: "is empty" if path in there else "is gone"
             for path in self._paths
@@ -327,10 +328,6 @@ class _WatchRun:
                 f"{total.renamed} of them renamed"
             )
         output.flush()
-
-
-def _folder_scope(path: Path) -> str:
-    return f"{path.resolve().name}/"
 
 
 def _print_message(line: str) -> None:

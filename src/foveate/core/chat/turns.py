@@ -150,8 +150,9 @@ def merge_joined(messages: Sequence[Message]) -> list[Message]:
 
 def messages_from_turn(turn: Turn, shown: Turn) -> Iterator[Message]:
     """The messages of a turn as it is shown, results in the order they came."""
-    originals = _original_messages(turn) if shown is turn or shown == turn else []
-    originals = originals or [""] * (1 + len(turn.results))
+    same = turn.original and (shown is turn or shown == turn)
+    known = [compact_json(message) for message in json.loads(turn.original)] if same else []
+    originals = known or [""] * (1 + len(turn.results))
     yield Message(
         role=turn.role,
         text=shown.text,
@@ -170,10 +171,6 @@ def messages_from_turn(turn: Turn, shown: Turn) -> Iterator[Message]:
             original=original,
             form=turn.form,
         )
-
-
-def _original_messages(turn: Turn) -> list[str]:
-    return [compact_json(message) for message in json.loads(turn.original)] if turn.original else []
 
 
 def join_lines(*texts: str) -> str:
