@@ -116,8 +116,9 @@ def _check_settings(settings: Settings) -> None:
             raise BadOption(f"origins: {origin!r}: write it as https://app.example.com")
 
 
-def install_layers(app: FastAPI, guard: Guard, settings: Settings) -> None:
+def install_layers(app: FastAPI, guard: Guard) -> None:
     """Put the layers around the application, in the order above; the last added is outermost."""
+    settings = guard.settings
     proxies, hosts = settings.proxies, allowed_hosts(settings.host, settings.hosts)
     sizes = {
         "most": settings.body_bytes,

@@ -15,7 +15,7 @@ import secrets
 import string
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_IMODE, S_IWGRP, S_IWOTH
@@ -135,7 +135,7 @@ KEY_FILE = Path("foveate-keys.jsonl")
 """The default path."""
 
 MAX_BYTES = 16 << 20
-FIELDS = ("id", "name", "tenant", "principals", "scopes", "created", "expires", "revoked", "blake3")
+FIELDS = tuple(each.metadata.get("key", each.name) for each in fields(Key))
 
 
 def read_keys(path: Path) -> tuple[Key, ...]:
@@ -223,21 +223,14 @@ def _parse_time(value: Any) -> datetime:
 
 def key_to_json(key: Key) -> dict[str, Any]:
     """A key as in the file."""
-    return {
-        "id": key.id,
-        "name": key.name,
-        "tenant": key.tenant,
-        "principals": list(key.principals),
-        "scopes": list(key.scopes),
-        "created": _format_time(key.created),
-        "expires": None if key.expires is None else _format_time(key.expires),
-        "revoked": None if key.revoked is None else _format_time(key.revoked),
-        "blake3": key.digest,
-    }
+    values = (_value_to_json(getattr(key, each.name)) for each in fields(key))
+    return dict(zip(FIELDS, values, strict=True))
 
 
-def _format_time(time: datetime) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+def _value_to_json(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return list(value) if isinstance(value, tuple) else value
 
 
 @contextmanager

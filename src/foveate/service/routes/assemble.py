@@ -84,13 +84,7 @@ def assemble_evidence(
         query_embedding=body.query_embedding,
         neighbours=_read_neighbours(body.neighbours, 2 * NEIGHBOUR_REACH * most),
         supplements=tuple(
-            Supplement(
-                id=one.id,
-                text=one.text,
-                title=one.title,
-                similarity=one.similarity,
-                principals=tuple(one.principals),
-            )
+            Supplement(**{**one.model_dump(), "principals": tuple(one.principals)})
             for one in body.supplements
         ),
     )
