@@ -101,11 +101,11 @@ CONTEXT_ARGUMENTS = ("query", "budget", "recipe", "format", "where", "limit")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a call works with, for one caller.
+    """What the calls of one caller work with, and the tools that it may use.
 
     `assembler(options, store=…)`: an assembler with the caller's ports, while a call needs it.
     `options(recipe=…, budget=…, format=…)`: the options of a call, whose names come from closed
-    lists.
+    lists. `record` is called with a result before it is sent.
     """
 
     assembler: Callable[..., AbstractContextManager[Assembler]]
@@ -114,6 +114,8 @@ class ToolContext:
     limits: ToolLimits = field(default_factory=ToolLimits)
     originals: OriginalStore = field(default_factory=OriginalStore)
     tenant: str = ""
+    tools: tuple[Tool, ...] = ()
+    record: Callable[[ToolResult], None] = lambda _: None
 
 
 def assemble(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
