@@ -35,24 +35,15 @@ def search(
     asked = one_question(question, query)
     from foveate.cli import output
     from foveate.cli.show import search_lines
-    from foveate.core.candidates import candidate_to_json
     from foveate.pipeline.assembler import Assembler
+    from foveate.pipeline.flow import search_to_json
     from foveate.pipeline.store_with_embedder import open_store_with_embedder
 
     with open_store_with_embedder(store) as (opened, embedder):
         assembler = Assembler(store=opened, embedder=embedder)
         found = assembler.search(asked, limit=limit, principals=tuple(principal or ()))
-    records = [candidate_to_json(candidate) for candidate in found.candidates]
-    for record in records:
-        record.pop("embedding", None)
-    result = {
-        "query": asked,
-        "badge": found.badge,
-        "lexical_matches": found.lexical_matches,
-        "exact": found.exact,
-        "candidates": records,
-    }
-    output.write_result(result, search_lines(found, output.terminal_width()), as_json=as_json)
+    lines = search_lines(found, output.terminal_width())
+    output.write_result(search_to_json(asked, found), lines, as_json=as_json)
 
 
 def assemble(

@@ -98,13 +98,10 @@ def note_empty_context(context: Context) -> None:
     output.write_note(f"the context is empty: {why or 'all candidates were dropped: ' + listed}")
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def write_bundle(result: AssemblyResult, name: str) -> None:
     """All that a replay needs, in one file."""
     assert result.inputs is not None  # the command line has no cache
-    made = build_bundle(result.inputs, result.context, plugins.component_registry(), when=_now())
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    made = build_bundle(result.inputs, result.context, plugins.component_registry(), when=when)
     with open_output(name) as file:
         file.write(f"{output.encode_json(made)}\n".encode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -73,29 +73,15 @@ def _write_answers(messages: str, out: str, requests: CompactRequests) -> None:
     output.write_note(f"{done - refused} lists fitted, {refused} refused")
 
 
-def expand_original(
-    handle: str,
-    originals: str,
-    *,
-    query: str,
-    budget: int,
-    tokenizer: str,
-    tenant: str,
-    principals: Sequence[str],
-) -> dict[str, Any]:
-    """What is shown of an original in this file; raises `BadInput` if it is not there."""
+def expand_original(handle: str, originals: str, **how: Any) -> dict[str, Any]:
+    """What is shown of an original in this file; raises `BadInput` if it is not there.
+
+    `how`: as for `foveate.pipeline.compact.expand`.
+    """
     if not Path(originals).is_file():  # opening it would make one
         raise BadInput(f"{originals}: no such file; foveate compact --originals FILE writes one")
     with closing(OriginalStore(originals)) as store:
-        return expanded_to_json(
-            handle,
-            store,
-            query=query,
-            budget=budget,
-            tokenizer=tokenizer,
-            tenant=tenant,
-            principals=principals,
-        )
+        return expanded_to_json(handle, store, **how)
 
 
 def _requests(name: str) -> Iterator[Any]:

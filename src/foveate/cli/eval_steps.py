@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from foveate import plugins
@@ -89,22 +89,12 @@ _MAX_ERRORS = 3
 """Errors that are repeated in words; the rest are counted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerOptions:
-    """The model that is asked, and how."""
-
-    model: Model
-    options: AnswerRunOptions
-
-
 def run_answers(
-    wanted: AnswerOptions, cases: Sequence[Case], made: Setting, baseline: str, out: Path | None
+    judge: AnswerRunner, cases: Sequence[Case], made: Setting, baseline: str
 ) -> AnswersSummary:
     """Ask the model about every context; raises `ExternalError` if it stops answering."""
-    kept = out / ANSWERS_FILE if out is not None else None
-    judge = AnswerRunner(wanted.model, wanted.options, kept)
     judge.detect_scoring()
-    _print_lines(estimate_line(judge.estimate(cases, made), judge.model.name, wanted.options))
+    _print_lines(estimate_line(judge.estimate(cases, made), judge.model.name, judge.options))
     try:
         with progress_bar() as on_progress:
             outcomes = judge.run(cases, made, on_progress=on_progress)
@@ -115,8 +105,8 @@ def run_answers(
         outcomes,
         baseline=baseline,
         model=judge.model.name,
-        prompt=wanted.options.prompt,
-        tokens=wanted.options.tokens,
+        prompt=judge.options.prompt,
+        tokens=judge.options.tokens,
     )
 
 
@@ -198,12 +188,13 @@ def run_evaluation(
     limit: int | None,
     jobs: int,
     out: Path | None,
-    wanted: AnswerOptions | None = None,
+    wanted: tuple[Model, AnswerRunOptions] | None = None,
     store: tuple[str, int] | None = None,
 ) -> Summary:
     """Read the cases, run them, ask the model if one is named, summarise.
 
-    `store`: where the candidates come from, and how many of them.
+    `wanted`: the model that is asked, and how. `store`: where the candidates come from, and how
+    many of them.
     """
     made, reference = build_setting(
         recipes, budgets, baseline=baseline, tokenizer=tokenizer, embedder=embedder
@@ -231,15 +222,18 @@ def run_evaluation(
     )
     if wanted is None:
         return summary
-    return replace(summary, answers=run_answers(wanted, cases, made, reference, out))
+    judge = AnswerRunner(*wanted, out / ANSWERS_FILE if out is not None else None)
+    return replace(summary, answers=run_answers(judge, cases, made, reference))
 
 
-def answer_options(model: str, tokens: int, timeout: float) -> AnswerOptions | None:
+def answer_options(
+    model: str, tokens: int, timeout: float
+) -> tuple[Model, AnswerRunOptions] | None:
     """The model to ask, if one is named; what it lacks is reported before the work."""
     if not model:
         return None
     options = AnswerRunOptions(tokens=tokens, timeout=timeout)
-    return AnswerOptions(model=load_model(model), options=options)
+    return load_model(model), options
 
 
 def _create_folder(out: Path) -> None:

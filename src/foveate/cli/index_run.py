@@ -23,7 +23,7 @@ from foveate.cli.failures import error_line
 from foveate.cli.output import progress_bar
 from foveate.cli.show import wrap_words
 from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
-from foveate.ingest import Enrich, Limits
+from foveate.ingest import Limits
 from foveate.ingest.chunk import check_sizes
 from foveate.ingest.loaders import suffixes
 from foveate.ingest.loaders.decode import check_encoding
@@ -119,23 +119,6 @@ class Indexer:
         )
 
 
-def index_paths(
-    paths: Sequence[Path],
-    url: str,
-    embedder: str,
-    *,
-    size: int,
-    overlap: int,
-    limits: Limits | None = None,
-) -> IndexResult:
-    """Ingest the paths as `foveate index` does by default."""
-    enrich = Enrich(questions=True)
-    with open_indexer(
-        paths, url, embedder, size=size, overlap=overlap, limits=limits, enrich=enrich
-    ) as into:
-        return into.run(paths)
-
-
 @contextmanager
 def open_indexer(
     paths: Sequence[Path],
@@ -144,33 +127,30 @@ def open_indexer(
     *,
     size: int,
     overlap: int,
-    limits: Limits | None = None,
-    encoding: str = "",
-    password_file: Path | None = None,
-    enrich: Enrich | None = None,
-    model: str = "",
-    jobs: int | None = None,
-    engine: str = "local",
-    address: str | None = None,
+    encoding: str,
+    password_file: Path | None,
+    model: str,
+    jobs: int | None,
+    engine: str,
+    address: str | None,
+    **how: Any,
 ) -> Iterator[Indexer]:
     """The store to index into; a new one is created with its first document.
 
     An existing store is opened even without files to read: they may have been deleted. `jobs`: None
-    for as many processes as are useful, or as Ray has processors.
+    for as many processes as are useful, or as Ray has processors. `how`: as for `ingest`.
     """
     check_engine(engine, jobs, address)
     check_sizes(size, overlap)
     walks = walk_paths(paths)
     reader = plugins.embedder(embedder)
-    how: dict[str, Any] = {
+    how |= {
         "embedder": reader,
         "tokenizer": plugins.tokenizer(TOKENIZER),
         "size": size,
         "overlap": overlap,
-        "limits": limits,
         "encoding": check_encoding(encoding),
         "passwords": read_passwords(password_file, paths) if password_file else (),
-        "enrich": enrich or Enrich(),
         "model": load_model(model) if model else None,
         "at_once": _TRANSACTION_DOCUMENTS,
     }
@@ -204,8 +184,6 @@ def _open_store(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:
 
 def write_report(done: IndexResult, *, as_json: bool) -> None:
     """The report on stdout, at once."""
-    from foveate.cli import output
-
     lines = report_lines(done, output.terminal_width())
     output.write_result(report_to_json(done), lines, as_json=as_json)
     output.flush()
@@ -320,7 +298,8 @@ class _WatchRun:
         """The paths that can be read; messages say which others went or came back."""
         there = [path for path in self._paths if path.exists()]
         bare = set(find_empty_scopes(walk_paths(there), self._indexer.store))
-        kept = [path for path in there if not {path.resolve().name, _folder_scope(path)} & bare]
+        names = {path: path.resolve().name for path in there}
+        kept = [path for path in there if not {names[path], f"{names[path]}/"} & bare]
         lost = {
             path: "is empty" if path in there else "is gone"
             for path in self._paths
@@ -349,10 +328,6 @@ class _WatchRun:
                 f"{total.renamed} of them renamed"
             )
         output.flush()
-
-
-def _folder_scope(path: Path) -> str:
-    return f"{path.resolve().name}/"
 
 
 def _print_message(line: str) -> None:

@@ -13,8 +13,6 @@ from foveate.cli.options import Json
 from foveate.core.errors import BadOption
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from foveate.service.auth.keys import Key
 
 
@@ -167,7 +165,6 @@ def _find_key_file(keys: Path | None, settings: Path | None, tenant: str = "defa
     """The file of keys; raises `BadOption` for a tenant without a store."""
     import os
 
-    from foveate.core.errors import BadOption
     from foveate.service.auth.keys import KEY_FILE
 
     store = os.environ.get("FOVEATE_SERVE_STORE")

@@ -30,6 +30,8 @@ def replay(
 
     With two bundles of contexts: show how their runs differ.
     """
+    from dataclasses import asdict
+
     from foveate.cli import output
     from foveate.core.replay import compare_bundles
 
@@ -40,12 +42,8 @@ def replay(
         found = compare_bundles(
             old, _read_bundle(other) if other is not None else _assemble_again(file, old)
         )
-    record = {
-        "identical": found.identical,
-        "stage": found.stage,
-        "first": found.first,
-        "causes": list(found.causes),
-    }
+    record = asdict(found)
+    del record["related"]
     output.write_result(record, [str(found)], as_json=as_json)
     if not found.identical:
         raise typer.Exit(INPUT)

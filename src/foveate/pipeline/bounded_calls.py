@@ -12,11 +12,19 @@ from threading import Thread
 from time import monotonic
 from typing import Generic, TypeVar
 
+from foveate.core.errors import FoveateError
+
 T = TypeVar("T")
 
 
 class CallTimeout(Exception):
     """No answer in time."""
+
+
+def failure_reason(error: Exception) -> str:
+    """Our own words for a failure; of others' errors the kind, for messages may quote anything."""
+    own = isinstance(error, CallTimeout | FoveateError)
+    return str(error) if own else type(error).__name__
 
 
 class BoundedCalls(Generic[T]):

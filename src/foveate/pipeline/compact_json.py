@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -14,7 +14,6 @@ from foveate.core.errors import BadInput, BudgetTooSmall, InvalidRequest, Unknow
 from foveate.core.types import Number
 from foveate.models import Model
 from foveate.pipeline.compact import (
-    DEFAULT_TOKENIZER,
     OriginalStore,
     compact,
     expand,
@@ -63,24 +62,12 @@ def expanded_to_json(
     handle: str,
     originals: OriginalStore,
     *,
-    query: str,
-    budget: int,
-    tokenizer: str | Tokenizer | None = None,
-    tenant: str = "",
-    principals: Iterable[str] = (),
+    tokenizer: str | Tokenizer,
+    **how: Any,
 ) -> dict[str, Any]:
-    """What `expand` shows of a kept original, with its tokens; raises as `expand` does."""
-    name = tokenizer or DEFAULT_TOKENIZER
-    counter = plugins.tokenizer(name) if isinstance(name, str) else name
-    text = expand(
-        handle,
-        originals,
-        query=query,
-        budget=budget,
-        tokenizer=counter,
-        tenant=tenant,
-        principals=principals,
-    )
+    """What `expand` shows of a kept original, with its tokens; takes and raises what it does."""
+    counter = plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    text = expand(handle, originals, tokenizer=counter, **how)
     return {"handle": handle, "text": text, "token_count": token_counter(counter)(text)}
 
 

@@ -15,7 +15,7 @@ from foveate.core.admission import admit
 from foveate.core.assemble import TokenCountCache, assemble, run_stages
 from foveate.core.compressed_rendition import find_copied_sentences, rendition_from_compressed_text
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadOption, BudgetTooSmall, FoveateError
+from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.header_costs import build_request
 from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Inputs, Offer, Recipe, Request
@@ -23,7 +23,7 @@ from foveate.core.stages.compress import Compress, is_uncompressed
 from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Candidate, Trace, rank
 from foveate.core.window import remaining_budget
-from foveate.pipeline.bounded_calls import BoundedCalls, CallTimeout
+from foveate.pipeline.bounded_calls import BoundedCalls, CallTimeout, failure_reason
 from foveate.pipeline.observers import CallFigures, Observers, observe_call
 from foveate.ports import Message, Model, Reply, text_from_content
 from foveate.providers.chat import registry_name
@@ -251,10 +251,8 @@ def model_call_figures(model: str, reply: Reply) -> CallFigures:
 
 
 def _checked_result(want: CompressionTask, outcome: Reply | Exception, by: Compressor) -> Offer:
-    if isinstance(outcome, CallTimeout | FoveateError):
-        return _empty_result(want, by, str(outcome))
-    if isinstance(outcome, Exception):  # others' messages may hold what is nobody's business
-        return _empty_result(want, by, type(outcome).__name__)
+    if isinstance(outcome, Exception):
+        return _empty_result(want, by, failure_reason(outcome))
     try:
         offer = _parse_reply(want, outcome, by)
         made = rendition_from_compressed_text(

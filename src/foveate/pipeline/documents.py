@@ -41,11 +41,6 @@ def records_from_items(items: Any) -> Any:
     return [read.get(place, item) for place, item in enumerate(found)]
 
 
-def is_framework_value(item: Any) -> bool:
-    """Whether this is a framework's value that `records` reads."""
-    return _find_reader(type(item)) is not None
-
-
 def complete_scores(scores: Sequence[float | None]) -> list[float]:
     """A score for each: those that are given as they are, an order where none is.
 
@@ -78,7 +73,7 @@ def _find_reader(kind: type) -> Reader | None:
 def _record_from_item(item: Any, number: int) -> dict[str, Any] | None:
     """The item's record, or None where it is no framework's; a pair is a document and its score."""
     score = None
-    if isinstance(item, tuple) and len(item) == 2 and is_framework_value(item[0]):
+    if isinstance(item, tuple) and len(item) == 2 and _find_reader(type(item[0])) is not None:
         item, score = item
     reader = _find_reader(type(item))
     if reader is None:

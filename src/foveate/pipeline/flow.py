@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from foveate.core.assemble import TokenCountCache, assemble
-from foveate.core.candidates import BestFirst
-from foveate.core.errors import ExternalError, FoveateError
+from foveate.core.candidates import BestFirst, candidate_to_json
+from foveate.core.errors import ExternalError
 from foveate.core.request import Inputs, Recipe
 from foveate.core.text.identifiers import identifier_pattern, query_identifiers
 from foveate.core.types import Candidate, Context, Number, Supplement, rank
+from foveate.pipeline.bounded_calls import failure_reason
 from foveate.pipeline.observers import CallFigures, Observers
 from foveate.pipeline.options import ResolvedOptions
 from foveate.pipeline.steps import Call, Flow
@@ -102,6 +103,14 @@ def search_figures(found: SearchResult) -> CallFigures:
         "exact": found.exact,
         "candidates": len(found.candidates),
     }
+
+
+def search_to_json(query: str, found: SearchResult) -> dict[str, Any]:
+    """A search as plain JSON, without vectors: what the command line prints and a service sends."""
+    records = [candidate_to_json(candidate) for candidate in found.candidates]
+    for record in records:
+        record.pop("embedding", None)
+    return {"query": query, **search_figures(found), "candidates": records}
 
 
 def assemble_candidates(
@@ -330,9 +339,7 @@ def rerank(
         )
         ranked = _scored(candidates, scores)
     except Exception as error:  # noqa: BLE001  # whatever fails outside, the search's order stands
-        # A message from outside may hold content that must not be shown; ours do not.
-        why = str(error) if isinstance(error, FoveateError) else type(error).__name__
-        return candidates, ((FAILED, f"{reranker.name}: {why}"),)
+        return candidates, ((FAILED, f"{reranker.name}: {failure_reason(error)}"),)
     return ranked, (("reranked_by", reranker.name), ("reranked", len(ranked)))
 
 

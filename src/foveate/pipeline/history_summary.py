@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from threading import Thread
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from foveate.core.chat.history import History, fit_history
 from foveate.core.chat.history_fit import Summary
 from foveate.core.chat.turns import SYSTEM_ROLES, Turn
 from foveate.core.chat.turns import Message as Said
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadOption, BudgetTooSmall, FoveateError
+from foveate.core.errors import BadOption, BudgetTooSmall
+from foveate.pipeline.bounded_calls import BoundedCalls, failure_reason
 from foveate.ports import Message, Model, Reply
 
 SUMMARY_PROMPT = """\
@@ -151,19 +151,12 @@ def _format_message(message: Said) -> str:
 
 def _complete_in_time(by: Summariser, messages: Sequence[Message]) -> Reply | str:
     """The reply; or in words what went wrong, waiting too long included."""
-    got: list[Any] = []
-
-    def ask() -> None:
-        try:
-            got.append(by.model.complete(messages, max_tokens=by.max_tokens, timeout=by.timeout))
-        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; it is said
-            # Others' messages may hold what is nobody's business; ours do not.
-            got.append(str(error) if isinstance(error, FoveateError) else type(error).__name__)
-
-    thread = Thread(target=ask, daemon=True)  # a model that does not keep time is left behind
-    thread.start()
-    thread.join(by.timeout)
-    return got[0] if got else f"no answer within {by.timeout:g} s"
+    calls = BoundedCalls[Reply](at_once=1, seconds=by.timeout, within=by.timeout)
+    calls.start(lambda _: by.model.complete(messages, max_tokens=by.max_tokens, timeout=by.timeout))
+    ended = calls.next_result()
+    assert ended is not None  # the call was not abandoned before
+    outcome = ended[1]
+    return failure_reason(outcome) if isinstance(outcome, Exception) else outcome
 
 
 def _rejection_reason(reply: Reply, said: str, source: str) -> str:

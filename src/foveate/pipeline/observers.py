@@ -7,10 +7,10 @@ the result. What an observer raises is logged once; it cannot suppress an error 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from foveate.core.contracts import StepObserver
 from foveate.core.types import Context
@@ -58,26 +58,48 @@ class Observers:
     observers: tuple[StepObserver, ...]
     _logged_kinds: list[str] = field(default_factory=list, compare=False, repr=False)
 
-    def __call__(self, name: str) -> _ObservedStep:
-        """What is entered around a step."""
-        return _ObservedStep(self, name)
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Enter a step at all watchers, and leave it at those that could be entered."""
+        entered: list[AbstractContextManager[None]] = []
+        for observer in self.observers:
+            with self._logging_failures():
+                manager = observer(name)
+                manager.__enter__()
+                entered.append(manager)
+        error: BaseException | None = None
+        try:
+            yield
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            trace = error.__traceback__ if error is not None else None
+            for manager in reversed(entered):
+                with self._logging_failures(known=error):
+                    manager.__exit__(type(error) if error is not None else None, error, trace)
 
     def on_call(self, name: str, outcome: T, figures: Callable[[T], CallFigures] | None) -> None:
         """A few counts of what came of a step that is being left, to those who want them."""
         for observer in self.observers:
-            try:
+            with self._logging_failures():
                 if figures is not None and hasattr(observer, "on_call"):
                     observer.on_call(name, figures(outcome))
-            except Exception as error:  # noqa: BLE001  # a watcher's fault is not the assembly's
-                self.log_failure(error)
 
     def on_context(self, context: Context) -> None:
         """What came of an assembly, before the step `assemble` is left."""
         for observer in self.observers:
-            try:
+            with self._logging_failures():
                 if hasattr(observer, "on_context"):
                     observer.on_context(context)
-            except Exception as error:  # noqa: BLE001  # a watcher's fault is not the assembly's
+
+    @contextmanager
+    def _logging_failures(self, known: BaseException | None = None) -> Iterator[None]:
+        """A watcher's fault is not the assembly's; `known`: the step's own error, raised again."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  # watchers may raise anything
+            if error is not known:
                 self.log_failure(error)
 
     def log_failure(self, error: Exception) -> None:
@@ -89,39 +111,6 @@ class Observers:
         import logging
 
         logging.getLogger("foveate").warning("a watcher raised %s; it is passed over", what)
-
-
-class _ObservedStep:
-    """One step, entered at all watchers and left at those that could be entered."""
-
-    __slots__ = ("_entered", "_guard", "_name")
-
-    def __init__(self, guard: Observers, name: str) -> None:
-        self._guard, self._name = guard, name
-        self._entered: list[Any] = []
-
-    def __enter__(self) -> None:
-        for observer in self._guard.observers:
-            try:
-                manager = observer(self._name)
-                manager.__enter__()
-            except Exception as error:  # noqa: BLE001  # a watcher's fault is not the assembly's
-                self._guard.log_failure(error)
-            else:
-                self._entered.append(manager)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for manager in reversed(self._entered):
-            try:
-                manager.__exit__(kind, value, trace)
-            except Exception as error:  # noqa: BLE001  # a watcher's fault is not the assembly's
-                if error is not value:
-                    self._guard.log_failure(error)
 
 
 def combine_observers(*observers: StepObserver | None) -> Observers | None:

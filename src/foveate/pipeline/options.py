@@ -173,7 +173,7 @@ def resolve_options(
 
         recipe = add_supplement_gate(recipe, taxonomy)
     recipe = _keep_best(recipe, options.keep)
-    system = _system_prompt(options, recipe)
+    system = add_instructions(_system_prompt(options, recipe), options.extra_instructions)
     if options.model is None:
         tokenizer = _load_tokenizer(options.tokenizer or recipe.tokenizer)
         budget = _recipe_budget(options.budget, recipe)
@@ -202,16 +202,12 @@ def resolve_options(
     )
 
 
-def _system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
-    return add_instructions(_own_system_prompt(options, recipe), options.extra_instructions)
-
-
 def add_instructions(system: str, extra: str) -> str:
     """The system prompt with more instructions as its last paragraph."""
     return "\n\n".join(part for part in (system, extra.strip()) if part)
 
 
-def _own_system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
+def _system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
     if options.system is not None:
         return options.system
     if options.prompt is None:

@@ -61,10 +61,10 @@ def _read_columns(items: Any) -> Sequence[Column] | None:
         return None
     if hasattr(items, "collect") and hasattr(items, "collect_schema"):
         raise BadInput("is a lazy frame, whose rows are not there yet; call .collect() on it")
-    if _is_pandas(items):
+    if all(hasattr(items, name) for name in ("iterrows", "iloc", "columns")):
         return _read_pandas(items)
-    if _is_polars(items):
-        return _read_polars(items)
+    if all(hasattr(items, name) for name in ("to_dicts", "get_columns")):  # polars
+        return [Column(name=one.name, cells=_polars_cells(one)) for one in items.get_columns()]
     if _is_arrow(items):
         return _read_arrow(items)
     if hasattr(items, "__arrow_c_stream__"):
@@ -104,10 +104,6 @@ def _missing_text_hint(names: list[str]) -> str:
     return f"but {listed}; rename the one that holds the text"
 
 
-def _is_pandas(items: Any) -> bool:
-    return all(hasattr(items, name) for name in ("iterrows", "iloc", "columns"))
-
-
 def _read_pandas(frame: Any) -> list[Column]:
     index = frame.index
     found = [
@@ -119,14 +115,6 @@ def _read_pandas(frame: Any) -> list[Column]:
         cells = frame.iloc[:, place].tolist()
         found.append(Column(name=str(name), cells=cells, nan_is_missing=True))
     return found
-
-
-def _is_polars(items: Any) -> bool:
-    return all(hasattr(items, name) for name in ("to_dicts", "get_columns"))
-
-
-def _read_polars(frame: Any) -> list[Column]:
-    return [Column(name=series.name, cells=_polars_cells(series)) for series in frame.get_columns()]
 
 
 def _polars_cells(series: Any) -> Any:

@@ -6,12 +6,11 @@ Spans hold names, counts and times; no texts, titles, questions or ids unless co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
-from contextvars import ContextVar, Token
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Lock
 from time import time_ns
-from types import TracebackType
 from typing import Any, TypeAlias
 
 from foveate._version import __version__
@@ -46,9 +45,28 @@ class Tracing:
         self.tracer = trace.get_tracer("foveate", __version__, provider)
         self.content, self.named = content, named
 
-    def __call__(self, name: str) -> AbstractContextManager[None]:
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
         """The span of a step, current while the step lasts."""
-        return _SpanStep(self, name)
+        from opentelemetry import context, trace
+
+        span = self.tracer.start_span(ATTRIBUTE_PREFIX + name, start_time=time_ns())
+        before = context.attach(trace.set_span_in_context(span))
+        own = _CURRENT_SPANS.set(_AssemblySpans()) if name in ASSEMBLY_STEPS else None
+        run = _CURRENT_SPANS.get()
+        try:
+            yield
+        except BaseException as error:
+            record_error(span, error, content=self.content)
+            raise
+        finally:
+            end = time_ns()
+            context.detach(before)
+            if own is not None and run is not None:
+                _CURRENT_SPANS.reset(own)
+                self._end_assembly(run, span, end)
+            elif name in CALL_STEPS or run is None or not run.add(name, span, end):
+                span.end(end)
 
     def on_call(self, name: str, figures: CallFigures) -> None:
         """The figures of a call, on its span."""
@@ -63,6 +81,22 @@ class Tracing:
         run = _CURRENT_SPANS.get()
         if run is not None:
             run.context = context
+
+    def _end_assembly(self, run: _AssemblySpans, whole: Any, end: int) -> None:
+        """End the spans of the stages, then that of the whole, with what came of the assembly."""
+        spans, made = run.close(), run.context
+        if made is not None and whole.is_recording():
+            recipe = {ATTRIBUTE_PREFIX + "recipe": self.named(made.manifest.recipe)}
+            for entry, span in match_spans(made.trace, spans):
+                span.set_attributes({**stage_attributes(entry), **recipe})
+            whole.set_attributes({**context_attributes(made), **recipe})
+            whole.set_attribute(ATTRIBUTE_PREFIX + "from_cache", not spans)
+            if self.content:
+                said = {"query": made.query, "text": made.text}
+                whole.set_attributes({ATTRIBUTE_PREFIX + key: text for key, text in said.items()})
+        for _, span, ended in spans:
+            span.end(ended)
+        whole.end(end)
 
 
 class _AssemblySpans:
@@ -90,70 +124,6 @@ class _AssemblySpans:
 
 
 _CURRENT_SPANS: ContextVar[_AssemblySpans | None] = ContextVar("foveate_run", default=None)
-
-
-class _SpanStep:
-    """One step's span: begun and made current when entered, ended when left."""
-
-    __slots__ = ("_before", "_by", "_name", "_own", "_run", "_span")
-
-    def __init__(self, by: Tracing, name: str) -> None:
-        self._by, self._name = by, name
-        self._own: Token[_AssemblySpans | None] | None = None
-
-    def __enter__(self) -> None:
-        from opentelemetry import context, trace
-
-        self._span = self._by.tracer.start_span(ATTRIBUTE_PREFIX + self._name, start_time=time_ns())
-        self._before = context.attach(trace.set_span_in_context(self._span))
-        if self._name in ASSEMBLY_STEPS:
-            self._own = _CURRENT_SPANS.set(_AssemblySpans())
-        self._run = _CURRENT_SPANS.get()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        from opentelemetry import context
-
-        end = time_ns()
-        context.detach(self._before)
-        if value is not None:
-            record_error(self._span, value, content=self._by.content)
-        if self._own is not None:
-            _CURRENT_SPANS.reset(self._own)
-            self._end_all(end)
-        elif self._name in CALL_STEPS or self._run is None or not self._hold_span(end):
-            self._span.end(end)
-
-    def _hold_span(self, end: int) -> bool:
-        assert self._run is not None
-        return self._run.add(self._name, self._span, end)
-
-    def _end_all(self, end: int) -> None:
-        assert self._run is not None
-        spans, made = self._run.close(), self._run.context
-        if made is not None and self._span.is_recording():
-            recipe = self._by.named(made.manifest.recipe)
-            for entry, span in match_spans(made.trace, spans):
-                span.set_attributes(
-                    {**stage_attributes(entry), ATTRIBUTE_PREFIX + "recipe": recipe}
-                )
-            self._span.set_attributes(
-                {**context_attributes(made), ATTRIBUTE_PREFIX + "recipe": recipe}
-            )
-            self._span.set_attribute(ATTRIBUTE_PREFIX + "from_cache", not spans)
-            if self._by.content:
-                said = {
-                    ATTRIBUTE_PREFIX + "query": made.query,
-                    ATTRIBUTE_PREFIX + "text": made.text,
-                }
-                self._span.set_attributes(said)
-        for _, span, ended in spans:
-            span.end(ended)
-        self._span.end(end)
 
 
 def record_error(span: Any, error: BaseException, *, content: bool) -> None:

@@ -65,7 +65,7 @@ def create_app(settings: Settings) -> FastAPI:
     # The last one added is the outermost.
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_MIN_BYTES, compresslevel=5)
     app.add_middleware(Head)
-    install_layers(app, app.state.guard, settings)
+    install_layers(app, app.state.guard)
     app.add_middleware(RequestIds)
     app.add_middleware(TelemetryMiddleware, observed=app.state.telemetry, routes=paths)
     app.openapi = lambda: openapi_schema(app)  # type: ignore[method-assign]

@@ -34,7 +34,7 @@ from foveate.service.auth.caller import Identify, RequireKey
 from foveate.service.auth.keys import utc_now
 from foveate.service.auth.ring import KeyRing
 from foveate.service.limits.body import BodyLimit, UnreadBody
-from foveate.service.limits.connections import LIMITS_KEY, ConnectionLimits
+from foveate.service.limits.connections import SETTINGS_KEY
 from foveate.service.limits.headers import (
     HeaderLimit,
     HostCheck,
@@ -61,13 +61,13 @@ class Guard:
     audit: Audit | None
     key_rate: RateLimitItem | None
     address_rate: RateLimitItem | None
-    bounds: ConnectionLimits
+    settings: Settings
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[dict[str, Any]]:
         """As long as the service runs; gives what its connections must know."""
         try:
-            yield {LIMITS_KEY: self.bounds}
+            yield {SETTINGS_KEY: self.settings}
         finally:
             await self.rates.close()
             if self.audit is not None:
@@ -85,13 +85,7 @@ def build_guard(settings: Settings) -> Guard:
         audit=None if settings.audit is None else Audit(settings.audit, sync=settings.audit_sync),
         key_rate=parse_rate(settings.rate),
         address_rate=parse_rate(settings.rate_unknown),
-        bounds=ConnectionLimits(
-            connections=settings.connections,
-            header_bytes=settings.header_bytes,
-            body_bytes=settings.body_bytes,
-            header_seconds=settings.header_seconds,
-            write_seconds=settings.write_seconds,
-        ),
+        settings=settings,
     )
 
 
@@ -122,8 +116,9 @@ def _check_settings(settings: Settings) -> None:
             raise BadOption(f"origins: {origin!r}: write it as https://app.example.com")
 
 
-def install_layers(app: FastAPI, guard: Guard, settings: Settings) -> None:
+def install_layers(app: FastAPI, guard: Guard) -> None:
     """Put the layers around the application, in the order above; the last added is outermost."""
+    settings = guard.settings
     proxies, hosts = settings.proxies, allowed_hosts(settings.host, settings.hosts)
     sizes = {
         "most": settings.body_bytes,

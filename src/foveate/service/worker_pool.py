@@ -10,78 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from threading import Barrier, BrokenBarrierError, Lock
+from threading import Barrier, BrokenBarrierError
 from typing import Any, TypeVar
 
 from fastapi import Request
 
 from foveate.service.cancellation import CancellableCall
 from foveate.service.problems import ProblemError, busy_problem
-
-
-@dataclass(slots=True)
-class _Job:
-    call: Callable[[], Any] | None
-    done: Future[Any]
-
-    def forget(self, _: object) -> None:
-        """Release what the job holds."""
-        self.call = None
-
-
-class Lanes:
-    """Threads with a queue for each lane; other jobs run in their order of arrival."""
-
-    def __init__(self, threads: int, name: str) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
-        self._lock = Lock()
-        self._jobs: dict[str, deque[_Job]] = {}
-        self._closed = False
-
-    def submit(self, call: Callable[[], Any], lane: str = "") -> Future[Any]:
-        """The future of a job; it may be cancelled before it runs."""
-        if not lane:
-            return self._pool.submit(call)
-        job = _Job(call, Future())
-        job.done.add_done_callback(job.forget)
-        with self._lock:
-            jobs = self._jobs.setdefault(lane, deque())
-            jobs.append(job)
-            if len(jobs) == 1:
-                self._pool.submit(self._run, lane, job)
-        return job.done
-
-    def shutdown(self) -> None:
-        """Finish running jobs, and cancel waiting ones."""
-        with self._lock:
-            self._closed = True
-            for jobs in self._jobs.values():
-                for job in jobs:
-                    job.done.cancel()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def _run(self, lane: str, job: _Job) -> None:
-        """Run the first job of the lane, then submit the next one."""
-        call = job.call
-        if job.done.set_running_or_notify_cancel() and call is not None:
-            try:
-                job.done.set_result(call())
-            except BaseException as error:  # noqa: BLE001 - raised where it is waited for
-                job.done.set_exception(error)
-        with self._lock:
-            jobs = self._jobs[lane]
-            jobs.popleft()
-            if not jobs:
-                del self._jobs[lane]
-            elif not self._closed:
-                self._pool.submit(self._run, lane, jobs[0])
-
 
 T = TypeVar("T")
 
@@ -107,7 +47,9 @@ class WorkerPool:
     def __init__(self, *, threads: int, waiting: int, seconds: float, name: str = "work") -> None:
         self.name = name
         self.on_change: Callable[[int, int], None] | None = None
-        self._lanes = Lanes(threads, f"foveate-{name}")
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"foveate-{name}")
+        self._lanes: dict[str, asyncio.Lock] = {}
+        self._queued = set[asyncio.Task[Any]]()
         self._waiting = waiting
         self._threads = threads
         self._seconds = seconds
@@ -135,19 +77,43 @@ class WorkerPool:
             raise busy_problem("all places are taken; come again in a second")
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        context = contextvars.copy_context()
         self._change_count(lane, 1)
         job = CancellableCall(call)
-        done = self._lanes.submit(partial(context.run, job), lane)
-        done.add_done_callback(lambda _: loop.call_soon_threadsafe(self._change_count, lane, -1))
+        started: list[Future[T]] = []
+        work = self._run_in_turn(partial(contextvars.copy_context().run, job), lane, started)
         try:
-            return await run_while_connected(request, asyncio.wrap_future(done), self._seconds)
+            return await run_while_connected(request, work, self._seconds)
         except TimeoutError:
-            raise self._timeout_problem(done) from None
+            raise self._timeout_problem(started) from None
         finally:
-            if not done.cancel() and stops and not done.done():  # what has not begun never will
-                timer = loop.call_at(begun + self._seconds, _cancel_repeatedly, loop, job, done)
-                done.add_done_callback(lambda _: loop.call_soon_threadsafe(timer.cancel))
+            if not started:  # what has not begun never will
+                self._change_count(lane, -1)
+            elif not started[0].cancel() and stops and not started[0].done():
+                timer = loop.call_at(
+                    begun + self._seconds, _cancel_repeatedly, loop, job, started[0]
+                )
+                started[0].add_done_callback(lambda _: loop.call_soon_threadsafe(timer.cancel))
+
+    async def _run_in_turn(self, call: Callable[[], T], lane: str, started: list[Future[T]]) -> T:
+        """The call's value; `started` gets its future once no earlier call of the lane runs."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        turn = self._lanes.setdefault(lane, asyncio.Lock()) if lane else None
+        if turn is not None:
+            self._queued.add(task)
+            try:
+                await turn.acquire()
+            finally:
+                self._queued.remove(task)
+
+        def end() -> None:
+            if turn is not None:
+                turn.release()
+            self._change_count(lane, -1)
+
+        started.append(self._pool.submit(call))
+        started[0].add_done_callback(lambda _: loop.call_soon_threadsafe(end))
+        return await asyncio.wrap_future(started[0])
 
     async def run_on_each_thread(self, call: Callable[[], None]) -> None:
         """Run the call once on every thread, all threads at the same time."""
@@ -159,25 +125,28 @@ class WorkerPool:
             call()
 
         await asyncio.gather(
-            *(asyncio.wrap_future(self._lanes.submit(run)) for _ in range(self._threads))
+            *(asyncio.wrap_future(self._pool.submit(run)) for _ in range(self._threads))
         )
 
     def _change_count(self, lane: str, places: int) -> None:
         self._taken[lane] += places
         if not self._taken[lane]:
             del self._taken[lane]
+            self._lanes.pop(lane, None)
         if self.on_change is not None:
             self.on_change(self.in_use, self._threads)
 
-    def _timeout_problem(self, done: Future[Any]) -> ProblemError:
-        if done.cancel():
+    def _timeout_problem(self, started: list[Future[T]]) -> ProblemError:
+        if not started or started[0].cancel():
             return busy_problem("others were before this request for too long; come again", after=2)
         detail = f"it took longer than {self._seconds:g} seconds; send less at once"
         return ProblemError(504, "too-slow", detail)
 
     async def close(self) -> None:
         """Finish what runs, and cancel what waits."""
-        await asyncio.to_thread(self._lanes.shutdown)
+        for task in self._queued:
+            task.cancel()
+        await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
 
 
 def _cancel_repeatedly(

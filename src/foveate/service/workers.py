@@ -102,10 +102,6 @@ class WorkerProcesses:
                 self._wait_for_event(signals)
         return 1 if self._failed else 0
 
-    def pids(self) -> list[int]:
-        """The processes that run now."""
-        return [worker.process.pid or 0 for worker in self._running()]
-
     def _running(self) -> list[_Worker]:
         return [slot.worker for slot in self._slots if slot.worker is not None]
 

@@ -16,7 +16,7 @@ import pytest
 from command_line import CHUNKS, QUERY
 from foveate.service.auth.caller import Caller
 from foveate.service.limits import body as unread_body
-from foveate.service.limits.connections import MIN_BYTES_READ, Connection, ConnectionLimits
+from foveate.service.limits.connections import MIN_BYTES_READ, Connection
 from foveate.service.limits.rates import ConcurrencyLimit
 from foveate.service.settings import Settings
 from raw_http import Wire, head, wire
@@ -162,7 +162,7 @@ class Slow(Connection):
     """A connection alone, to a client that takes so many bytes of its answer each time."""
 
     def __init__(self, unsent: int, takes: int) -> None:
-        self._bounds, self._timers, self._most_unsent = ConnectionLimits(), {}, 0
+        self._settings, self._timers, self._most_unsent = Settings(), {}, 0
         self.unsent, self.takes, self.looks, self.dropped = unsent, takes, 0, False
         self.transport: Any = SimpleNamespace(get_write_buffer_size=lambda: self.unsent)
 

@@ -47,7 +47,7 @@ def test_what_is_kept_for_one_tenant_is_not_there_for_another(held: AppState) ->
     hits = []
     for tenant in ("acme", "acme", "umbra"):
         before = held.cache.stats().hits if held.cache else 0
-        calls.assemble(visit(held, tenant, "assemble").context, ASKED)
+        calls.assemble(visit(held, tenant, "assemble"), ASKED)
         hits.append((held.cache.stats().hits if held.cache else 0) - before)
 
     assert hits == [0, 1, 0]
@@ -57,5 +57,5 @@ def test_a_desk_reads_as_its_caller_and_has_its_tools(held: AppState) -> None:
     """X4, F4: principals of the key, tools of its scopes."""
     found = visit(held, "acme", "mcp", "search")
 
-    assert found.context.principals == ("staff",)
+    assert found.principals == ("staff",)
     assert [tool.name for tool in found.tools] == ["search"]

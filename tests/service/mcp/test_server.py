@@ -17,8 +17,8 @@ from foveate.core.errors import ExternalError, StageBroke
 from foveate.service.mcp.calls import Tool, ToolContext, build_tools
 from foveate.service.mcp.results import ToolResult
 from foveate.service.mcp.schemas import ToolLimits
-from foveate.service.mcp.server import ToolCall, build_server
-from foveate.service.mcp.stdio import CallQueue, _build_call
+from foveate.service.mcp.server import build_server
+from foveate.service.mcp.stdio import CallQueue, _build_context
 from foveate.stores import open_store
 
 EMPTY = {"badge": "hybrid", "lexical_matches": 0, "exact": True, "candidates": []}
@@ -28,7 +28,7 @@ EMPTY = {"badge": "hybrid", "lexical_matches": 0, "exact": True, "candidates": [
 def desk(tmp_path) -> Iterator[ToolContext]:
     """An empty store."""
     store = open_store(tmp_path / "store")
-    yield _build_call(store, None, (), ToolLimits(budget=100)).context
+    yield _build_context(store, None, (), ToolLimits(budget=100))
     store.close()
 
 
@@ -43,7 +43,7 @@ def serving(
 ) -> Iterator[Agent]:
     """A session with a server whose search does this."""
     made = [replace(t, function=work) if t.name == "search" else t for t in every(desk)]
-    visit = ToolCall(context=desk, tools=tuple(made))
+    visit = replace(desk, tools=tuple(made))
     with session(build_server(lambda _: visit, turns), **options) as agent:
         yield agent
     turns.close()
@@ -123,7 +123,7 @@ def test_a_fault_of_ours_is_told_without_what_is_inside(desk, caplog, error, tol
 
 def test_a_tool_that_one_may_not_use_is_not_there(desk):
     """X5, F4: it is not listed, and a call of it is answered as that of one that never was."""
-    visit = ToolCall(context=desk, tools=every(desk)[:1])
+    visit = replace(desk, tools=every(desk)[:1])
     with session(build_server(lambda _: visit, CallQueue())) as agent:
         assert [tool.name for tool in agent.tools()] == ["assemble"]
         for name in ("search", "rm"):
@@ -136,7 +136,7 @@ def test_a_budget_over_the_bound_says_so(desk):
     """B1, F4: where no budget that may be asked for would do, that is what it says."""
     own = [{"text": "word " * 400, "title": "t " * 300, "source": "s " * 300}]
     with session(build_server(lambda _: visit, CallQueue())) as agent:
-        visit = ToolCall(context=desk, tools=every(desk))
+        visit = replace(desk, tools=every(desk))
         told = agent.refused("assemble", query="word", recipe="citations", candidates=own)
 
     assert "more than the 100 that a call may ask for" in told

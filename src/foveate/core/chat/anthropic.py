@@ -17,7 +17,9 @@ from foveate.core.chat.turns import (
     ToolCall,
     ToolResult,
     Turn,
+    build_turn,
     join_lines,
+    message_error,
 )
 from foveate.core.errors import BadInput
 from foveate.core.json_text import compact_json, unknown_fields_json
@@ -51,13 +53,13 @@ def turns_from_anthropic(
             continue
         calls = tuple(_parse_call(b, number) for b in blocks if b["type"] == "tool_use")
         if calls and role != "assistant":
-            raise _message_error(number, "has a tool_use, which only the assistant may")
+            raise message_error(number, "has a tool_use, which only the assistant may")
         if calls:
             waiting = (blocks, calls)
         else:
             found.append(_plain_turn(role, blocks, number))
     if waiting is not None:
-        raise _message_error(
+        raise message_error(
             len(known), "calls a tool and has no result; give every call its result"
         )
     return tuple(found)
@@ -69,24 +71,22 @@ def _tool_turn(
     lead, calls = waiting
     given = [b for b in blocks if b["type"] == "tool_result"] if role == "user" else []
     text, extra = _parse_content(lead, number - 1)
-    try:
-        turn = Turn(
-            role="assistant",
-            text=text,
-            calls=calls,
-            results=tuple(_parse_result(b, number) for b in given),
-            extra=extra,
-            original=compact_json([{"role": "assistant", "content": lead}, *given]),
-            form="anthropic",
-        )
-    except BadInput as error:
-        raise BadInput(f"message {number}: {error}", field="messages") from None
+    turn = build_turn(
+        number,
+        role="assistant",
+        text=text,
+        calls=calls,
+        results=tuple(_parse_result(b, number) for b in given),
+        extra=extra,
+        original=compact_json([{"role": "assistant", "content": lead}, *given]),
+        form="anthropic",
+    )
     return turn, [b for b in blocks if b["type"] != "tool_result"]
 
 
 def _plain_turn(role: Role, blocks: Blocks, number: int) -> Turn:
     if any(b["type"] == "tool_result" for b in blocks):
-        raise _message_error(
+        raise message_error(
             number, "is a tool's result without a call right before it; keep the two"
         )
     text, extra = _parse_content(blocks, number)
@@ -94,16 +94,15 @@ def _plain_turn(role: Role, blocks: Blocks, number: int) -> Turn:
     if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
         content = blocks[0]["text"]
     original = compact_json([{"role": role, "content": content}])
-    try:
-        return Turn(role=role, text=text, extra=extra, original=original, form="anthropic")
-    except BadInput as error:
-        raise BadInput(f"message {number}: {error}", field="messages") from None
+    return build_turn(
+        number, role=role, text=text, extra=extra, original=original, form="anthropic"
+    )
 
 
 def _parse_role(message: Any, number: int) -> Role:
     role = message.get("role") if isinstance(message, Mapping) else None
     if role not in ("user", "assistant"):
-        raise _message_error(number, f"has the role {role!r}; use user or assistant")
+        raise message_error(number, f"has the role {role!r}; use user or assistant")
     return cast("Role", role)
 
 
@@ -113,7 +112,7 @@ def _parse_blocks(content: Any, number: int) -> Blocks:
     if not isinstance(content, Sequence) or not all(
         isinstance(b, Mapping) and isinstance(b.get("type"), str) for b in content
     ):
-        raise _message_error(
+        raise message_error(
             number, "must have a content: a string, or a list of blocks with a type"
         )
     return [_strip_breakpoints(block) for block in content]
@@ -140,7 +139,7 @@ def _parse_content(blocks: Blocks, number: int) -> tuple[str, str]:
             others.append(unknown_fields_json(block, "type", "id", "name", "input"))
         else:
             kind = block["type"]
-            raise _message_error(
+            raise message_error(
                 number, f"has a block {kind!r} whose tokens cannot be counted; take it out"
             )
     return "\n".join(texts), join_lines(*others)
@@ -150,24 +149,20 @@ def _parse_call(block: Mapping[str, Any], number: int) -> ToolCall:
     try:
         return ToolCall(id=block["id"], name=block["name"], arguments=compact_json(block["input"]))
     except (KeyError, TypeError):
-        raise _message_error(number, "has a tool_use without id, name or input") from None
+        raise message_error(number, "has a tool_use without id, name or input") from None
     except BadInput as error:
-        raise _message_error(number, f"has a tool_use whose {error}") from None
+        raise message_error(number, f"has a tool_use whose {error}") from None
 
 
 def _parse_result(block: Mapping[str, Any], number: int) -> ToolResult:
     name = block.get("tool_use_id")
     if not isinstance(name, str):
-        raise _message_error(number, "has a tool_result without a tool_use_id")
+        raise message_error(number, "has a tool_result without a tool_use_id")
     text, inner = _parse_content(_parse_blocks(block.get("content") or "", number), number)
     extra = join_lines(
         unknown_fields_json(block, "type", "tool_use_id", "content", "is_error"), inner
     )
     return ToolResult(call_id=name, text=text, error=bool(block.get("is_error")), extra=extra)
-
-
-def _message_error(number: int, what: str) -> BadInput:
-    return BadInput(f"message {number} {what}", field="messages")
 
 
 def anthropic_messages(messages: Sequence[Message]) -> dict[str, Any]:

@@ -78,27 +78,20 @@ def build_document_block(
 ) -> DocumentBlock:
     """The document block, extended or rewritten; `behind`: tokens of the conversation."""
     session, terms = state.session, state.terms
-    base = state.left.held
-    ground = TurnInputs(
-        inputs=run.inputs,
-        tokenizer=state.tokenizer,
-        known=state.known,
-        step=session.step + 1,
-        markers=session.markers,
-    )
+    base, state = state.left.held, replace(state, inputs=run.inputs)
     zone = max(most, 1)
     pace = terms.pace.more if base else terms.pace.first
-    grown = append_documents(base, ground, most=most, added=zone * pace // 100)
+    grown = append_documents(base, state, most=most, added=zone * pace // 100)
     must = "withdrawn" if len(base) < len(session.held) else ""
     if grown is not None:
         grown = replace(grown, why=must)
     empty = grown is None or not (grown.best or grown.held)
     if base and (grown is None or not grown.best):
-        anew = _repack(state, ground, most, zone * terms.pace.first // 100)
+        anew = _repack(state, most, zone * terms.pace.first // 100)
         if anew is not None and (grown is None or anew.best):
             return replace(anew, why=", ".join(filter(None, (must, "window"))))
     elif grown is not None and 0 < len(base) < len(grown.held):
-        anew = _repack(state, ground, most, zone * terms.pace.first // 100)
+        anew = _repack(state, most, zone * terms.pace.first // 100)
         if anew is not None and terms.prices.is_cheaper_enough(
             _price(state, grown, behind), _price(state, anew, behind)
         ):
@@ -108,24 +101,24 @@ def build_document_block(
     return grown
 
 
-def _repack(state: TurnState, ground: TurnInputs, most: int, fill: int) -> DocumentBlock | None:
+def _repack(state: TurnState, most: int, fill: int) -> DocumentBlock | None:
     """The rewritten block: blocks that were found again or cited, then new ones.
 
     Blocks that stay keep their order and number. If not all cited ones fit, the latest stay.
     """
     old = state.left.held
-    count, recipe = state.tokenizer.count, ground.inputs.recipe
+    count, recipe = state.tokenizer.count, state.inputs.recipe
     sizes = [count(render_document_block((held,), recipe)) + 8 for held in old]
     kept: set[int] = set()
     tokens = 0
-    for n in _order_blocks_to_keep(state, {c.id for c in ground.inputs.candidates}):
+    for n in _order_blocks_to_keep(state, {c.id for c in state.inputs.candidates}):
         if tokens + sizes[n] <= fill:
             kept.add(n)
             tokens += sizes[n]
     places = _choose_places(kept, sizes, state.terms.prices, max(fill, tokens))
     base = tuple(old[n] for n in places)
     left = fill - sum(sizes[n] for n in places)
-    return append_documents(base, ground, most=most, added=max(left, fill // 4))
+    return append_documents(base, state, most=most, added=max(left, fill // 4))
 
 
 def _order_blocks_to_keep(state: TurnState, found: set[str]) -> list[int]:
@@ -218,17 +211,6 @@ class DocumentBlock:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnInputs:
-    """What stays the same over all attempts of one turn."""
-
-    inputs: Inputs
-    tokenizer: Tokenizer
-    known: TokenCountCache
-    step: int
-    markers: int
-
-
 def render_document_block(held: Sequence[SentBlock], recipe: Recipe) -> str:
     """The document block of these blocks."""
     return renderer_for_recipe(recipe).render([h.block for h in held]).text
@@ -280,32 +262,32 @@ def _find_sent_copies(sent: Mapping[str, SentBlock], inputs: Inputs) -> dict[str
 
 
 def append_documents(
-    base: tuple[SentBlock, ...], ground: TurnInputs, *, most: int, added: int
+    base: tuple[SentBlock, ...], state: TurnState, *, most: int, added: int
 ) -> DocumentBlock | None:
     """The block with new documents at its end: `most` tokens in all, about `added` of them new.
 
     None if the base alone exceeds that. The best new evidence may take more than `added`.
     """
-    text = render_document_block(base, ground.inputs.recipe)
-    tokens = ground.tokenizer.count(text)
+    text = render_document_block(base, state.inputs.recipe)
+    tokens = state.tokenizer.count(text)
     if tokens > most:
         return None
-    new, decisions = select_unsent(base, ground.inputs)
+    new, decisions = select_unsent(base, state.inputs)
     stage = StageTrace(
         stage="session",
         options="",
-        before=len(ground.inputs.candidates),
+        before=len(state.inputs.candidates),
         after=len(new),
         decisions=tuple(decisions),
     )
     still = DocumentBlock(
-        held=base, text=text, tokens=tokens, markers=ground.markers, trace=(stage,)
+        held=base, text=text, tokens=tokens, markers=state.session.markers, trace=(stage,)
     )
     if not new:
         return still
     fallback = replace(still, best=False)
     for left in dict.fromkeys((min(added, most - tokens), most - tokens)):
-        grown = _append_context(base, text, new, ground, most=most, left=left)
+        grown = _append_context(base, text, new, state, most=most, left=left)
         if grown is not None:
             fallback = replace(grown, trace=(stage, *grown.trace))
             if grown.best:
@@ -317,23 +299,23 @@ def _append_context(
     base: tuple[SentBlock, ...],
     text: str,
     new: tuple[Candidate, ...],
-    ground: TurnInputs,
+    state: TurnState,
     *,
     most: int,
     left: int,
 ) -> DocumentBlock | None:
     """The base with the context of the new candidates behind it; None where nothing fits."""
-    inputs = ground.inputs
+    inputs = state.inputs
     for _ in range(MAX_ATTEMPTS):
         if left < 1:
             return None
         budget = replace(inputs.budget, documents=left, window=None)
         fresh = replace(inputs, candidates=new, budget=budget, messages=())
         try:
-            context = assemble(fresh, ground.tokenizer, ground.known)
+            context = assemble(fresh, state.tokenizer, state.known)
         except BudgetTooSmall:
             return None
-        added, markers = _number_blocks(base, context.blocks, ground)
+        added, markers = _number_blocks(base, context.blocks, state)
         spans = renderer_for_recipe(inputs.recipe).render([h.block for h in (*base, *added)])
         if not spans.text.startswith(text):
             name = getattr(inputs.recipe.format, "name", "?")
@@ -341,7 +323,7 @@ def _append_context(
                 f"session: nothing can be added behind a block of the format {name!r}, or the "
                 "recipe puts something in front; use numbered, xml, source or markdown"
             )
-        tokens = ground.tokenizer.count(spans.text)
+        tokens = state.tokenizer.count(spans.text)
         if tokens <= most:
             return DocumentBlock(
                 held=(*base, *added),
@@ -365,10 +347,10 @@ def _has_best(new: tuple[Candidate, ...], trace: Iterable[StageTrace]) -> bool:
 
 
 def _number_blocks(
-    base: tuple[SentBlock, ...], blocks: Sequence[Block], ground: TurnInputs
+    base: tuple[SentBlock, ...], blocks: Sequence[Block], state: TurnState
 ) -> tuple[list[SentBlock], int]:
     """New blocks with numbers that nobody had; a document keeps its own where those are cited."""
-    inputs, markers = ground.inputs, ground.markers
+    inputs, markers = state.inputs, state.session.markers
     chunks = {c.chunk.id: c.chunk for c in inputs.candidates}
     chunks |= {chunk.id: chunk for chunk in inputs.neighbours if chunk.id not in chunks}
     by_document = {h.block.document_id: h.block.marker for h in base}
@@ -391,9 +373,11 @@ def _number_blocks(
         )
         changed = replace(block, marker=marker, summary=summary)
         copies = tuple(
-            past_chunk_from_chunk(chunks[source.chunk_id], ground.step)
+            past_chunk_from_chunk(chunks[source.chunk_id], state.session.step + 1)
             for source in block.corroborating
             if source.chunk_id in chunks
         )
-        added.append(SentBlock(block=changed, chunks=known, since=ground.step, copies=copies))
+        added.append(
+            SentBlock(block=changed, chunks=known, since=state.session.step + 1, copies=copies)
+        )
     return added, markers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,11 +15,16 @@ from foveate.core.chat.shorten import (
     unique_citations,
 )
 from foveate.core.chat.turns import SYSTEM_ROLES, Message, Turn, TurnCitation, messages_from_turn
-from foveate.core.types import Decision
+from foveate.core.types import Action, Decision
 
 MessageCounter = Callable[[Sequence[Message]], int]
 Disposition = Literal["verbatim", "shortened", "left_out", "summarised", "withdrawn"]
 
+_OUTCOMES: Mapping[Disposition, tuple[Action, str]] = {
+    "summarised": ("merged", "turn_summarised"),
+    "left_out": ("dropped", "turn_left_out"),
+    "shortened": ("changed", "turn_shortened"),
+}
 SUMMARY_HEADING = "Summary of the conversation so far:"
 
 
@@ -231,29 +236,12 @@ class HistoryFit:
             zip(self.turns, self.shown, self.dispositions, strict=True)
         ):
             name = f"turn {n + 1}"
-            numbers = {"tokens": self.cost(turn), "shown": self.cost(shown)}
             if fate == "withdrawn":
                 yield Decision(chunk_id=name, action="dropped", reason="turn_withdrawn")
-            elif fate == "summarised":
-                yield Decision(
-                    chunk_id=name, action="merged", reason="turn_summarised", numbers=numbers
-                )
-            elif shown is None:
-                yield Decision(
-                    chunk_id=name, action="dropped", reason="turn_left_out", numbers=numbers
-                )
-            elif fate == "shortened":
-                yield Decision(
-                    chunk_id=name, action="changed", reason="turn_shortened", numbers=numbers
-                )
-            else:
-                yield Decision(
-                    chunk_id=name,
-                    action="kept",
-                    reason=self._retention_reason(n, turn),
-                    numbers=numbers,
-                )
-
+                continue
+            action, reason = _OUTCOMES.get(fate) or ("kept", self._retention_reason(n, turn))
+            numbers = {"tokens": self.cost(turn), "shown": self.cost(shown)}
+            yield Decision(chunk_id=name, action=action, reason=reason, numbers=numbers)
         for entry in self.citation_note().unsaid:
             yield Decision(chunk_id=entry.chunk_id, action="dropped", reason="citation_left_out")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from foveate.core.assemble import TokenCountCache
@@ -132,20 +133,8 @@ def next_turn(
     try:
         return _build_turn(state, inputs.budget)
     except BudgetTooSmall as error:
-        guess = error.needed - error.budget
-        raise request_too_small_error(
-            inputs.budget, guess, lambda more: _fits_with_more(state, more), error
-        ) from error
-
-
-def _fits_with_more(state: TurnState, more: int) -> bool:
-    budget = state.inputs.budget
-    window = None if budget.window is None else budget.window + more
-    try:
-        _build_turn(state, replace(budget, documents=(budget.documents or 0) + more, window=window))
-    except BudgetTooSmall:
-        return False
-    return True
+        build = partial(_build_turn, state)
+        raise request_too_small_error(inputs.budget, build, error) from error
 
 
 def _build_turn(state: TurnState, budget: Budget) -> TurnRequest:

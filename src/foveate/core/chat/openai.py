@@ -8,9 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-from foveate.core.chat.turns import Message, Role, ToolCall, ToolResult, Turn, join_lines
+from foveate.core.chat.turns import (
+    Message,
+    Role,
+    ToolCall,
+    ToolResult,
+    Turn,
+    build_turn,
+    join_lines,
+    message_error,
+    tool_call_to_json,
+)
 from foveate.core.errors import BadInput
 from foveate.core.json_text import compact_json, unknown_fields_json
 
@@ -20,15 +30,6 @@ ROLES: Mapping[str, Role] = {
     "user": "user",
     "assistant": "assistant",
 }
-
-
-class FirstMessage(NamedTuple):
-    """What the first message of a turn says."""
-
-    role: Role
-    text: str
-    calls: tuple[ToolCall, ...]
-    extra: str
 
 
 def turns_from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[Turn, ...]:
@@ -41,59 +42,52 @@ def turns_from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[Turn, ...]
     known = list(messages)
     at = 0
     while at < len(known):
-        message = known[at]
-        lead = _parse_first_message(message, at + 1)
+        start = at
+        role, text, calls, extra = _parse_first_message(known[start], start + 1)
         at += 1
         results = []
-        while lead.calls and at < len(known) and _parse_role(known[at], at + 1) == "tool":
-            results.append((_parse_result(known[at], at + 1), known[at]))
+        while calls and at < len(known) and _parse_role(known[at], at + 1) == "tool":
+            results.append(_parse_result(known[at], at + 1))
             at += 1
-        found.append(_build_turn(lead, results, message, at))
+        turn = build_turn(
+            at,
+            role=role,
+            text=text,
+            calls=calls,
+            results=tuple(results),
+            extra=extra,
+            original=compact_json(known[start:at]),
+            form="openai",
+        )
+        found.append(turn)
     return tuple(found)
 
 
-def _build_turn(
-    lead: FirstMessage,
-    results: Sequence[tuple[ToolResult, Mapping[str, Any]]],
-    message: Mapping[str, Any],
-    number: int,
-) -> Turn:
-    try:
-        return Turn(
-            role=lead.role,
-            text=lead.text,
-            calls=lead.calls,
-            results=tuple(result for result, _ in results),
-            extra=lead.extra,
-            original=compact_json([message, *(m for _, m in results)]),
-            form="openai",
-        )
-    except BadInput as error:
-        raise BadInput(f"message {number}: {error}", field="messages") from None
-
-
-def _parse_first_message(message: Mapping[str, Any], number: int) -> FirstMessage:
+def _parse_first_message(
+    message: Mapping[str, Any], number: int
+) -> tuple[Role, str, tuple[ToolCall, ...], str]:
+    """What the first message of a turn says: role, text, calls, and what else is in it."""
     role = _parse_role(message, number)
     if role == "tool":
-        raise _message_error(
+        raise message_error(
             number, "is a tool's result without a call right before it; keep the two"
         )
     if role not in ROLES:
-        raise _message_error(number, f"has the role {role!r}; use system, user, assistant or tool")
+        raise message_error(number, f"has the role {role!r}; use system, user, assistant or tool")
     if message.get("function_call") is not None:
-        raise _message_error(
+        raise message_error(
             number, "has a function_call; write it as tool_calls with a tool message"
         )
     made = message.get("tool_calls") or ()
     if not isinstance(made, Sequence) or isinstance(made, str):
-        raise _message_error(number, "has tool_calls that are no list")
+        raise message_error(number, "has tool_calls that are no list")
     calls = tuple(_parse_call(call, number) for call in made)
     text = _parse_text(message.get("content"), number, empty=bool(calls))
     extra = join_lines(
         _extra_fields(message, number, "tool_calls"),
         *(_extra_call_fields(call, number) for call in made),
     )
-    return FirstMessage(ROLES[role], text, calls, extra)
+    return ROLES[role], text, calls, extra
 
 
 def _extra_fields(message: Mapping[str, Any], number: int, *known: str) -> str:
@@ -114,13 +108,13 @@ def _unknown_fields(value: Mapping[str, Any], number: int, *known: str) -> str:
     try:
         return unknown_fields_json(value, *known)
     except BadInput as error:
-        raise _message_error(number, str(error).partition(": ")[2]) from None
+        raise message_error(number, str(error).partition(": ")[2]) from None
 
 
 def _parse_role(message: Any, number: int) -> str:
     role = message.get("role") if isinstance(message, Mapping) else None
     if not isinstance(role, str):
-        raise _message_error(number, "must have a role and a content, both strings")
+        raise message_error(number, "must have a role and a content, both strings")
     return role
 
 
@@ -129,24 +123,24 @@ def _parse_call(call: Any, number: int) -> ToolCall:
         function = call["function"]
         return ToolCall(id=call["id"], name=function["name"], arguments=function["arguments"])
     except (KeyError, TypeError):
-        raise _message_error(
+        raise message_error(
             number, "has a tool call without id, function name or arguments"
         ) from None
     except BadInput as error:
-        raise _message_error(number, f"has a tool call whose {error}") from None
+        raise message_error(number, f"has a tool call whose {error}") from None
 
 
 def _parse_result(message: Mapping[str, Any], number: int) -> ToolResult:
     text = _parse_text(message.get("content"), number, empty=False)
     name = message.get("tool_call_id")
     if not isinstance(name, str):
-        raise _message_error(number, "is a tool's result without a tool_call_id")
+        raise message_error(number, "is a tool's result without a tool_call_id")
     try:
         return ToolResult(
             call_id=name, text=text, extra=_extra_fields(message, number, "tool_call_id")
         )
     except BadInput as error:
-        raise _message_error(number, f"is a tool's result whose {error}") from None
+        raise message_error(number, f"is a tool's result whose {error}") from None
 
 
 def _parse_text(content: Any, number: int, *, empty: bool) -> str:
@@ -155,22 +149,18 @@ def _parse_text(content: Any, number: int, *, empty: bool) -> str:
     if content is None and empty:
         return ""
     if not isinstance(content, Sequence):
-        raise _message_error(number, "must have a role and a content, both strings")
+        raise message_error(number, "must have a role and a content, both strings")
     texts = []
     for part in content:
         if not isinstance(part, Mapping) or part.get("type") not in ("text", "refusal"):
             kind = part.get("type") if isinstance(part, Mapping) else part
-            raise _message_error(
+            raise message_error(
                 number, f"has a part {kind!r} whose tokens cannot be counted; take it out"
             )
         texts.append(part.get(part["type"]))
     if not all(isinstance(text, str) for text in texts):
-        raise _message_error(number, "has a text part without a text")
+        raise message_error(number, "has a text part without a text")
     return "\n".join(cast("list[str]", texts))
-
-
-def _message_error(number: int, what: str) -> BadInput:
-    return BadInput(f"message {number} {what}", field="messages")
 
 
 def openai_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
@@ -211,12 +201,5 @@ def _format_message(message: Message) -> dict[str, Any]:
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
     written: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.calls:
-        written["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for call in message.calls
-        ]
+        written["tool_calls"] = [tool_call_to_json(call) for call in message.calls]
     return written

@@ -87,28 +87,30 @@ def build_conversation(
     except BudgetTooSmall as error:
         if resolve_zones(run.budget, talk) is None:
             raise
-        guess = error.needed - error.budget
-        raise request_too_small_error(
-            run.budget, guess, lambda more: _fits_with_more(run, more), error
-        ) from error
 
+        def build(budget: Budget) -> Conversation:
+            return _balance_zones(replace(run, inputs=replace(run.inputs, budget=budget)))
 
-def _fits_with_more(run: RequestState, more: int) -> bool:
-    budget = run.budget
-    window = None if budget.window is None else budget.window + more
-    larger = replace(budget, documents=(budget.documents or 0) + more, window=window)
-    try:
-        _balance_zones(replace(run, inputs=replace(run.inputs, budget=larger)))
-    except BudgetTooSmall:
-        return False
-    return True
+        raise request_too_small_error(run.budget, build, error) from error
 
 
 def request_too_small_error(
-    budget: Budget, guess: int, works: Callable[[int], bool], error: BudgetTooSmall
+    budget: Budget, build: Callable[[Budget], object], error: BudgetTooSmall
 ) -> BudgetTooSmall:
-    """The least sufficient addition: `guess` is tried, one less, then halves; else `error`."""
-    low, high = 0, max(guess, 1)
+    """The error that names the least addition to the budget with which `build` succeeds.
+
+    What `error` lacks is tried, one less, then halves; `error` itself if no addition is enough.
+    """
+
+    def works(more: int) -> bool:
+        window = None if budget.window is None else budget.window + more
+        try:
+            build(replace(budget, documents=(budget.documents or 0) + more, window=window))
+        except BudgetTooSmall:
+            return False
+        return True
+
+    low, high = 0, max(error.needed - error.budget, 1)
     while high < MAX_BUDGET and not works(high):
         low, high = high, 2 * high
     if high >= MAX_BUDGET:

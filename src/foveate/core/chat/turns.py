@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from foveate.core.checks import check_string
 from foveate.core.contracts import Tokenizer
@@ -118,6 +118,19 @@ class Message:
     parts: bool = False
 
 
+def build_turn(number: int, **values: Any) -> Turn:
+    """The turn with these fields; raises `BadInput` naming message `number`."""
+    try:
+        return Turn(**values)
+    except BadInput as error:
+        raise BadInput(f"message {number}: {error}", field="messages") from None
+
+
+def message_error(number: int, what: str) -> BadInput:
+    """The error for a message that cannot be used."""
+    return BadInput(f"message {number} {what}", field="messages")
+
+
 def merge_joined(messages: Sequence[Message]) -> list[Message]:
     """The messages with every joined one in front of the user's message that it belongs to."""
     found: list[Message] = []
@@ -137,8 +150,9 @@ def merge_joined(messages: Sequence[Message]) -> list[Message]:
 
 def messages_from_turn(turn: Turn, shown: Turn) -> Iterator[Message]:
     """The messages of a turn as it is shown, results in the order they came."""
-    originals = _original_messages(turn) if shown is turn or shown == turn else []
-    originals = originals or [""] * (1 + len(turn.results))
+    same = turn.original and (shown is turn or shown == turn)
+    known = [compact_json(message) for message in json.loads(turn.original)] if same else []
+    originals = known or [""] * (1 + len(turn.results))
     yield Message(
         role=turn.role,
         text=shown.text,
@@ -159,10 +173,6 @@ def messages_from_turn(turn: Turn, shown: Turn) -> Iterator[Message]:
         )
 
 
-def _original_messages(turn: Turn) -> list[str]:
-    return [compact_json(message) for message in json.loads(turn.original)] if turn.original else []
-
-
 def join_lines(*texts: str) -> str:
     """Those that say something, a line each."""
     return "\n".join(text for text in texts if text)
@@ -170,14 +180,14 @@ def join_lines(*texts: str) -> str:
 
 def role_and_text(message: Message) -> tuple[str, str]:
     """What of a message is counted, as (role, text)."""
-    calls = map(tool_call_to_json, message.calls)
+    calls = (compact_json(tool_call_to_json(call)) for call in message.calls)
     return message.role, join_lines(message.text, *calls, message.call_id, message.extra)
 
 
-def tool_call_to_json(call: ToolCall) -> str:
-    """A call as it is sent."""
+def tool_call_to_json(call: ToolCall) -> dict[str, Any]:
+    """A call as OpenAI spells it."""
     function = {"name": call.name, "arguments": call.arguments}
-    return compact_json({"id": call.id, "type": "function", "function": function})
+    return {"id": call.id, "type": "function", "function": function}
 
 
 def count_message_tokens(messages: Sequence[Message], budget: Budget, tokenizer: Tokenizer) -> int:

@@ -16,6 +16,7 @@ from foveate.core.compact.entries import (
     MessageForm,
     Result,
     parse_in_order,
+    user_note,
 )
 from foveate.core.json_text import compact_json, unknown_fields_json
 
@@ -104,11 +105,10 @@ def _rewrite(message: Json, texts: Mapping[int, str]) -> dict[str, Any]:
     return {**message, "content": blocks}
 
 
-def _note(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": text}
-
-
 ANTHROPIC = MessageForm(
-    name="anthropic", parse=partial(parse_in_order, _parse_message), rewrite=_rewrite, note=_note
+    name="anthropic",
+    parse=partial(parse_in_order, _parse_message),
+    rewrite=_rewrite,
+    note=user_note,
 )
 """The Messages API."""

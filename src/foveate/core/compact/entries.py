@@ -125,3 +125,8 @@ def parse_in_order(
         names.update((call.id, call.name) for call in entry.calls)
         found.append(entry)
     return found
+
+
+def user_note(text: str) -> dict[str, Any]:
+    """A message of the user, as OpenAI's Chat and Anthropic's Messages spell it."""
+    return {"role": "user", "content": text}

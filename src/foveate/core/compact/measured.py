@@ -37,7 +37,7 @@ class MeasuredList:
         self.sizes = [
             GroupSize(
                 tokens=sum(self.tokens[entry.index] for entry in group.entries),
-                must=self._is_must(group),
+                must=any(e.role == "system" or e.index in self.pinned for e in group.entries),
             )
             for group in self.groups
         ]
@@ -61,6 +61,3 @@ class MeasuredList:
     def result_tokens(self, result: Result) -> int:
         """Tokens of a result as it came."""
         return self.count(result.text) + result.extra
-
-    def _is_must(self, group: Group) -> bool:
-        return any(e.role == "system" or e.index in self.pinned for e in group.entries)

@@ -15,6 +15,7 @@ from foveate.core.compact.entries import (
     MessageForm,
     Result,
     parse_in_order,
+    user_note,
 )
 from foveate.core.json_text import compact_json, unknown_fields_json
 
@@ -101,11 +102,7 @@ def _rewrite(message: Json, texts: Mapping[int, str]) -> dict[str, Any]:
     return {**message, "content": text_with_content(message.get("content"), texts[-1])}
 
 
-def _note(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": text}
-
-
 OPENAI_CHAT = MessageForm(
-    name="openai", parse=partial(parse_in_order, _parse_message), rewrite=_rewrite, note=_note
+    name="openai", parse=partial(parse_in_order, _parse_message), rewrite=_rewrite, note=user_note
 )
 """Chat Completions, and every server that speaks like it."""

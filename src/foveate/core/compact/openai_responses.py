@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from foveate.core.compact.content import read_content, refuse, text_with_content
-from foveate.core.compact.entries import Call, Entry, EntryRole, Json, MessageForm, Result
+from foveate.core.compact.entries import (
+    Call,
+    Entry,
+    EntryRole,
+    Json,
+    MessageForm,
+    Result,
+    parse_in_order,
+)
 from foveate.core.json_text import compact_json, unknown_fields_json
 
 _ROLES: dict[str, EntryRole] = {
@@ -26,16 +35,6 @@ _CALLS = {
 _MESSAGE = ("type", "role", "content", "id", "status", "phase")
 _CALL = ("type", "call_id", "id", "name", "status", "namespace")
 _OUTPUT = ("type", "call_id", "id", "output", "status")
-
-
-def _parse(items: Sequence[Json]) -> list[Entry]:
-    names: dict[str, str] = {}
-    found = []
-    for index, item in enumerate(items):
-        entry = _parse_item(index, item, names)
-        names.update((call.id, call.name) for call in entry.calls)
-        found.append(entry)
-    return found
 
 
 def _parse_item(index: int, item: Json, names: Mapping[str, str]) -> Entry:
@@ -115,5 +114,7 @@ def _note(text: str) -> dict[str, Any]:
     return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
 
 
-OPENAI_RESPONSES = MessageForm(name="responses", parse=_parse, rewrite=_rewrite, note=_note)
+OPENAI_RESPONSES = MessageForm(
+    name="responses", parse=partial(parse_in_order, _parse_item), rewrite=_rewrite, note=_note
+)
 """The `input` of the Responses API."""

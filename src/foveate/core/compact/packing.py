@@ -99,7 +99,8 @@ class Packing:
 
     def _write(self) -> Ledger:
         origins = list(self._origins())
-        ranked = rank_values(origins, *self._known_values(), self._last_place() + 1)
+        last = self.measured.groups[self.point].entries[-1].index
+        ranked = rank_values(origins, *self._known_values(), last + 1)
         gone = [n for n in range(self.point + 1) if n not in self.stays]
         return write_ledger(
             origins,
@@ -126,9 +127,6 @@ class Packing:
                 for call in entry.calls:
                     used.update(value.text for value in extract_values(call.arguments))
         return frozenset(visible), frozenset(said), frozenset(used)
-
-    def _last_place(self) -> int:
-        return self.measured.groups[self.point].entries[-1].index
 
     def _texts(self, entry: Entry) -> Iterator[str]:
         """What is read of an entry as it is shown."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from foveate.core.compact.entries import Call, Entry, Result
@@ -79,12 +79,10 @@ class ResultsView:
             same = (call.name, call.arguments) if call else ("", result.call_id)
             again, newer = texts.get(result.text, -1), made.get(same, -1)
             if again > fact.group or newer > fact.group:
-                self.facts[key] = ResultFacts(
-                    group=fact.group,
-                    tokens=fact.tokens,
+                self.facts[key] = replace(
+                    fact,
                     again=again if again > fact.group else -1,
                     newer=newer if newer > fact.group else -1,
-                    fitted=fact.fitted,
                 )
             texts[result.text] = made[same] = fact.group
 
@@ -122,12 +120,9 @@ class ResultsView:
                 most = self._fitted_limit(fact.group)
             if fact.tokens <= most:
                 return None
-            text = self._shortened(key, result, most)
+            text, _, _ = shorten_result(result.text, self.clues[key], most, self.measured.count)
         tokens = self.measured.count(text)
         return ShownResult(choice.form, text, tokens) if tokens < fact.tokens else None
-
-    def _shortened(self, key: Key, result: Result, most: int) -> str:
-        return shorten_result(result.text, self.clues[key], most, self.measured.count)[0]
 
     def _fitted_limit(self, n: int) -> int:
         """Tokens for each large result of a group that has to do with less than it has."""

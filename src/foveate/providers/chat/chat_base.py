@@ -119,7 +119,7 @@ class ChatModel:
     ) -> Reply:
         """The whole answer; raises `ExternalError`."""
         asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
-        *_, reply = self._iterate_sync(asked, timeout, whole=True)
+        *_, reply = self._iterate_sync(asked, whole=True)
         return _expect_reply(reply)
 
     def stream(
@@ -133,7 +133,7 @@ class ChatModel:
     ) -> Iterator[str | Reply]:
         """The answer in pieces, the `Reply` last; raises `ExternalError`, also midway."""
         asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
-        return self._iterate_sync(asked, timeout, whole=False)
+        return self._iterate_sync(asked, whole=False)
 
     @property
     def scores(self) -> bool:
@@ -154,7 +154,7 @@ class ChatModel:
         if self._provider.scores is False:
             return None
         asked = self._build_request(messages, len(answer.encode()), 0.0, (), timeout)
-        *_, found = self._iterate_sync(replace(asked, forced=answer), timeout, whole=True)
+        *_, found = self._iterate_sync(replace(asked, forced=answer), whole=True)
         assert isinstance(found, ScoredReply)
         if not found.logprobs:
             return None
@@ -173,7 +173,7 @@ class ChatModel:
     ) -> Reply:
         """`complete` without blocking the event loop."""
         asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
-        found = [item async for item in self._attempts(asked, timeout, whole=True)]
+        found = [item async for item in self._attempts(asked, whole=True)]
         return _expect_reply(found[-1])
 
     def astream(
@@ -187,7 +187,7 @@ class ChatModel:
     ) -> AsyncIterator[str | Reply]:
         """`stream` without blocking the event loop."""
         asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
-        return self._attempts(asked, timeout, whole=False)
+        return self._attempts(asked, whole=False)
 
     def _build_request(
         self,
@@ -206,35 +206,27 @@ class ChatModel:
             temperature=temperature,
             stop=(stop,) if isinstance(stop, str) else tuple(stop),
             connect=min(self._limits.connect, timeout),
+            timeout=timeout,
         )
 
-    def _iterate_sync(
-        self, asked: ChatRequest, timeout: float, *, whole: bool
-    ) -> Iterator[str | Reply]:
+    def _iterate_sync(self, asked: ChatRequest, *, whole: bool) -> Iterator[str | Reply]:
+        attempts = partial(self._attempts, asked, whole=whole)
         try:
-            yield from iterate_in_thread(
-                lambda: self._attempts(asked, timeout, whole=whole), timeout
-            )
+            yield from iterate_in_thread(attempts, asked.timeout)
             return
         except TimeoutError:
-            trouble = _timeout_error(timeout)
+            trouble = _timeout_error(asked.timeout)
         raise self._external_error(trouble)
 
-    async def _attempts(
-        self,
-        asked: ChatRequest,
-        timeout: float,  # noqa: ASYNC109
-        *,
-        whole: bool,
-    ) -> AsyncIterator[str | Reply]:
+    async def _attempts(self, asked: ChatRequest, *, whole: bool) -> AsyncIterator[str | Reply]:
         """One attempt after another until there is an answer; `whole`: the `Reply` alone."""
         now = asyncio.get_running_loop().time
-        end = now() + timeout
+        end = now() + asked.timeout
         attempt = 0
         while True:
             handed, pieces = False, self._provider.stream_attempt(asked)
             try:
-                async with aclosing(self._enforce_limits(pieces, asked, timeout, end)) as found:
+                async with aclosing(self._enforce_limits(pieces, asked, end)) as found:
                     async for piece in found:
                         if isinstance(piece, Reply) or (piece and not whole):
                             handed = True
@@ -258,19 +250,16 @@ class ChatModel:
         raise self._external_error(trouble, attempt)
 
     async def _enforce_limits(
-        self,
-        pieces: AsyncGenerator[str | Reply, None],
-        asked: ChatRequest,
-        timeout: float,  # noqa: ASYNC109
-        end: float,
+        self, pieces: AsyncGenerator[str | Reply, None], asked: ChatRequest, end: float
     ) -> AsyncGenerator[str | Reply, None]:
         """The pieces, each within the time that is left, all of them within the size."""
-        patience = self._limits.first or timeout
+        patience = self._limits.first or asked.timeout
         first = asyncio.get_running_loop().time() + patience
         length, begun = 0, False
         while True:
             limit = end if begun else min(end, first)
-            late = _timeout_error(timeout) if begun or end <= first else _no_answer_error(patience)
+            whole = begun or end <= first
+            late = _timeout_error(asked.timeout) if whole else _no_answer_error(patience)
             try:
                 async with asyncio.timeout_at(limit):
                     piece = await anext(pieces)

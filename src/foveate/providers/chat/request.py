@@ -112,13 +112,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """The messages and what may be written; `forced`: the very text that shall be, to score it."""
+    """The messages and what may be written; `forced`: the very text that shall be, to score it.
+
+    `connect`: seconds to connect; `timeout`: of all attempts together.
+    """
 
     messages: tuple[Message, ...]
     max_tokens: int
     temperature: float
     stop: tuple[str, ...]
     connect: float
+    timeout: float = 120.0
     forced: str = ""
 
     @property

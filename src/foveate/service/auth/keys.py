@@ -13,9 +13,9 @@ import os
 import re
 import secrets
 import string
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_IMODE, S_IWGRP, S_IWOTH
@@ -26,7 +26,7 @@ from blake3 import blake3
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.json_values import read_value
-from foveate.stores.atomic_write import lock_file
+from foveate.stores.atomic_write import atomic_write, lock_file
 
 SCOPES = ("assemble", "search", "ask", "check", "replay", "read", "write", "metrics", "mcp")
 """What a key may be for. `write` reaches all documents of the tenant, whoever may read them."""
@@ -135,7 +135,7 @@ KEY_FILE = Path("foveate-keys.jsonl")
 """The default path."""
 
 MAX_BYTES = 16 << 20
-FIELDS = ("id", "name", "tenant", "principals", "scopes", "created", "expires", "revoked", "blake3")
+FIELDS = tuple(each.metadata.get("key", each.name) for each in fields(Key))
 
 
 def read_keys(path: Path) -> tuple[Key, ...]:
@@ -188,8 +188,7 @@ def edit_keys(path: Path) -> Iterator[list[Key]]:
         keys = list(read_keys(real))
         yield keys
         try:
-            lines = (json.dumps(key_to_json(key), ensure_ascii=False) for key in keys)
-            _replace_file(real, "".join(f"{line}\n" for line in lines).encode())
+            _write_keys(real, keys)
         except OSError as error:
             raise ExternalError(
                 f"{path}: cannot be written: {error.strerror or error}; nothing was changed"
@@ -224,21 +223,14 @@ def _parse_time(value: Any) -> datetime:
 
 def key_to_json(key: Key) -> dict[str, Any]:
     """A key as in the file."""
-    return {
-        "id": key.id,
-        "name": key.name,
-        "tenant": key.tenant,
-        "principals": list(key.principals),
-        "scopes": list(key.scopes),
-        "created": _format_time(key.created),
-        "expires": None if key.expires is None else _format_time(key.expires),
-        "revoked": None if key.revoked is None else _format_time(key.revoked),
-        "blake3": key.digest,
-    }
+    values = (_value_to_json(getattr(key, each.name)) for each in fields(key))
+    return dict(zip(FIELDS, values, strict=True))
 
 
-def _format_time(time: datetime) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+def _value_to_json(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return list(value) if isinstance(value, tuple) else value
 
 
 @contextmanager
@@ -258,21 +250,17 @@ def _file_lock(path: Path) -> Iterator[None]:
         os.close(number)
 
 
-def _replace_file(path: Path, data: bytes) -> None:
+def _write_keys(path: Path, keys: Iterable[Key]) -> None:
     """Replace the file, which keeps its owner and mode; a new one is for its owner alone."""
-    aside = path.with_name(f".{path.name}.part")
-    with suppress(FileNotFoundError):
-        aside.unlink()  # of a run that was killed; we hold the lock
-    number = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(number, "wb") as file:
+    with atomic_write(path, private=True) as file:
         with suppress(FileNotFoundError, PermissionError, AttributeError):
             old = path.stat()
-            os.chown(aside, old.st_uid, old.st_gid)
-            aside.chmod(S_IMODE(old.st_mode) & 0o770)
-        file.write(data)
+            os.fchown(file.fileno(), old.st_uid, old.st_gid)
+            os.fchmod(file.fileno(), S_IMODE(old.st_mode) & 0o770)
+        for key in keys:
+            file.write(f"{json.dumps(key_to_json(key), ensure_ascii=False)}\n".encode())
         file.flush()
         os.fsync(file.fileno())
-    aside.replace(path)
     _sync_folder(path.parent)
 
 

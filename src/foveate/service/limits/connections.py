@@ -13,16 +13,16 @@ import socket
 import struct
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from foveate.service.limits.asgi import RESPONSE_SENT
+from foveate.service.settings import Settings
 
-LIMITS_KEY = "foveate.connections"
-"""Where the application's lifespan puts the bounds, for connections to find."""
+SETTINGS_KEY = "foveate.settings"
+"""Where the application's lifespan puts the settings, for connections to find."""
 
 MIN_BYTES_READ = 16_384
 """Bytes that a client must take in `write_seconds`, where so many wait for it."""
@@ -33,23 +33,12 @@ MAX_WRITE_PERIODS = 20
 an answer of megabytes would hold its place, and its memory, for hours."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionLimits:
-    """`most` connections; seconds for headers to arrive whole, and for an answer to move on."""
-
-    connections: int = 512
-    header_bytes: int = 16_384
-    body_bytes: int = 16_000_000
-    header_seconds: float = 10.0
-    write_seconds: float = 30.0
-
-
 class Connection(H11Protocol):
-    """The server's connection with time limits."""
+    """The server's connection with the time limits of the settings."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._bounds: ConnectionLimits = self.app_state.get(LIMITS_KEY) or ConnectionLimits()
+        self._settings: Settings = self.app_state[SETTINGS_KEY]
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self.idle_since = self.loop.time()
         self._most_unsent = 0
@@ -58,7 +47,7 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Take bytes, unless a request's take far more than its body may hold."""
         self._received += len(data)
-        if self._received > MAX_FRAMING * self._bounds.body_bytes + self._bounds.header_bytes:
+        if self._received > MAX_FRAMING * self._settings.body_bytes + self._settings.header_bytes:
             self.drop()  # chunk extensions, which no answer of ours could end
             return
         super().data_received(data)
@@ -67,11 +56,11 @@ class Connection(H11Protocol):
         """Accept a client; if there are too many, close the one idle longest."""
         super().connection_made(transport)
         _set_no_delay(transport.get_extra_info("socket"))
-        if len(self.connections) > self._bounds.connections:
+        if len(self.connections) > self._settings.connections:
             ours = [c for c in self.connections if isinstance(c, Connection) and c.is_closable]
             idle = [c for c in ours if not c.transport.is_closing()]
             min(idle, key=lambda c: c.idle_since, default=self).drop()
-        self._start_timer("headers", self._bounds.header_seconds, self.drop)
+        self._start_timer("headers", self._settings.header_seconds, self.drop)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timers."""
@@ -85,7 +74,7 @@ class Connection(H11Protocol):
         if not self.is_idle:
             self._cancel_timer("headers")
         elif self.conn.trailing_data[0]:
-            self._start_timer("headers", self._bounds.header_seconds, self.drop)
+            self._start_timer("headers", self._settings.header_seconds, self.drop)
 
     def on_response_complete(self) -> None:
         """Note since when the connection is idle."""
@@ -116,7 +105,7 @@ class Connection(H11Protocol):
         if self.cycle is not None and self.cycle.response_started and not self.is_idle:
             self.drop()
             return
-        long = len(self.conn.trailing_data[0]) >= self._bounds.header_bytes
+        long = len(self.conn.trailing_data[0]) >= self._settings.header_bytes
         status = HTTPStatus(431 if long else 400)
         detail = "the headers are too long" if long else "this is no HTTP request"
         self.transport.write(_problem_bytes(status, detail))
@@ -156,7 +145,7 @@ class Connection(H11Protocol):
             elif left:
                 self._watch_writes()
 
-        self._start_timer("writing", self._bounds.write_seconds, look)
+        self._start_timer("writing", self._settings.write_seconds, look)
 
     def _start_timer(self, name: str, seconds: float, call: Callable[[], None]) -> None:
         """Start the timer, unless it runs already."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from foveate.answer.check import check_answer
 from foveate.core.errors import (
@@ -99,32 +99,23 @@ CONTEXT_ARGUMENTS = ("query", "budget", "recipe", "format", "where", "limit")
 """The arguments that decide a context, beside candidates that the caller brings."""
 
 
-class OptionsOfCall(Protocol):
-    """The options of a call, whose names come from closed lists."""
-
-    def __call__(self, *, recipe: str | None, budget: int, format: str | None) -> AssembleOptions:
-        """Raises `UnknownName` or `BadOption`."""
-
-
-class AssemblerOfCall(Protocol):
-    """An assembler with the caller's ports, while a call needs it."""
-
-    def __call__(
-        self, options: AssembleOptions, *, store: bool
-    ) -> AbstractContextManager[Assembler]:
-        """With the caller's store, unless `store` is false."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a call works with, for one caller."""
+    """What the calls of one caller work with, and the tools that it may use.
 
-    assembler: AssemblerOfCall
-    options: OptionsOfCall
+    `assembler(options, store=…)`: an assembler with the caller's ports, while a call needs it.
+    `options(recipe=…, budget=…, format=…)`: the options of a call, whose names come from closed
+    lists. `record` is called with a result before it is sent.
+    """
+
+    assembler: Callable[..., AbstractContextManager[Assembler]]
+    options: Callable[..., AssembleOptions]
     principals: tuple[str, ...] = ()
     limits: ToolLimits = field(default_factory=ToolLimits)
     originals: OriginalStore = field(default_factory=OriginalStore)
     tenant: str = ""
+    tools: tuple[Tool, ...] = ()
+    record: Callable[[ToolResult], None] = lambda _: None
 
 
 def assemble(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:

@@ -21,7 +21,7 @@ from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.mcp.calls import ToolCallError, ToolContext, build_tools
 from foveate.service.mcp.results import ToolResult
 from foveate.service.mcp.schemas import ToolLimits
-from foveate.service.mcp.server import Authentication, RunCall, ToolCall, build_server
+from foveate.service.mcp.server import Authentication, RunCall, build_server
 from foveate.service.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -81,23 +81,23 @@ def _authentication(state: AppState) -> Authentication:
     )
     tools = build_tools(limits, names.recipes, names.formats, recipe=settings.recipe)
 
-    def authenticate(request: Request) -> ToolCall:
+    def authenticate(request: Request) -> ToolContext:
         caller: Caller = request.scope["state"]["caller"]
 
         def record(result: ToolResult) -> None:
             manifests = (result.manifest,) if result.manifest is not None else ()
             add_audit_fields(request.scope, *manifests, state_root=result.state_root or None)
 
-        context = ToolContext(
+        return ToolContext(
             assembler=partial(state.assembler, caller.tenant),
             options=names.options,
             principals=caller.principals,
             limits=limits,
             originals=state.originals,
             tenant=caller.tenant,
+            tools=tuple(tool for tool in tools if tool.scope in caller.scopes),
+            record=record,
         )
-        allowed = tuple(tool for tool in tools if tool.scope in caller.scopes)
-        return ToolCall(context=context, tools=allowed, record=record)
 
     return authenticate
 

@@ -22,6 +22,7 @@ from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer
 from foveate.core.types import Block, Candidate, Citation, Context
 from foveate.pipeline.compact_json import compacted_to_json
+from foveate.pipeline.flow import search_figures
 from foveate.ports import SearchResult
 
 NOTHING_FOUND = (
@@ -143,12 +144,8 @@ def _missing_tokens(context: Context) -> int:
 
 def search_result(found: SearchResult) -> ToolResult:
     """What a search found: each text with its place, under numbered headers."""
-    data = {
-        "badge": found.badge,
-        "lexical_matches": found.lexical_matches,
-        "exact": found.exact,
-        "candidates": [_hit_to_json(candidate) for candidate in found.candidates],
-    }
+    hits = [_hit_to_json(candidate) for candidate in found.candidates]
+    data = {**search_figures(found), "candidates": hits}
     count = len(found.candidates)
     how = f"{count} found ({found.badge}, {found.lexical_matches} by their words), best first."
     root = found.state_root

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from foveate._version import __version__
 from foveate.core.checks import is_encodable
@@ -139,27 +138,13 @@ def _convert_integers(value: Any, schema: Schema) -> Any:
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
-    """One request: what it works with, and the tools that its caller may use.
+RunCall: TypeAlias = Callable[[Callable[[], ToolResult]], Awaitable[ToolResult]]
+"""Runs the work of one call without blocking the event loop.
 
-    `record` is called with a result before it is sent.
-    """
-
-    context: ToolContext
-    tools: tuple[Tool, ...]
-    record: Callable[[ToolResult], None] = lambda _: None
-
-
-class RunCall(Protocol):
-    """Runs the work of one call without blocking the event loop."""
-
-    def __call__(self, work: Callable[[], ToolResult], /) -> Awaitable[ToolResult]:
-        """The result; raises what the work raises, `ToolCallError` or `TimeoutError`."""
-
-
-Authentication: TypeAlias = Callable[[Any], ToolCall]
-"""From the transport's request, None on standard input, to the call of its caller."""
+It raises what the work raises, `ToolCallError` or `TimeoutError`.
+"""
+Authentication: TypeAlias = Callable[[Any], ToolContext]
+"""From the transport's request, None on standard input, to the context of its caller."""
 
 
 def build_server(authenticate: Authentication, run: RunCall) -> Server[Any]:
@@ -174,14 +159,14 @@ def build_server(authenticate: Authentication, run: RunCall) -> Server[Any]:
     async def list_tools(
         ctx: ServerRequestContext[Any, Any], _: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        call = authenticate(ctx.request)
-        return types.ListToolsResult(tools=[_tool_to_mcp(tool) for tool in call.tools])
+        caller = authenticate(ctx.request)
+        return types.ListToolsResult(tools=[_tool_to_mcp(tool) for tool in caller.tools])
 
     async def call_tool(
         ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        call = authenticate(ctx.request)
-        tools = {tool.name: tool for tool in call.tools}
+        caller = authenticate(ctx.request)
+        tools = {tool.name: tool for tool in caller.tools}
         tool = tools.get(params.name)
         if tool is None:
             message = f"unknown tool {params.name[:60]!r}; known: {', '.join(tools)}"
@@ -189,17 +174,15 @@ def build_server(authenticate: Authentication, run: RunCall) -> Server[Any]:
         try:
             # Checking arguments takes a while too, so it is part of the work.
             result = await run(
-                lambda: tool.function(
-                    call.context, check_arguments(params.arguments, tool.input_schema)
-                )
+                lambda: tool.function(caller, check_arguments(params.arguments, tool.input_schema))
             )
-            call.record(result)
+            caller.record(result)
             return types.CallToolResult(
                 content=[types.TextContent(text=part) for part in result.parts],
                 structured_content=dict(result.data),
             )
         except Exception as error:
-            failure = failure_from_error(error, call.context.limits.budget)
+            failure = failure_from_error(error, caller.limits.budget)
             if failure.is_internal:
                 logger.exception("%s failed", tool.name)
             meta = {"foveate/needed": failure.needed} if failure.needed is not None else None

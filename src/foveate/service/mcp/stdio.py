@@ -22,7 +22,7 @@ from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder, Store
 from foveate.service.mcp.calls import ToolCallError, ToolContext, build_tools
 from foveate.service.mcp.schemas import ToolLimits
-from foveate.service.mcp.server import ToolCall, build_server
+from foveate.service.mcp.server import build_server
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -89,8 +89,8 @@ def serve(
     for one in plugins.broken("recipes", "formats"):
         log.warning("%s", one)
     turns = CallQueue(seconds=seconds)
-    visit = _build_call(store, embedder, principals, bounds)
-    server = build_server(lambda _: visit, turns)
+    context = _build_context(store, embedder, principals, bounds)
+    server = build_server(lambda _: context, turns)
 
     def stop(number: int) -> NoReturn:
         if turns.close(wait=False):
@@ -105,9 +105,9 @@ def serve(
         store.close()
 
 
-def _build_call(
+def _build_context(
     store: Store, embedder: Embedder | None, principals: tuple[str, ...], bounds: ToolLimits
-) -> ToolCall:
+) -> ToolContext:
     """All requests are of one caller."""
     ports: dict[str, Any] = {"store": store, "embedder": embedder}
     recipes, formats = plugins.recipe_table(), plugins.component_registry().formats
@@ -119,10 +119,13 @@ def _build_call(
     def assembler(options: AssembleOptions, *, store: bool) -> Iterator[Assembler]:
         yield Assembler(options=options, **(ports if store else {}))
 
-    context = ToolContext(
-        assembler=assembler, options=options, principals=principals, limits=bounds
+    return ToolContext(
+        assembler=assembler,
+        options=options,
+        principals=principals,
+        limits=bounds,
+        tools=build_tools(bounds, recipes, formats),
     )
-    return ToolCall(context=context, tools=build_tools(bounds, recipes, formats))
 
 
 async def _run_server(server: Server[Any], stop: Callable[[int], NoReturn]) -> None:

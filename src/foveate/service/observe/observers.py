@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
-from contextvars import ContextVar, Token
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from functools import partial
 from time import monotonic, perf_counter
 
@@ -38,9 +38,23 @@ class StepObserver:
         self.metrics = metrics
         self.call_handlers = {"search": self._record_search, "recall": self._record_cache}
 
-    def __call__(self, name: str) -> _StepTimer:
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
         """Time one step."""
-        return _StepTimer(self.metrics, name)
+        own = _STAGES.set([]) if name in ASSEMBLY_STEPS else None
+        if own is None and name not in CALL_STEPS:
+            _STAGES.get([]).append(name)
+        step = self.metrics.names.step_label(name)
+        begun = perf_counter()
+        try:
+            yield
+        except BaseException:
+            self.metrics.step_failures.labels(step).inc()
+            raise
+        finally:
+            self.metrics.steps.labels(step).observe(perf_counter() - begun)
+            if own is not None:
+                _STAGES.reset(own)
 
     def on_call(self, name: str, figures: CallFigures) -> None:
         """Record the figures of a call."""
@@ -78,30 +92,6 @@ class StepObserver:
 
 
 _STAGES: ContextVar[list[str]] = ContextVar("foveate_stages")
-
-
-class _StepTimer:
-    __slots__ = ("_begun", "_metrics", "_name", "_own")
-
-    def __init__(self, metrics: Metrics, name: str) -> None:
-        self._metrics, self._name = metrics, name
-        self._own: Token[list[str]] | None = None
-
-    def __enter__(self) -> None:
-        if self._name in ASSEMBLY_STEPS:
-            self._own = _STAGES.set([])
-        elif self._name not in CALL_STEPS:
-            _STAGES.get([]).append(self._name)
-        self._begun = perf_counter()
-
-    def __exit__(self, kind: object, value: BaseException | None, trace: object) -> None:
-        seconds = perf_counter() - self._begun
-        step = self._metrics.names.step_label(self._name)
-        self._metrics.steps.labels(step).observe(seconds)
-        if value is not None:
-            self._metrics.step_failures.labels(step).inc()
-        if self._own is not None:
-            _STAGES.reset(self._own)
 
 
 REFRESH_SECONDS = 300.0

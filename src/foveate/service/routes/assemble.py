@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
 
 from foveate import plugins
-from foveate.core.candidates import candidate_to_json, candidates_from_items
+from foveate.core.candidates import candidates_from_items
 from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput
 from foveate.core.manifest import digest
 from foveate.core.replay import build_bundle
 from foveate.core.types import Chunk, Supplement
-from foveate.pipeline.flow import AssemblyResult
+from foveate.pipeline.flow import AssemblyResult, search_to_json
 from foveate.pipeline.options import AssembleOptions
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
@@ -84,13 +84,7 @@ def assemble_evidence(
         query_embedding=body.query_embedding,
         neighbours=_read_neighbours(body.neighbours, 2 * NEIGHBOUR_REACH * most),
         supplements=tuple(
-            Supplement(
-                id=one.id,
-                text=one.text,
-                title=one.title,
-                similarity=one.similarity,
-                principals=tuple(one.principals),
-            )
+            Supplement(**{**one.model_dump(), "principals": tuple(one.principals)})
             for one in body.supplements
         ),
     )
@@ -146,24 +140,16 @@ async def search(
     """What the store finds for a question, before anything is assembled."""
 
     def work() -> dict[str, Any]:
-        page = run_search(state_of(request), caller, body)
-        add_audit_fields(request.scope, state_root=page.state_root, principals=page.principals)
-        return page.record
+        page, state_root = run_search(state_of(request), caller, body)
+        principals = caller.narrow_principals(body.principals)
+        add_audit_fields(request.scope, state_root=state_root, principals=principals)
+        return page
 
     return await run_in_pool(request, work)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchPage:
-    """One page as JSON, the state that was searched, and the principals it was read as."""
-
-    record: dict[str, Any]
-    state_root: str
-    principals: tuple[str, ...]
-
-
-def run_search(state: AppState, caller: Caller, body: SearchRequest) -> SearchPage:
-    """One page of a search, which is run again for each page.
+def run_search(state: AppState, caller: Caller, body: SearchRequest) -> tuple[dict[str, Any], str]:
+    """One page of a search, which is run again for each page, and the state that was searched.
 
     Raises the errors of a store's search, and a 409 problem if the store was written to after the
     first page.
@@ -185,19 +171,10 @@ def run_search(state: AppState, caller: Caller, body: SearchRequest) -> SearchPa
     if root and root != found.state_root:
         detail = "the store changed meanwhile; begin again"
         raise ProblemError(409, "changed", detail, field="cursor")
-    records = [candidate_to_json(candidate) for candidate in found.candidates[first:last]]
-    for record in records:
-        record.pop("embedding", None)
+    page = search_to_json(body.query, replace(found, candidates=found.candidates[first:last]))
     more = len(found.candidates) > last
-    page = {
-        "query": body.query,
-        "badge": found.badge,
-        "lexical_matches": found.lexical_matches,
-        "exact": found.exact,
-        "candidates": records,
-        "next": encode_cursor([last, found.state_root, same]) if more else None,
-    }
-    return SearchPage(record=page, state_root=found.state_root, principals=principals)
+    page["next"] = encode_cursor([last, found.state_root, same]) if more else None
+    return page, found.state_root
 
 
 def _search_digest(body: SearchRequest, principals: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
@@ -27,7 +28,6 @@ from foveate.service.problems import problem_responses
 from foveate.service.routes import run_in_pool, state_of
 from foveate.service.wire.answers import CheckAnswer, ReplayAnswer
 from foveate.service.wire.body import StrictRoute
-from foveate.service.wire.context_in import context_from_json
 from foveate.service.wire.requests import CheckRequest, ReplayRequest
 
 PROBLEMS = problem_responses(504, body=True)
@@ -68,13 +68,9 @@ def run_replay(state: AppState, body: ReplayRequest) -> dict[str, Any]:
             check_bundle(body.a)
             check_bundle(body.b)
             found = compare_bundles(body.a or {}, body.b or {})
-    return {
-        "identical": found.identical,
-        "stage": found.stage,
-        "first": found.first,
-        "causes": list(found.causes),
-        "lines": str(found).splitlines(),
-    }
+    record = asdict(found)
+    del record["related"]
+    return {**record, "lines": str(found).splitlines()}
 
 
 def run_check(state: AppState, body: CheckRequest) -> dict[str, Any]:
@@ -83,12 +79,21 @@ def run_check(state: AppState, body: CheckRequest) -> dict[str, Any]:
     if (body.context is None) == (body.bundle is None):
         raise BadInput("give the answer's context, or its bundle", field="context")
     if body.context is not None:
-        context = context_from_json(body.context, body.query)
+        context = _read_context(body.context, body.query)
     else:
         context = _context_from_bundle(state, body.bundle or {})
     found = check_citations(body.answer, context, language=body.language)
     record_check(found, of="check-answer")
     return check_to_json(found)
+
+
+def _read_context(record: Mapping[str, Any], query: str) -> Context:
+    """The context that `/v1/assemble` answered; raises `BadInput` naming the wrong part."""
+    try:
+        return Context.from_dict(record, query=query)
+    except BadInput as error:
+        message = str(error).removeprefix(f"field {error.field!r}: ")
+        raise BadInput(message, field=f"context.{error.field}") from None
 
 
 def _context_from_bundle(state: AppState, bundle: Mapping[str, Any]) -> Context:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
@@ -52,9 +52,13 @@ def _decode_values(cursor: str) -> Any:
 
 
 class RequestModel(BaseModel):
-    """A request: no field that is not known, no value of another type."""
+    """A request: no field that is not known, no value of another type.
+
+    `part`: what errors call a field.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    part: ClassVar[str] = "field"
 
     @model_validator(mode="before")
     @classmethod
@@ -63,7 +67,7 @@ class RequestModel(BaseModel):
         if isinstance(given, dict):
             for name in given:
                 if name not in cls.model_fields:
-                    raise UnknownName("field", str(name), cls.model_fields)
+                    raise UnknownName(cls.part, str(name), cls.model_fields)
         return given
 
 
@@ -352,20 +356,13 @@ class DocumentRequest(RequestModel):
     ] = Field(default_factory=dict)
 
 
-class ListRequest(BaseModel):
+class ListRequest(RequestModel):
     """Which page."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=False)  # the parameters of an address are texts
+    part: ClassVar[str] = "parameter"
 
     cursor: Annotated[
         str | None, Field(max_length=MAX_LENGTH, description="`next` of the last.")
     ] = None
     limit: Annotated[int, Field(ge=1, le=1_000, description="Documents of a page.")] = 100
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_unknown(cls, given: Any) -> Any:
-        for name in given if isinstance(given, dict) else ():
-            if name not in cls.model_fields:
-                raise UnknownName("parameter", str(name), cls.model_fields)
-        return given

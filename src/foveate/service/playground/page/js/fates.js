@@ -16,7 +16,8 @@ export const KINDS = {
   dropped: "dropped",
 };
 
-const LABELS = {
+/** How a block shows its chunks, by rendition. */
+export const LABELS = {
   verbatim: "in full",
   stripped: "in full",
   extract: "extract",

@@ -2,19 +2,10 @@
 
 import { copied, el, fill } from "./dom.js";
 import { evidence, goldRanges } from "./evidence.js";
+import { LABELS } from "./fates.js";
 import { many, percent, whole } from "./figures.js";
 import { marked } from "./marked.js";
 import { characters, cutter } from "./spans.js";
-
-const HOW = {
-  verbatim: "in full",
-  stripped: "in full",
-  extract: "extract",
-  abstract: "rewritten",
-  truncated: "cut",
-  piece: "piece",
-  reference: "title only",
-};
 
 /** `look`: `{terms, gold}`; `why(id, from)`: jump to a candidate. Blocks get the ids `name-index`. */
 export function showPane(host, name, title, run, look, why) {
@@ -111,7 +102,7 @@ function body(block, text, id, { terms, gold }, why) {
       el(
         "span",
         { class: `chip ${block.rendition === "extract" ? "joined" : "shown"}` },
-        HOW[block.rendition] || block.rendition,
+        LABELS[block.rendition] || block.rendition,
       ),
       why &&
         block.chunk_ids.length > 0 &&
