@@ -45,10 +45,8 @@ def test_every_request_of_an_agent_fits(way):
     made, store = [], OriginalStore()
     made_agent, model = agent(budget=BUDGET, originals=store, tenant="t", on_compact=made.append)
     asked = {"messages": [HumanMessage(QUESTION)]}
-    if way == "ainvoke":
-        done = asyncio.run(made_agent.ainvoke(asked))
-    else:
-        done = made_agent.invoke(asked)
+    waits = way == "ainvoke"
+    done = asyncio.run(made_agent.ainvoke(asked)) if waits else made_agent.invoke(asked)
 
     check_made(made)
     assert len(done["messages"]) == 2 + 2 * PAGES

@@ -59,9 +59,7 @@ def loop(server, way, fit):
 
         return run(ask)
     return run(
-        lambda messages: litellm.acompletion(
-            model=name, messages=messages, tools=[TOOL], **options
-        )
+        lambda messages: litellm.acompletion(model=name, messages=messages, tools=[TOOL], **options)
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
@@ -31,6 +30,7 @@ class Script:
         self.seen = []
 
     def __call__(self, messages, info):
+        """Note the request, and answer it."""
         page = len(self.seen)
         self.seen.append((messages, info))
         if page == PAGES:

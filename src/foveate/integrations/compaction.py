@@ -63,9 +63,7 @@ def compact_items(
         form=form,
     )
     if options.originals is not None and made.originals:
-        options.originals.keep(
-            made.originals, tenant=options.tenant, principals=options.principals
-        )
+        options.originals.keep(made.originals, tenant=options.tenant, principals=options.principals)
     if options.on_compact is not None:
         options.on_compact(made)
     return [
@@ -79,7 +77,7 @@ def compact_items(
 def message_from_mapping(item: Any, place: int) -> Mapping[str, Any]:
     """A message as it is; one that is a model of a client's package as a mapping."""
     dump = getattr(item, "model_dump", None)
-    found: Mapping[str, Any] = dump(exclude_none=True) if dump is not None else item
+    found: Mapping[str, Any] = dump(mode="json", exclude_none=True) if dump is not None else item
     return found
 
 
