@@ -10,7 +10,7 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 
-from agent_faces import BUDGET, INSTRUCTIONS, PAGES, QUESTION, check_made, read
+from agent_faces import BUDGET, INSTRUCTIONS, PAGES, QUESTION, check_made, read, shown
 from foveate import BudgetTooSmall, OriginalStore, expand
 from foveate.core.compact.shorten import result_handle
 from foveate.integrations.langchain.middleware import FoveateMiddleware
@@ -30,11 +30,16 @@ class Model(GenericFakeChatModel):
         return super()._generate(messages, *args, **kwargs)
 
 
-def agent(**options):
-    """An agent with a model that reads every page, and the model."""
+def scripted():
+    """A model that reads every page."""
     calls = [{"name": "read", "args": {"page": n}, "id": f"c{n}"} for n in range(PAGES)]
     script = [AIMessage("", tool_calls=[{**call, "type": "tool_call"}]) for call in calls]
-    model = Model(messages=iter([*script, AIMessage("pump_119.")]))
+    return Model(messages=iter([*script, AIMessage("pump_119.")]))
+
+
+def agent(**options):
+    """An agent with such a model, and the model."""
+    model = scripted()
     fit = FoveateMiddleware(**options)
     return create_agent(model, [tool(read)], system_prompt=INSTRUCTIONS, middleware=[fit]), model
 
@@ -62,3 +67,11 @@ def test_a_budget_that_the_tools_fill_is_refused():
     made_agent, _ = agent(budget=40)
     with pytest.raises(BudgetTooSmall, match="tools"):
         made_agent.invoke({"messages": [HumanMessage(QUESTION)]})
+
+
+def test_the_page_shows_what_runs():
+    """F6: the program of docs/agents.md makes an agent."""
+    names = {"model": scripted(), "tools": [tool(read)]}
+    exec(shown("foveate.integrations.langchain.middleware"), names)
+    done = names["agent"].invoke({"messages": [HumanMessage(QUESTION)]})
+    assert done["messages"][-1].content == "pump_119."

@@ -8,7 +8,17 @@ import litellm
 import pytest
 from litellm.utils import async_pre_call_deployment_hook
 
-from agent_faces import BUDGET, INSTRUCTIONS, PAGES, QUESTION, SCHEMA, check_made, read, turns
+from agent_faces import (
+    BUDGET,
+    INSTRUCTIONS,
+    PAGES,
+    QUESTION,
+    SCHEMA,
+    check_made,
+    read,
+    shown,
+    turns,
+)
 from foveate import BudgetTooSmall
 from foveate.integrations.litellm import FoveateCompaction
 from message_lists import Step, spell, unmatched
@@ -119,3 +129,11 @@ def test_a_list_that_cannot_fit_is_refused_before_it_is_sent(fitted, monkeypatch
         with pytest.raises(BudgetTooSmall):
             asyncio.run(call)
     assert server.requests == []
+
+
+def test_the_page_shows_what_runs(monkeypatch):
+    """F6: the program of docs/agents.md sets the callback."""
+    monkeypatch.setattr(litellm, "callbacks", [])
+    names = {}
+    exec(shown("foveate.integrations.litellm"), names)
+    assert litellm.callbacks == [names["fit"]]

@@ -15,7 +15,7 @@ from agents import (
 from agents.run_config import CallModelData, ModelInputData
 from openai import AsyncOpenAI
 
-from agent_faces import BUDGET, INSTRUCTIONS, PAGE, PAGES, QUESTION, check_made, read, turns
+from agent_faces import BUDGET, INSTRUCTIONS, PAGE, PAGES, QUESTION, check_made, read, shown, turns
 from foveate.integrations.openai_agents import FoveateCompaction
 from message_lists import unmatched
 from model_servers import serving
@@ -60,3 +60,10 @@ def test_items_that_stay_are_the_objects_that_came():
     assert sent.input[-2] is items[-2]
     assert "[Ledger" in str(sent.input[0])
     assert len(data.model_data.input) == len(items)
+
+
+def test_the_page_shows_what_runs():
+    """F6: the program of docs/agents.md makes a configuration with the filter."""
+    names = {}
+    exec(shown("foveate.integrations.openai_agents"), names)
+    assert isinstance(names["config"].call_model_input_filter, FoveateCompaction)

@@ -18,7 +18,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import FunctionModel
 
-from agent_faces import BUDGET, INSTRUCTIONS, PAGE, PAGES, QUESTION, check_made, read
+from agent_faces import BUDGET, INSTRUCTIONS, PAGE, PAGES, QUESTION, check_made, read, shown
 from foveate.integrations.pydantic_ai import FoveateCompaction
 from message_lists import PIXEL
 
@@ -132,3 +132,10 @@ def test_media_count():
         [ModelRequest([UserPromptPart(["Look.", image])])]
     )
     assert 85 <= made[0].token_count <= 1_700
+
+
+def test_the_page_shows_what_runs():
+    """F6: the program of docs/agents.md makes an agent."""
+    names = {"model": FunctionModel(Script()), "tools": [read]}
+    exec(shown("foveate.integrations.pydantic_ai"), names)
+    assert names["agent"].run_sync(QUESTION).output == "pump_119."

@@ -6,6 +6,7 @@ import json
 
 from foveate.pipeline.compact_replay import compaction_bundle, replay_compaction
 from message_lists import unmatched
+from source_tree import ROOT
 
 BUDGET = 900
 PAGES = 8
@@ -14,6 +15,13 @@ QUESTION = "Which pump opens last?"
 INSTRUCTIONS = "You read the manual of the canal."
 SCHEMA = {"type": "object", "properties": {"page": {"type": "integer"}}, "required": ["page"]}
 """Of the tool's arguments."""
+
+
+def shown(module):
+    """The program of the page that imports this module."""
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    (found,) = (block for block in page.split("```py\n")[1:] if f"from {module} import" in block)
+    return found.partition("```")[0]
 
 
 def turns():

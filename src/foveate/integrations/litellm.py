@@ -1,4 +1,4 @@
-"""LiteLLM: the messages of each asynchronous call fit, in a program, a router or the proxy."""
+"""LiteLLM: the messages of each asynchronous call fit, of a program or of a router."""
 
 from __future__ import annotations
 
