@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
@@ -9,6 +10,7 @@ from pydantic_ai.messages import (
     CompactionPart,
     ModelRequest,
     ModelResponse,
+    RetryPromptPart,
     SystemPromptPart,
     TextPart,
     ThinkingPart,
@@ -20,7 +22,7 @@ from pydantic_ai.models.function import FunctionModel
 
 from agent_faces import BUDGET, INSTRUCTIONS, PAGE, PAGES, QUESTION, check_made, read, shown
 from foveate.integrations.pydantic_ai import FoveateCompaction
-from message_lists import PIXEL
+from message_lists import PIXEL, unmatched
 
 
 class Script:
@@ -122,6 +124,18 @@ def test_messages_are_shortened_part_by_part():
     small, large = fitted[-1].parts
     assert small is messages[4].parts[0]
     assert (large.tool_call_id, "[shortened:" in large.content) == ("c1", True)
+
+
+@pytest.mark.filterwarnings("ignore:.*RetryPromptPart")
+def test_a_retry_of_an_old_history_answers_its_call():
+    """A2: a call that was answered by a retry prompt keeps it, or both leave."""
+    retry = RetryPromptPart("No such page.", tool_name="read", tool_call_id="c0")
+    call = ModelResponse([ToolCallPart("read", {"page": 0}, tool_call_id="c0")])
+    messages = [ModelRequest([UserPromptPart(PAGE)]), call, ModelRequest([retry])]
+    made = []
+    fitted = FoveateCompaction(budget=500, on_compact=made.append)(messages)
+    assert fitted[-2:] == messages[-2:]
+    assert unmatched(made[0].messages) == []
 
 
 def test_media_count():

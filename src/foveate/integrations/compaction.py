@@ -84,3 +84,9 @@ def message_from_mapping(item: Any, place: int) -> Mapping[str, Any]:
 def mapping_from_message(item: Any, message: Mapping[str, Any]) -> Any:
     """The message, where a list holds mappings."""
     return message
+
+
+def chat_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+    """A call of a tool as OpenAI's chat has it."""
+    function = {"name": name, "arguments": arguments}
+    return {"id": call_id, "type": "function", "function": function}

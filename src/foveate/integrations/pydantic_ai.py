@@ -24,9 +24,9 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_core import to_jsonable_python
+from pydantic_core import to_json
 
-from foveate.integrations.compaction import CompactionOptions, compact_items
+from foveate.integrations.compaction import CompactionOptions, chat_call, compact_items
 
 
 @dataclass(kw_only=True, eq=False)
@@ -117,8 +117,11 @@ def _to_json(piece: _Piece, place: int) -> dict[str, Any]:
     if part is None:
         return {"role": "user", "content": ""}
     if isinstance(part, ToolReturnPart):
-        text = {"type": "text", "text": part.model_response_str(wrap_if_error=False)}
-        content = [text, *map(_content, part.files)]
+        texts = [part.model_response_str(wrap_if_error=False)]
+        content = list(map(_content, [*texts, *part.files]))
+        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
+    if getattr(part, "tool_name", None):  # a retry as it was spelled before results had outcomes
+        content = [_content(part.model_response())]
         return {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
     if isinstance(part, UserPromptPart):
         content = part.content
@@ -133,11 +136,7 @@ def _to_json(piece: _Piece, place: int) -> dict[str, Any]:
 def _response_to_json(response: ModelResponse) -> dict[str, Any]:
     parts = response.parts
     calls = [
-        {
-            "id": part.tool_call_id,
-            "type": "function",
-            "function": {"name": part.tool_name, "arguments": part.args_as_json_str()},
-        }
+        chat_call(part.tool_call_id, part.tool_name, part.args_as_json_str())
         for part in parts
         if isinstance(part, ToolCallPart)
     ]
@@ -164,7 +163,7 @@ def _content(item: Any) -> dict[str, Any]:
 
 
 def _dumped(part: Any) -> str:
-    return str(to_jsonable_python(part, bytes_mode="base64", fallback=str))
+    return to_json(part, bytes_mode="base64", fallback=str).decode()
 
 
 def _from_json(known: _Piece | None, message: Mapping[str, Any]) -> _Piece:

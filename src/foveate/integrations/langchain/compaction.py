@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from foveate.core.errors import BadInput
-from foveate.integrations.compaction import CompactionOptions, compact_items
+from foveate.integrations.compaction import CompactionOptions, chat_call, compact_items
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 _CALL_BLOCKS = ("tool_use", "tool_call", "function_call", "input_json_delta")
@@ -69,14 +69,11 @@ def message_to_json(message: BaseMessage, place: int) -> dict[str, Any]:
     found = {"role": _ROLES.get(message.type, message.type), "content": content}
     if isinstance(message, AIMessage) and message.tool_calls:
         found["tool_calls"] = [
-            {
-                "id": call["id"] or call["name"],
-                "type": "function",
-                "function": {
-                    "name": call["name"],
-                    "arguments": json.dumps(call["args"], ensure_ascii=False),
-                },
-            }
+            chat_call(
+                call["id"] or call["name"],
+                call["name"],
+                json.dumps(call["args"], ensure_ascii=False),
+            )
             for call in message.tool_calls
         ]
     if isinstance(message, ToolMessage):
