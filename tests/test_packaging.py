@@ -35,8 +35,8 @@ SHARED = {
 }
 # What `make oldest` is about.
 FACES = ("langchain", "llama-index", "haystack", "tables")
-# Used where the user has them, never required: frames of the caller's choice.
-WELCOME = {"pandas", "polars", "pyarrow"}
+# Used where the user has them, never required: frames and agents of the caller's choice.
+WELCOME = {"pandas", "polars", "pyarrow", "langchain", "litellm", "pydantic-ai"}
 
 
 def _name(requirement: str) -> str:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from agents import DOCUMENTS, indexed, program, session
 from foveate.core.recipes import builtin_recipes
 from http_wire import ask
+from mcp_agents import DOCUMENTS, indexed, program, session
 from service_process import running
 from source_tree import PACKAGE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
@@ -12,14 +13,15 @@ from typing import Any
 import pytest
 
 import foveate
-from source_tree import PACKAGE, python_files
+from source_tree import PACKAGE, needs_matrix, python_files, short, tree_of
 
 PUBLIC = sorted(getattr(foveate, "__all__", ()))
 MODULES = [
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in python_files(PACKAGE)
-    if not path.stem.startswith("_") or path.stem == "__init__"
+    if (not path.stem.startswith("_") or path.stem == "__init__") and not needs_matrix(path)
 ]
+FACES = [path for path in python_files(PACKAGE) if needs_matrix(path)]
 
 
 def _visible() -> set[str]:
@@ -66,6 +68,16 @@ def test_every_module_opens_with_what_it_is(module):
 
     assert (loaded.__doc__ or "").strip() != "", f"{module} has no docstring"
     assert [n for n in getattr(loaded, "__all__", ()) if not hasattr(loaded, n)] == []
+
+
+@pytest.mark.parametrize("path", FACES, ids=short)
+def test_every_face_for_agents_opens_with_what_it_is(path):
+    """Each says what it is, and so does the class in it; `make matrix` imports them."""
+    tree = tree_of(path)
+    (face,) = [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name[0] != "_"]
+
+    assert ast.get_docstring(tree)
+    assert ast.get_docstring(face)
 
 
 def test_signatures_are_pinned(golden):

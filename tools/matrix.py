@@ -65,8 +65,12 @@ FRAMEWORKS = {
         tests=("test_langchain.py", "langchain_suite.py"),
         beside=("langchain-tests", "pytest-asyncio"),
         options=("-o", "asyncio_mode=auto"),  # of a plugin that its own suite wants
-        newest=("langchain-classic", "langchain-community"),
-        newest_tests=("test_langchain_classic.py", "langchain_community_peers.py"),
+        newest=("langchain", "langchain-classic", "langchain-community"),
+        newest_tests=(
+            "test_langchain_classic.py",
+            "langchain_community_peers.py",
+            "langchain_agents.py",
+        ),
     ),
     "llama-index": Framework(extra="llama-index", tests=("test_llama_index.py",)),
     "haystack": Framework(extra="haystack", tests=("test_haystack.py",)),
@@ -76,6 +80,19 @@ FRAMEWORKS = {
         old=("pandas==2.2.2", "polars==1.4.0"),
         newest=("pandas", "polars", "duckdb"),
         newest_tests=("../pipeline/tables/duckdb_tables.py",),
+    ),
+    # faces for agents: without an extra, for the agent's program has the package
+    "pydantic-ai": Framework(
+        extra="", tests=(), newest=("pydantic-ai-slim",), newest_tests=("pydantic_ai_agents.py",)
+    ),
+    "openai-agents": Framework(
+        extra="", tests=(), newest=("openai-agents",), newest_tests=("openai_agents.py",)
+    ),
+    "litellm": Framework(  # it imports mcp where tools are sent, and does not ask for it
+        extra="", tests=(), newest=("litellm", "mcp"), newest_tests=("litellm_calls.py",)
+    ),
+    "google-genai": Framework(
+        extra="", tests=(), newest=("google-genai",), newest_tests=("google_genai_types.py",)
     ),
     "dspy": Framework(extra="", tests=(), newest=("dspy",), newest_tests=("dspy_example.py",)),
     "packers": Framework(

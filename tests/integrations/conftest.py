@@ -9,6 +9,19 @@ _WANT = {
     "langchain_community_peers.py": "langchain_community",
     "packers_peers.py": "llmslim",
     "dspy_example.py": "dspy",
+    "google_genai_types.py": "google.genai",
+    "langchain_agents.py": "langchain",
+    "litellm_calls.py": "litellm",
+    "openai_agents.py": "agents",
+    "pydantic_ai_agents.py": "pydantic_ai",
 }
 
-collect_ignore = [file for file, package in _WANT.items() if find_spec(package) is None]
+
+def _is_missing(package: str) -> bool:
+    try:
+        return find_spec(package) is None
+    except ModuleNotFoundError:  # what it is part of is missing
+        return True
+
+
+collect_ignore = [file for file, package in _WANT.items() if _is_missing(package)]

@@ -47,13 +47,16 @@ def test_an_agent_in_langgraph_reads_ten_pages_in_a_small_window():
     script = [*(called(n) for n in range(10)), AIMessage("pump_119 opens last.")]
     model = Model(messages=iter(script))
     store = OriginalStore()
-    fit = FoveateCompaction(budget=900, originals=store, tenant="t")
+    made = []
+    fit = FoveateCompaction(budget=900, originals=store, tenant="t", on_compact=made.append)
     agent = create_react_agent(model, [read], prompt="You read.", pre_model_hook=fit)
 
     done = agent.invoke({"messages": [HumanMessage("Which pump opens last?")]})
 
     assert len(done["messages"]) == 22
     assert len(model.seen) == 11
+    assert [one.token_count <= 900 for one in made] == [True] * 11
+    assert {decision.action for decision in made[-1].decisions} >= {"dropped", "kept"}
     for request in model.seen:
         calls = [c["id"] for m in request if isinstance(m, AIMessage) for c in m.tool_calls]
         assert calls == [m.tool_call_id for m in request if isinstance(m, ToolMessage)]

@@ -31,6 +31,7 @@ class Server:
     behaviour: str
     pieces: tuple[str, ...] = PIECES
     places: tuple[tuple[Any, ...], ...] = ()
+    turns: tuple[dict[str, Any], ...] = ()
     door: bytes = b""
     status: str = "200 OK"
     body: bytes = b""
@@ -414,6 +415,17 @@ async def _given(server: Server, reader: Any, out: Any) -> None:
     kind = _TYPES.get(server.protocol, _SSE) if fine else "application/json"
     head = f"HTTP/1.1 {server.status}\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n"
     out.write(head.encode() + server.body)
+
+
+async def _turns(server: Server, reader: Any, out: Any) -> None:
+    """One whole message of the assistant a request, in their order."""
+    message = {"role": "assistant", "content": None, **server.turns[len(server.requests) - 1]}
+    reason = "tool_calls" if "tool_calls" in message else "stop"
+    choice = {"index": 0, "message": message, "finish_reason": reason}
+    used = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
+    base = {"id": "c1", "object": "chat.completion", "created": 1, "model": "tiny-1"}
+    _begin(server, out, "application/json")
+    out.write(json.dumps({**base, "choices": [choice], "usage": used}).encode())
 
 
 async def _zipped(server: Server, reader: Any, out: Any) -> None:

@@ -14,6 +14,8 @@ CORE = PACKAGE / "core"
 TESTS = ROOT / "tests"
 MADE = {"build", "dist", "demo-data", "__pycache__"}
 """Folders that are not written by hand."""
+MATRIX_ONLY = {"langchain", "litellm", "pydantic_ai"}
+"""What is installed in the environments of `make matrix` alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,11 @@ def short(path: Path) -> str:
 def imports_of(path: Path) -> Iterator[Import]:
     """All imports of a file; those under `if TYPE_CHECKING` are left out."""
     yield from _imports(tree_of(path).body, eager=True)
+
+
+def needs_matrix(path: Path) -> bool:
+    """Whether importing the file needs a package that only `make matrix` has."""
+    return any(found.eager and found.top in MATRIX_ONLY for found in imports_of(path))
 
 
 def _imports(body: list[ast.stmt], *, eager: bool) -> Iterator[Import]:

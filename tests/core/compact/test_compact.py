@@ -244,6 +244,9 @@ def test_bad_lists_are_mended_or_refused_in_words():
     ):
         with pytest.raises(BadInput):
             compact(wrong, budget=99)
+    dumps = type("Content", (), {"model_dump": dict})()  # as the messages of providers' packages
+    with pytest.raises(BadInput, match=r"not Content; give its model_dump\(mode='json'"):
+        compact([dumps], budget=99)
 
 
 def test_what_cannot_fit_says_what_would():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents import DOCUMENTS, HIDDEN, Agent, indexed, program, session
+from mcp_agents import DOCUMENTS, HIDDEN, Agent, indexed, program, session
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from agents import said
 from foveate import compact
 from foveate.core.compact.shorten import result_handle
+from mcp_agents import said
 
 PAGE = "\n".join(f"Line {n}: the valve of pump_{n:03} opens." for n in range(120))
 CALL = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents import transcript
+from mcp_agents import transcript
 
 
 def test_the_transcript():

@@ -15,9 +15,9 @@ import pytest
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from agents import DOCUMENTS, HIDDEN, Agent, indexed, said, session, transcript
 from foveate.service.auth.keys import Key, edit_keys, generate_key, key_digest, utc_now
 from foveate.service.settings import Settings
+from mcp_agents import DOCUMENTS, HIDDEN, Agent, indexed, said, session, transcript
 from service_server import SECRET, problem, serving
 
 QUERY = "Which pressure is right?"

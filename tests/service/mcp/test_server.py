@@ -12,7 +12,6 @@ import pytest
 from mcp import types
 from mcp.shared.exceptions import MCPError
 
-from agents import Agent, said, session
 from foveate.core.errors import ExternalError, StageBroke
 from foveate.service.mcp.calls import Tool, ToolContext, build_tools
 from foveate.service.mcp.results import ToolResult
@@ -20,6 +19,7 @@ from foveate.service.mcp.schemas import ToolLimits
 from foveate.service.mcp.server import build_server
 from foveate.service.mcp.stdio import CallQueue, _build_context
 from foveate.stores import open_store
+from mcp_agents import Agent, said, session
 
 EMPTY = {"badge": "hybrid", "lexical_matches": 0, "exact": True, "candidates": []}
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from agents import DOCUMENTS, HIDDEN, SECRET, indexed, program, said, session
 from foveate.cli import main
+from mcp_agents import DOCUMENTS, HIDDEN, SECRET, indexed, program, said, session
 from source_tree import PACKAGE
 
 QUERY = "Which pressure is right?"

@@ -46,8 +46,10 @@ def check_messages(messages: Any) -> list[Json]:
     found = list(messages)
     for index, message in enumerate(found):
         if not isinstance(message, Mapping):
-            kind = type(message).__name__
-            raise BadInput(f"message {index + 1} must be a mapping, not {kind}", field="messages")
+            kind = f"not {type(message).__name__}"
+            if hasattr(message, "model_dump"):
+                kind += "; give its model_dump(mode='json', exclude_none=True)"
+            raise BadInput(f"message {index + 1} must be a mapping, {kind}", field="messages")
     return found
 
 

@@ -4,81 +4,58 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
-from foveate.models import Model
-from foveate.pipeline.compact import compact
-from foveate.stores.originals import OriginalStore
+from foveate.integrations.compaction import CompactionOptions, chat_call, compact_items
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 _CALL_BLOCKS = ("tool_use", "tool_call", "function_call", "input_json_delta")
 """Content blocks of an assistant that its `tool_calls` have already."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoveateCompaction:
-    """Fits a message list with `foveate.compact`; the options are its own.
+@dataclass(kw_only=True, eq=False)
+class FoveateCompaction(CompactionOptions):
+    """Fits a message list with `foveate.compact`; `tools` are counted within the budget.
 
     Called with messages, it gives messages: those that stay are the objects that came. Called with
     a graph's state (`{"messages": [...]}`), it gives `{"llm_input_messages": [...]}`, which makes
-    it a `pre_model_hook` of LangGraph: the state keeps the whole list. `originals`: where the texts
-    behind handles are kept, for `tenant` and `principals`.
+    it a `pre_model_hook` of LangGraph: the state keeps the whole list.
     """
 
-    budget: int | None = None
     tools: Sequence[Mapping[str, Any]] = ()
-    model: str | Model | None = None
-    tokenizer: str | Tokenizer | None = None
-    query: str | None = None
-    slack: int | None = None
-    originals: OriginalStore | None = field(default=None, repr=False)
-    tenant: str = ""
-    principals: tuple[str, ...] = ()
 
     def __call__(self, given: Any) -> Any:
-        """Messages for messages, the hook's update for a state."""
+        """Messages for messages, the hook's update for a state; raises as `compact` does."""
         if isinstance(given, Mapping):
             known: Any = given["messages"]
-            return {"llm_input_messages": self.messages(known)}
-        return self.messages(given)
+            return {"llm_input_messages": fit_messages(self, known, self.tools)}
+        return fit_messages(self, given, self.tools)
 
-    def messages(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
-        """The messages that fit; raises as `foveate.compact` does."""
-        known = list(messages)
-        made = compact(
-            [message_to_json(message, n) for n, message in enumerate(known)],
-            budget=self.budget,
-            tools=self.tools,
-            model=self.model,
-            tokenizer=self.tokenizer,
-            query=self.query,
-            slack=self.slack,
-            form="openai",
-        )
-        if self.originals is not None and made.originals:
-            self.originals.keep(made.originals, tenant=self.tenant, principals=self.principals)
-        return [
-            self._to_langchain(known, place, message, made.source)
-            for place, message in zip(made.places, made.messages, strict=True)
-        ]
 
-    @staticmethod
-    def _to_langchain(
-        known: Sequence[BaseMessage],
-        place: int,
-        message: Mapping[str, Any],
-        source: Sequence[Mapping[str, Any]],
-    ) -> BaseMessage:
-        if place < 0:
-            return HumanMessage(message["content"])
-        if message is source[place]:
-            return known[place]
-        return known[place].model_copy(update={"content": message["content"]})
+def fit_messages(
+    options: CompactionOptions,
+    messages: Iterable[BaseMessage],
+    beside: Iterable[Mapping[str, Any]] = (),
+) -> list[BaseMessage]:
+    """The messages that fit with what is sent `beside` them."""
+    return compact_items(
+        options,
+        messages,
+        form="openai",
+        read=message_to_json,
+        write=_message_from_json,
+        beside=beside,
+    )
+
+
+def _message_from_json(known: BaseMessage | None, message: Mapping[str, Any]) -> BaseMessage:
+    if known is None:
+        return HumanMessage(message["content"])
+    return known.model_copy(update={"content": message["content"]})
 
 
 def message_to_json(message: BaseMessage, place: int) -> dict[str, Any]:
@@ -92,14 +69,11 @@ def message_to_json(message: BaseMessage, place: int) -> dict[str, Any]:
     found = {"role": _ROLES.get(message.type, message.type), "content": content}
     if isinstance(message, AIMessage) and message.tool_calls:
         found["tool_calls"] = [
-            {
-                "id": call["id"] or call["name"],
-                "type": "function",
-                "function": {
-                    "name": call["name"],
-                    "arguments": json.dumps(call["args"], ensure_ascii=False),
-                },
-            }
+            chat_call(
+                call["id"] or call["name"],
+                call["name"],
+                json.dumps(call["args"], ensure_ascii=False),
+            )
             for call in message.tool_calls
         ]
     if isinstance(message, ToolMessage):

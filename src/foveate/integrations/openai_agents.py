@@ -1,0 +1,46 @@
+"""OpenAI's Agents SDK: the input of each model call fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from foveate.integrations.compaction import (
+    CompactionOptions,
+    compact_items,
+    mapping_from_message,
+    message_from_mapping,
+)
+
+
+@dataclass(kw_only=True, eq=False)
+class FoveateCompaction(CompactionOptions):
+    """A `call_model_input_filter` of a `RunConfig`; the run and its session keep all items.
+
+    The agent's instructions and its function tools count within the budget; tools of MCP servers
+    and handoffs do not. Where the server keeps the conversation (`conversation_id`,
+    `previous_response_id`), the list holds the new items alone and is no use to compact.
+    """
+
+    def __call__(self, data: Any) -> Any:
+        """The model's input with the items that fit; raises as `foveate.compact` does."""
+        beside = [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.params_json_schema,
+            }
+            for tool in data.agent.tools
+            if hasattr(tool, "params_json_schema")
+        ]
+        if data.model_data.instructions:
+            beside.append({"instructions": data.model_data.instructions})
+        items = compact_items(
+            self,
+            data.model_data.input,
+            form="responses",
+            read=message_from_mapping,
+            write=mapping_from_message,
+            beside=beside,
+        )
+        return replace(data.model_data, input=items)

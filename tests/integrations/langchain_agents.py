@@ -1,0 +1,77 @@
+"""Agents of LangChain with the middleware, against the real package. Run by `make matrix`."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.tools import tool
+
+from agent_faces import BUDGET, INSTRUCTIONS, PAGES, QUESTION, check_made, read, shown
+from foveate import BudgetTooSmall, OriginalStore, expand
+from foveate.core.compact.shorten import result_handle
+from foveate.integrations.langchain.middleware import FoveateMiddleware
+
+
+class Model(GenericFakeChatModel):
+    """A model with a script, which notes what it is sent."""
+
+    seen: list = []
+
+    def bind_tools(self, tools, **_):
+        """It calls tools as its script says."""
+        return self
+
+    def _generate(self, messages, *args, **kwargs):
+        self.seen.append(messages)
+        return super()._generate(messages, *args, **kwargs)
+
+
+def scripted():
+    """A model that reads every page."""
+    calls = [{"name": "read", "args": {"page": n}, "id": f"c{n}"} for n in range(PAGES)]
+    script = [AIMessage("", tool_calls=[{**call, "type": "tool_call"}]) for call in calls]
+    return Model(messages=iter([*script, AIMessage("pump_119.")]))
+
+
+def agent(**options):
+    """An agent with such a model, and the model."""
+    model = scripted()
+    fit = FoveateMiddleware(**options)
+    return create_agent(model, [tool(read)], system_prompt=INSTRUCTIONS, middleware=[fit]), model
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_every_request_of_an_agent_fits(way):
+    """A8, F6: system prompt and tools included; the state keeps all, and originals are kept."""
+    made, store = [], OriginalStore()
+    made_agent, model = agent(budget=BUDGET, originals=store, tenant="t", on_compact=made.append)
+    asked = {"messages": [HumanMessage(QUESTION)]}
+    waits = way == "ainvoke"
+    done = asyncio.run(made_agent.ainvoke(asked)) if waits else made_agent.invoke(asked)
+
+    check_made(made)
+    assert len(done["messages"]) == 2 + 2 * PAGES
+    for request, one in zip(model.seen, made, strict=True):
+        assert request[0] == SystemMessage(INSTRUCTIONS)
+        assert len(request) == 1 + len(one.messages)
+    handle = result_handle(done["messages"][2].content)
+    assert expand(handle, store, tenant="t", budget=9_999) == done["messages"][2].content
+
+
+def test_a_budget_that_the_tools_fill_is_refused():
+    """A7: schemas and system prompt count, and the error names a budget that works."""
+    made_agent, _ = agent(budget=40)
+    with pytest.raises(BudgetTooSmall, match="tools"):
+        made_agent.invoke({"messages": [HumanMessage(QUESTION)]})
+
+
+def test_the_page_shows_what_runs():
+    """F6: the program of docs/agents.md makes an agent."""
+    names = {"model": scripted(), "tools": [tool(read)]}
+    exec(shown("foveate.integrations.langchain.middleware"), names)
+    done = names["agent"].invoke({"messages": [HumanMessage(QUESTION)]})
+    assert done["messages"][-1].content == "pump_119."

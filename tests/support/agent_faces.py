@@ -1,0 +1,53 @@
+"""What the tests of the faces for agents share: a tool with long pages, and checks of a request."""
+
+from __future__ import annotations
+
+import json
+
+from foveate.pipeline.compact_replay import compaction_bundle, replay_compaction
+from message_lists import unmatched
+from source_tree import ROOT
+
+BUDGET = 900
+PAGES = 8
+PAGE = "\n".join(f"Line {n}: the valve of pump_{n:03} opens." for n in range(120))
+QUESTION = "Which pump opens last?"
+INSTRUCTIONS = "You read the manual of the canal."
+SCHEMA = {"type": "object", "properties": {"page": {"type": "integer"}}, "required": ["page"]}
+"""Of the tool's arguments."""
+
+
+def shown(module):
+    """The program of the page that imports this module."""
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    (found,) = (block for block in page.split("```py\n")[1:] if f"from {module} import" in block)
+    return found.partition("```")[0]
+
+
+def turns():
+    """What a server's model says: a call for every page, then the answer."""
+    calls = [
+        {"id": f"c{n}", "type": "function",
+         "function": {"name": "read", "arguments": json.dumps({"page": n})}}
+        for n in range(PAGES)
+    ]  # fmt: skip
+    return (*({"tool_calls": [call]} for call in calls), {"content": "pump_119."})
+
+
+def read(page: int) -> str:
+    """Read a page of the manual."""
+    return f"Page {page}\n{PAGE}"
+
+
+def check_made(made):
+    """Each list fitted, was cut at the end, pairs up, keeps its last step, and replays."""
+    assert len(made) == PAGES + 1
+    for one in made:
+        assert one.token_count + one.tools_token_count <= BUDGET
+        assert one.tools_token_count > 0
+        assert unmatched(one.messages) == []
+        assert one.places[-1] == len(one.source) - 1
+    assert made[0].changed is False
+    assert "[Ledger" in made[-1].ledger
+    bundle = json.loads(json.dumps(compaction_bundle(made[-1])))
+    assert str(replay_compaction(bundle)) == "identical"
