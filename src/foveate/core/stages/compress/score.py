@@ -116,12 +116,12 @@ def score_sentences(
             asked=tuple(np.flatnonzero(named[own]).tolist()),
         )
         if (p.held or linked[own].any()) and not earned[own].any():
-            scored = _whole(p.candidate, scored)
+            scored = _merge_units(p.candidate, scored)
         sentences[p.candidate.chunk.id] = scored
     return ScoredSentences(sentences, separation)
 
 
-def _whole(candidate: Candidate, scored: Sentences) -> Sentences:
+def _merge_units(candidate: Candidate, scored: Sentences) -> Sentences:
     """The text as one piece, for its title or a link speaks for all of it and for no part of it.
 
     A table stays as it is: rows in later chunks are shown with its header.
