@@ -66,7 +66,7 @@ def test_agreement_shows_the_whole_passage() -> None:
 def test_scores_without_a_gap_leave_it_to_the_words() -> None:
     """J1, J6: equal scores decide nothing."""
     found = [item | {"score": 0.5} for item in pool(best=29)]
-    context = assemble(QUESTION, found, budget=400)
+    context = assemble(QUESTION, found, budget=200)
 
     assert trace_of(context, "compress").notes["decided_by"] == "words"
     assert "c29" not in {chunk for citation in context.citations for chunk in citation.chunk_ids}

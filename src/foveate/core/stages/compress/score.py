@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from math import exp, fsum, inf
+from math import exp, inf
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -115,28 +115,29 @@ def score_sentences(
             set_apart=bool((separation.gain[own] > 0).any()),
             asked=tuple(np.flatnonzero(named[own]).tolist()),
         )
-        if (p.held or linked[own].any()) and not earned[own].any():
-            scored = _merge_units(p.candidate, scored)
+        if not earned[own].any():
+            scored = _merge_units(p.candidate, scored, is_named=bool(p.held or linked[own].any()))
         sentences[p.candidate.chunk.id] = scored
     return ScoredSentences(sentences, separation)
 
 
-def _merge_units(candidate: Candidate, scored: Sentences) -> Sentences:
-    """The text as one piece, for its title or a link speaks for all of it and for no part of it.
+def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> Sentences:
+    """The text as one piece, for nothing speaks for a part of it.
 
-    A table stays as it is: rows in later chunks are shown with its header.
+    `is_named`: its title, or a link, speaks for all of it. A table stays as it is: rows in later
+    chunks are shown with its header.
     """
     import numpy as np
 
-    if len(scored.spans) < 2 or shapes_of(candidate.chunk):
+    if not scored.spans or (len(scored.spans) > 1 and shapes_of(candidate.chunk)):
         return scored
     return replace(
         scored,
         spans=((0, len(candidate.chunk.text)),),
         leans=(0,),
-        worths=(fsum(scored.worths),),
+        worths=(max(scored.worths),),
         runs=(np.concatenate(scored.runs),),
-        earned=(True,),
+        earned=(is_named,),
         words=(reduce(or_, scored.words),),
     )
 

@@ -59,10 +59,14 @@ def pack_evidence(
         unlikely = {piece for _, piece in noise}
         waiting = [entry for entry in waiting if entry[1] not in unlikely]
     waiting = _spend(basket, waiting, room, counted, scale)
-    if noise:
+    unmatched = [e for e in waiting if not basket.may_stand(basket.with_heads(e[1]))]
+    if noise or unmatched:
+        basket.is_modest = True
         modest = min(room, MODEST[basket.unit])
-        noise = _spend(basket, noise, modest, counted, scale)
-        waiting = [e for e in waiting if basket.may_stand(basket.with_heads(e[1]))]
+        rest = _spend(basket, [*noise, *unmatched], modest, counted, scale)
+        others = {piece for _, piece in unmatched}
+        noise = [entry for entry in rest if entry[1] not in others]
+        waiting = [entry for entry in waiting if entry[1] not in others]
     if not basket.groups:
         _take_least(basket, counted, scale)
     choices = _choices(basket, counted, scale, room)
