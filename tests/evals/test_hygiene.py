@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from foveate.core.types import Block, Candidate, Chunk
@@ -113,6 +115,32 @@ def test_forms_of_a_word_and_pairs_of_characters_match():
     text = "锅炉在地下室。其他。"
     question = "锅炉在哪里？"
     assert faults(block("锅炉在地下室。", end=" […]"), text=text, question=question) == {}
+
+
+def test_short_words_plurals_and_single_characters_match():
+    """J3: `map` is a word as `mapping` is, `cities` are cities, and one Chinese character is one.
+
+    `and` is in every text, and says nothing.
+    """
+    pairs = [("Is it on a map?", "The map."), ("Which city?", "Two cities."), ("卵は?", "卵が。")]
+    for question, text in pairs:
+        shown = block(text, end=" […]")
+        assert faults(shown, text=f"{text} Salt.", question=question) == {}
+    shown = block("Salt and tea.", end=" […]")
+    found = faults(shown, text="Salt and tea. Bread.", question="Who and why?")
+    assert found == {"no_match": 1}
+
+
+def test_the_head_of_a_table_stands_for_rows_in_another_block():
+    """J3, U2: alone it is a fault; beside rows of its document it is none."""
+    text = "| year | tons |\n|---|---|\n| 1880 | forty |"
+    head = block("| year | tons |", end=" […]")
+    rows = block("| boiler | 1904 |", chunk_ids=("c2",), rendition="verbatim")
+    elsewhere = replace(rows, document_id="x1")
+
+    assert faults(head, rows, text=text) == {}
+    assert faults(head, elsewhere, text=text) == {"no_match": 1}
+    assert faults(head, text=text) == {"no_match": 1}
 
 
 def test_pieces_out_of_reading_order():

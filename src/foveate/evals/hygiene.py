@@ -10,6 +10,10 @@
 | no_match | extracts without a word of the question and without a chunk of a high score |
 | out_of_order | blocks whose pieces are not in reading order |
 
+For `no_match`, two words are one if their first letters are the same, and short words count if they
+mean something. The head of a table counts as matching if another block has rows of its document: it
+is shown for those.
+
 Nothing of the stages is used, so that the check does not share their errors. A piece is looked for
 in the chunks that its block names, and in those joined by their offsets. A piece whose text was
 changed is not found there, and is passed over.
@@ -23,6 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
+from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Block, Candidate, Chunk, Span
 from foveate.evals.measures import split_words
 
@@ -37,6 +42,8 @@ _ENDS_CUT = re.compile(rf"(?:…|{GAP_MARK.pattern})\Z")
 _STEM = 5
 """Letters by which two forms of a word are taken for one."""
 _SHORTEST_WORD = 4
+_LIGHT = frozenset().union(*STOP_WORDS.values())
+"""Of shorter words, those that say nothing in one language or another about what is asked."""
 _BEST_CHUNKS = 3
 
 _BULLET = r"[ \t]*(?:[-*+•‣▪◦]|\d{1,3}[.)])[ \t]+\S"
@@ -52,7 +59,9 @@ _QUOTATIONS = (
     r"「[^「」\n]{2,600}?」",
 )
 _QUOTATION = re.compile("|".join(_QUOTATIONS))
-_CJK_PAIR = re.compile("(?=([\u30a0-\u30ff\u3400-\u9fff]{2}))")
+_CJK = "\u30a0-\u30ff\u3400-\u9fff"
+_CJK_PAIR = re.compile(f"(?=([{_CJK}]{{2}}))")
+_CJK_SINGLE = re.compile(f"(?<![{_CJK}])[{_CJK}](?![{_CJK}])")
 
 
 def find_faults(
@@ -68,7 +77,11 @@ def find_faults(
             continue
         named = [chunks[name] for name in block.chunk_ids if name in chunks]
         found += _cuts(block, named)
-        matches = words & _stems(block.text) or high.intersection(block.chunk_ids)
+        matches = (
+            words & _stems(block.text)
+            or high.intersection(block.chunk_ids)
+            or _is_head_of_table(block, blocks)
+        )
         found["no_match"] += block.rendition == "extract" and not matches
     return {name: found[name] for name in FAULTS if found[name]}
 
@@ -90,6 +103,20 @@ def _cuts(block: Block, named: Sequence[Chunk]) -> Counter[str]:
         found["out_of_order"] = int(any(b[0] < a[1] for a, b in pairwise(spans)))
         return found
     return Counter()
+
+
+def _is_head_of_table(block: Block, blocks: Sequence[Block]) -> bool:
+    """Whether the block is the head of a table alone, and another one has rows of its document.
+
+    Such a head stands for the rows of a later chunk, which cannot be read without it.
+    """
+    first, *others = _MARK.split(block.text.strip())
+    if any(map(str.strip, others)) or not all(map(_ROW.fullmatch, first.splitlines())):
+        return False
+    return any(
+        other is not block and other.document_id == block.document_id and _ROW.search(other.text)
+        for other in blocks
+    )
 
 
 def _passages(chunks: Sequence[Chunk]) -> Iterator[str]:
@@ -159,10 +186,22 @@ def _high_scored(candidates: Sequence[Candidate]) -> frozenset[str]:
 
 
 def _stems(text: str) -> set[str]:
-    """The beginnings of its longer words, and pairs of Chinese and Japanese characters."""
-    long = {
-        word[:_STEM]
+    """The beginnings of its words, and its Chinese and Japanese words.
+
+    Of words shorter than `_SHORTEST_WORD`, those that carry meaning of their own. An English plural
+    is taken for its singular. A Chinese or Japanese word is a pair of characters, or one that
+    stands alone between letters of another kind.
+    """
+    words = {
+        _singular(word)[:_STEM]
         for word in split_words(text)
-        if len(word) >= _SHORTEST_WORD or word.isdecimal()
+        if len(word) >= _SHORTEST_WORD or word.isdecimal() or (len(word) > 1 and word not in _LIGHT)
     }
-    return long | set(_CJK_PAIR.findall(text))
+    return words | set(_CJK_PAIR.findall(text)) | set(_CJK_SINGLE.findall(text))
+
+
+def _singular(word: str) -> str:
+    """The word without the ending of an English plural."""
+    if len(word) < _SHORTEST_WORD or not word.endswith("s") or word.endswith("ss"):
+        return word
+    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]

@@ -66,7 +66,7 @@ def test_agreement_shows_the_whole_passage() -> None:
 def test_scores_without_a_gap_leave_it_to_the_words() -> None:
     """J1, J6: equal scores decide nothing."""
     found = [item | {"score": 0.5} for item in pool(best=29)]
-    context = assemble(QUESTION, found, budget=400)
+    context = assemble(QUESTION, found, budget=200)
 
     assert trace_of(context, "compress").notes["decided_by"] == "words"
     assert "c29" not in {chunk for citation in context.citations for chunk in citation.chunk_ids}
@@ -120,6 +120,50 @@ def test_what_has_no_word_of_the_question_opens_no_block() -> None:
 
     assert "welcome" not in str(context)
     assert decision.numbers["tokens"] > 0
+
+
+def many(*others: dict[str, object]) -> list[dict[str, object]]:
+    """Ten texts that match, with a good score, and these with a bad one."""
+    found: list[dict[str, object]] = [
+        {"text": f"The boiler holds {n} litres. It is old.", "source": f"{n}.md", "score": 0.5}
+        for n in range(40, 50)
+    ]
+    return [*found, *({"score": 0.1, "id": "last", **other} for other in others)]
+
+
+def test_a_title_speaks_for_the_whole_text_and_for_no_part_of_it() -> None:
+    """J3: a text whose title alone has a word of the question is shown whole or not at all."""
+    text = "Hello and welcome. Open the lower valve. Wait for the hiss to end."
+    found = many({"text": text, "title": "The boiler", "source": "manual"})
+    kinds = []
+    for budget in range(60, 240, 20):
+        context = assemble("How much does the boiler hold?", found, budget=budget)
+        kinds += [b.rendition for b in context.blocks if "last" in b.chunk_ids]
+
+    assert kinds
+    assert set(kinds) == {"verbatim"}
+
+
+def test_the_head_of_a_table_opens_no_block() -> None:
+    """J3: a head with a word of the question is shown with a row that has one, or not at all."""
+    rows = "\n".join(f"| {n} | tea |" for n in range(30))
+    table = f"| boiler | hold |\n|---|---|\n{rows}"
+    for text, is_shown in ((table, False), (f"{table}\n| 99 | boiler room |", True)):
+        context = assemble("How much does the boiler hold?", many({"text": text}), budget=200)
+        shown = [b.text for b in context.blocks if "last" in b.chunk_ids]
+        assert len(shown) == is_shown
+        assert all("| boiler | hold |" in t and "boiler room" in t for t in shown)
+
+
+def test_an_ending_in_hiragana_opens_no_block() -> None:
+    """J3: `した` is in most Japanese texts, and is no word of the question."""
+    found = many({"text": "昨日は晴れでした。窓を閉めました。"})
+    found.append({"text": "鍋を直した。終わり。", "id": "pot", "score": 0.1})
+    context = assemble("鍋を直したのはいつでしたか?", found, budget=100)
+    shown = {name for block in context.blocks for name in block.chunk_ids}
+
+    assert "pot" in shown
+    assert "last" not in shown
 
 
 def test_a_small_pool_is_shown() -> None:

@@ -8,10 +8,15 @@ weights that never saw it (docs/cross-validation.md). Nothing in them knows a la
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
 from math import exp, inf
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
+from foveate.core.renditions import shapes_of
 from foveate.core.stages.compress.features import compute_features
 from foveate.core.stages.compress.identifiers import identified
 from foveate.core.stages.compress.separation import Separation, separate
@@ -50,6 +55,8 @@ budget, and lose nothing; at 13 they use 55 % and lose 0.012 of their recall.
 """
 BEST_CHUNKS = 3
 """The best so many chunks by score may open a block, and all in the upper half of the range."""
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+"""A particle or an ending, mostly: pairs with fewer of them are more of a word of the query."""
 _FROM_SCORES = ("score", "place")
 
 
@@ -91,23 +98,48 @@ def score_sentences(
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
     runs = runs_of(pool.index.words, pool.index.widths.tolist())
     held = _held_terms(pool)
-    earned = _earned(pool, held, chunks, named + separation.gain + found["bridge"])
-    sentences = {
-        p.candidate.chunk.id: Sentences(
+    earned = _earned(pool, held, chunks, named + separation.gain)
+    linked = found["bridge"] > 0
+    sentences: dict[str, Sentences] = {}
+    for p in pool.passages:
+        own = slice(p.first, p.first + len(p.units.spans))
+        scored = Sentences(
             spans=p.units.spans,
             leans=p.units.leans,
-            worths=tuple(worths[p.first : p.first + len(p.units.spans)]),
-            runs=tuple(runs[p.first : p.first + len(p.units.spans)]),
+            worths=tuple(worths[own]),
+            runs=tuple(runs[own]),
             noise=noise,
-            earned=tuple(earned[p.first : p.first + len(p.units.spans)].tolist()),
-            words=tuple(held[p.first : p.first + len(p.units.spans)]),
+            earned=tuple(earned[own].tolist()),
+            words=tuple(held[own]),
             title_words=p.held,
-            set_apart=bool((separation.gain[p.first : p.first + len(p.units.spans)] > 0).any()),
-            asked=tuple(np.flatnonzero(named[p.first : p.first + len(p.units.spans)]).tolist()),
+            set_apart=bool((separation.gain[own] > 0).any()),
+            asked=tuple(np.flatnonzero(named[own]).tolist()),
         )
-        for p in pool.passages
-    }
+        if not earned[own].any():
+            scored = _merge_units(p.candidate, scored, is_named=bool(p.held or linked[own].any()))
+        sentences[p.candidate.chunk.id] = scored
     return ScoredSentences(sentences, separation)
+
+
+def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> Sentences:
+    """The text as one piece, for nothing speaks for a part of it.
+
+    `is_named`: its title, or a link, speaks for all of it. A table stays as it is: rows in later
+    chunks are shown with its header.
+    """
+    import numpy as np
+
+    if not scored.spans or (len(scored.spans) > 1 and shapes_of(candidate.chunk)):
+        return scored
+    return replace(
+        scored,
+        spans=((0, len(candidate.chunk.text)),),
+        leans=(0,),
+        worths=(max(scored.worths),),
+        runs=(np.concatenate(scored.runs),),
+        earned=(is_named,),
+        words=(reduce(or_, scored.words),),
+    )
 
 
 def _earned(
@@ -116,22 +148,38 @@ def _earned(
     """Which units may open a block: by a word of the query, or by their chunk's score.
 
     By unit: `held`, the bits of the terms in it; `chunks`, the number of its chunk; `gain`, above
-    zero where a score set it apart, or where a good sentence names its document. The others are
-    shown beside these, or if little is shown so far. If no unit and no title holds a word of the
-    query, all may.
+    zero where the query names it or a score set it apart. Of Japanese pairs of characters, those
+    with the fewest hiragana that are found count. The others are shown beside these. A title is not
+    enough: it does not say which part of the text to show. If no unit and no title holds a word of
+    the query, all may.
     """
     import numpy as np
 
-    earned = pool.each([float(p.held > 0) for p in pool.passages]) > 0
-    earned |= np.array([words > 0 for words in held], dtype=np.bool_)
-    if not earned.any():
+    endings = [len(_HIRAGANA.findall(term)) for term in pool.terms]
+    for most in range(3):
+        telling = sum(1 << t for t, many in enumerate(endings) if many <= most)
+        earned = np.array([words & telling > 0 for words in held], dtype=np.bool_)
+        if earned.any():
+            break
+    if not earned.any() and not any(p.held for p in pool.passages):
         return ~earned
     earned |= gain > 0
     scores = np.array(pool.scores)
     high = np.sort(scores)[-BEST_CHUNKS:][0]
     if scores.max() > scores.min():
         earned |= scores[chunks] >= min(high, scores.max() / 2 + scores.min() / 2)
+    earned[_table_heads(pool)] = False
     return earned
+
+
+def _table_heads(pool: Pool) -> list[int]:
+    """The units that name the columns of a table: shown with its rows, and no reason to open it."""
+    found: list[int] = []
+    for p in pool.passages:
+        heads = {s.spans[s.head] for s in shapes_of(p.candidate.chunk) if s.head >= 0}
+        if heads and len(p.units.spans) > len(heads):
+            found += [p.first + u for u, span in enumerate(p.units.spans) if span in heads]
+    return found
 
 
 def _held_terms(pool: Pool) -> list[int]:

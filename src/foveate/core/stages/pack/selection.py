@@ -55,7 +55,7 @@ class Selection:
     said: set[int] = field(default_factory=set)  # runs of words
     asked: list[int] = field(default_factory=list)  # pieces that hold an identifier of the query
     earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
-    is_modest: bool = False  # little is shown so far, so any piece may open a block
+    is_modest: bool = False  # little is shown so far, so any whole text may open a block
     noise: float = 0.0  # the worth under which a piece is not worth showing
     changed: set[int] = field(default_factory=set)  # candidates to be counted anew
 
@@ -110,7 +110,9 @@ class Selection:
 
     def may_stand(self, pieces: tuple[int, ...]) -> bool:
         """Whether these may be shown: in an open block, or in one that one of them may open."""
-        if self.is_modest or self.many[self.owners[pieces[0]]] > 0:
+        owner = self.owners[pieces[0]]
+        is_whole = self.firsts[owner + 1] - self.firsts[owner] == len(pieces)
+        if self.many[owner] > 0 or (self.is_modest and is_whole):
             return True
         return any(map(self.earned.__getitem__, pieces))
 
