@@ -16,7 +16,7 @@ from shlex import quote
 from shutil import rmtree
 
 from foveate import plugins
-from foveate.cli.index_run import index_paths, report_lines
+from foveate.cli.index_run import IndexResult, open_indexer, report_lines
 from foveate.cli.output import prepare_streams, print_lines, terminal_width
 from foveate.cli.show import (
     citation_lines,
@@ -31,6 +31,7 @@ from foveate.core.assemble import assemble
 from foveate.core.errors import FoveateError, InvalidRequest
 from foveate.core.replay import build_bundle, compare_bundles, inputs_from_bundle
 from foveate.core.zones import Budget
+from foveate.ingest import Enrich
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.flow import AssemblyResult
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
@@ -92,17 +93,36 @@ def index(folder: Path, store: Path) -> None:
     )
     command(f"foveate index {folder} --store {store}")
     try:
-        done = index_paths([folder], str(store), "wordllama", size=350, overlap=70)
+        done = written(folder, store)
     except InvalidRequest:
         if not (store / "store.db").exists():
             raise
         rmtree(store)  # made by another version; it holds nothing that the documents do not
-        done = index_paths([folder], str(store), "wordllama", size=350, overlap=70)
+        done = written(folder, store)
     say(*indented(report_lines(done, WIDTH - 2)))
-    again = index_paths([folder], str(store), "wordllama", size=350, overlap=70)
+    again = written(folder, store)
     say("", *wrap_words("Once more, to see that only changes are written:", WIDTH, first="  "))
     say(*indented(report_lines(again, WIDTH - 2)))
     say(f"  state root {again.state_root[:32]}...")
+
+
+def written(folder: Path, store: Path) -> IndexResult:
+    """The store brought up to date with the folder, as `foveate index` does it."""
+    with open_indexer(
+        [folder],
+        str(store),
+        "wordllama",
+        size=350,
+        overlap=70,
+        encoding="",
+        password_file=None,
+        model="",
+        jobs=None,
+        engine="local",
+        address=None,
+        enrich=Enrich(questions=True),
+    ) as into:
+        return into.run([folder])
 
 
 def questions(store: Path) -> tuple[str, ...]:

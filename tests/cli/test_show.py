@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from foveate.cli.show import (
     explain_lines,
     format_columns,
     trace_lines,
+    wrap_lines,
     wrap_words,
     zone_lines,
 )
@@ -134,6 +136,21 @@ def test_what_happens_to_every_chunk_is_one_line():
     ]
 
 
+def test_a_long_list_says_how_much_it_leaves_out():
+    """What is not shown is counted: nothing is shortened in silence."""
+    context = assemble(QUERY, many(40), recipe="citations", budget=300)
+    kinds = Counter(
+        (stage.stage, d.action, d.reason) for stage in context.trace for d in stage.decisions
+    )
+    left = sum(max(count - 2, 0) for count in kinds.values())
+
+    shown = decision_lines(context, most=2)
+
+    counted = [int(n) for line in shown for n in re.findall(r"\.\.\. and (\d+) more", line)]
+    assert sum(counted) == left > 0
+    assert decision_lines(context)[0] == "Decisions"
+
+
 def test_the_trace_lines_up():
     """F2: the counts of all stages stand under each other."""
     lines = trace_lines(assemble(QUERY, many(12)), 80)[1:]
@@ -188,6 +205,18 @@ def test_wrapping_loses_no_word(text, width):
 
     assert max(map(cell_len, lines)) <= width
     assert "".join("".join(lines).split())[3:] == "".join("".join(wrap_words(text, 10_000)).split())
+
+
+@given(st.text(max_size=200), st.integers(10, 100))
+def test_folding_loses_no_character(text, width):
+    """Lines fit, and every printable character is there, spaces at the ends apart."""
+    lines = wrap_lines(text, width, prefix="| ")
+
+    assert max(map(cell_len, lines)) <= width
+    wide = wrap_lines(text, 100_000, prefix="| ")
+    assert "".join("".join(x[2:] for x in lines).split()) == "".join(
+        "".join(x[2:] for x in wide).split()
+    )
 
 
 @given(st.lists(st.tuples(st.text(max_size=40), st.text(max_size=90)), max_size=6))

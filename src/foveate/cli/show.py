@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len, chop_cells
 
 from foveate.cli.failures import escape_unprintable
-from foveate.core.types import Chunk, Citation, Context, Span, StageTrace
+from foveate.core.types import Chunk, Citation, Context, Decision, Span, StageTrace
 from foveate.pipeline.reason_messages import format_decision, format_number
 from foveate.ports import SearchResult
 
@@ -37,6 +37,26 @@ def _split_words(text: str, room: int) -> Iterator[str]:
             yield word
         else:
             yield from chop_cells(word, max(room, 2))
+
+
+def wrap_lines(text: str, width: int, *, prefix: str = "") -> list[str]:
+    r"""Every line of the text as it is, one that is too long broken between words where it can be.
+
+    >>> wrap_lines("two words\n\n    x", 8, prefix="| ")
+    ['| two', '| words', '|', '|     x']
+    """
+    room = max(width - cell_len(prefix), 2)
+    lines = []
+    for line in text.split("\n"):
+        rest = escape_unprintable(line.expandtabs(4))
+        while cell_len(rest) > room:
+            piece = chop_cells(rest, room)[0]
+            at = piece.rfind(" ") + 1 if piece.lstrip().count(" ") else 0
+            piece = piece[:at] if at else piece
+            lines.append(f"{prefix}{piece}".rstrip())
+            rest = rest[len(piece) :]
+        lines.append(f"{prefix}{rest}".rstrip())
+    return lines
 
 
 def format_columns(
@@ -112,20 +132,35 @@ def _stage_counts(stage: StageTrace) -> str:
     return ", ".join(said)
 
 
-def decision_lines(context: Context, width: int = 80) -> list[str]:
-    """Every decision with its reason and numbers, stage by stage."""
+def decision_lines(context: Context, width: int = 80, *, most: int | None = None) -> list[str]:
+    """Every decision with its reason and numbers, stage by stage; at the `most` of one kind."""
     lines = ["Decisions"]
     for stage in context.trace:
         if not stage.decisions:
             continue
-        shown = (d for d in stage.decisions if d.reason not in FOLDED_REASONS)
+        told = tuple(d for d in stage.decisions if d.reason not in FOLDED_REASONS)
+        shown = _first_of_each_kind(told, most)
         pairs = [(d.chunk_id, f"{d.action}, {d.reason}: {format_decision(d)}") for d in shown]
         lines += [f"  {stage.stage}", *format_columns(pairs, width, indent="    ", most=28)]
         for reason, count in Counter(d.reason for d in stage.decisions).items():
             if reason in FOLDED_REASONS:
                 said = f"{_count_noun(count, 'chunk')} {FOLDED_REASONS[reason]}"
                 lines += wrap_words(said, width, first="    ")
+        if left := len(told) - len(shown):
+            lines.append(f"    ... and {left} more")
     return lines if len(lines) > 1 else [*lines, "  none: everything went through as it came"]
+
+
+def _first_of_each_kind(made: tuple[Decision, ...], most: int | None) -> list[Decision]:
+    """The first `most` decisions of each action and reason."""
+    seen: Counter[tuple[str, str]] = Counter()
+    shown = []
+    for decision in made:
+        kind = (decision.action, decision.reason)
+        seen[kind] += 1
+        if most is None or seen[kind] <= most:
+            shown.append(decision)
+    return shown
 
 
 def zone_lines(context: Context, width: int = 80) -> list[str]:
