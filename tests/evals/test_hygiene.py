@@ -97,6 +97,22 @@ def test_cuts_need_a_mark_at_both_ends(marks, count):
     assert found == ({"unmarked_cut": count} if count else {})
 
 
+def test_a_piece_that_occurs_twice_stands_where_the_passage_ends():
+    """J3: no mark is asked for at an end that shows the passage's own end, or its beginning."""
+    text = "Stop. The boiler is drained by hand. Stop."
+
+    assert faults(block("The boiler is drained by hand. Stop.", start="… "), text=text) == {}
+    assert faults(block("The boiler", "Stop.", start="… "), text=text) == {}
+    assert faults(block("Stop.", "The boiler", end=" …"), text=text) == {}
+
+
+def test_hidden_characters_are_no_cut():
+    """J3: a context leaves a byte order mark out, and that is no text that is missing."""
+    text = "\ufeffThe boiler is drained\u200b by hand. Tea is not."
+
+    assert faults(block("The boiler is drained by hand. Tea is not."), text=text) == {}
+
+
 def test_an_extract_that_matches_nothing():
     """J3: no word of the question, and a chunk of a low score; a whole chunk may be as it is."""
     text = "Hello there. The boiler is drained by hand."

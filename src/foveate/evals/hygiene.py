@@ -46,6 +46,7 @@ _LIGHT = frozenset().union(*STOP_WORDS.values())
 """Of shorter words, those that say nothing in one language or another about what is asked."""
 _BEST_CHUNKS = 3
 
+_HIDDEN = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _BULLET = r"[ \t]*(?:[-*+•‣▪◦]|\d{1,3}[.)])[ \t]+\S"
 _LIST = re.compile(rf"^{_BULLET}.*(?:\n(?![ \t]*$|{_BULLET})[ \t]+.*)*", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*\n((?:.*\n)*?)[ \t]*\1", re.MULTILINE)
@@ -95,8 +96,10 @@ def _cuts(block: Block, named: Sequence[Chunk]) -> Counter[str]:
             continue
         found = Counter(kind for kind, atom in _atoms(passage) if _is_cut(passage, atom, spans))
         shown = block.text.strip()
-        before = passage[: min(start for start, _ in spans)].strip()
-        after = passage[max(end for _, end in spans) :].strip()
+        # A piece may occur twice: one that the passage begins or ends with stands there.
+        whole, first, last = passage.strip(), pieces[0].strip(), pieces[-1].strip()
+        before = not whole.startswith(first) and passage[: min(a for a, _ in spans)].strip()
+        after = not whole.endswith(last) and passage[max(b for _, b in spans) :].strip()
         found["unmarked_cut"] = bool(before and not _STARTS_CUT.match(shown)) + bool(
             after and not _ENDS_CUT.search(shown)
         )
@@ -120,8 +123,11 @@ def _is_head_of_table(block: Block, blocks: Sequence[Block]) -> bool:
 
 
 def _passages(chunks: Sequence[Chunk]) -> Iterator[str]:
-    """Each chunk's text, then the texts that offsets join, the shortest that may do first."""
-    yield from (chunk.text for chunk in chunks)
+    """Each chunk's text, then the texts that offsets join, the shortest that may do first.
+
+    Contexts leave hidden characters out, and so do these.
+    """
+    yield from (_HIDDEN.sub("", chunk.text) for chunk in chunks)
     placed = sorted((c.start, c.text) for c in chunks if c.start is not None)
     joined: list[tuple[int, str]] = []
     for start, text in placed:
@@ -130,7 +136,7 @@ def _passages(chunks: Sequence[Chunk]) -> Iterator[str]:
             joined.append((first, before + text[max(first + len(before) - start, 0) :]))
         else:
             joined.append((start, text))
-    yield from (text for _, text in joined)
+    yield from (_HIDDEN.sub("", text) for _, text in joined)
 
 
 def _locate(passage: str, pieces: Sequence[str]) -> list[Span] | None:
