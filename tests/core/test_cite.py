@@ -82,9 +82,13 @@ def test_marker_n_is_entry_n(
 def test_numbers_in_the_text() -> None:
     """C1: the numbers that a reader sees in the text are those of the list."""
     context = run(pieces())
-    seen = re.findall(r"^\[(\d+)\] Source: (\S+), page (\d)$", context.text, re.MULTILINE)
+    seen = re.findall(
+        r"^\[(\d+)\] Source: (\S+) § (\S+), page (\d), row (\d)$", context.text, re.MULTILINE
+    )
 
-    assert seen == [(str(c.marker), c.source, str(c.page)) for c in context.citations]
+    assert seen == [
+        (str(c.marker), c.source, c.section, str(c.page), str(c.row)) for c in context.citations
+    ]
 
 
 def test_what_a_citation_holds() -> None:

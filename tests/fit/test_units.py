@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,10 @@ from tools.fit.units import NAMES, Look, Units, gather, kept
 
 from foveate import assemble
 from foveate.core.stages.compress.score import score_sentences
+from foveate.core.stages.compress.unit_pool import pool_of
 from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 from foveate.core.stages.pack.selection import build_selection
+from foveate.core.types import rank
 from golden_cases import cases
 
 
@@ -39,7 +42,7 @@ def test_every_question_has_its_rows(found: Units) -> None:
 
 
 def test_costs_are_those_of_the_packer(found: Units) -> None:
-    """S8: a sentence costs here what it costs in the basket."""
+    """S8: a sentence costs here what it costs in the basket, where its text is not one piece."""
     look = Look()
     case = cases()[0]
     assemble(case.question, case.candidates(), recipe=module._watched(look), budget=60)
@@ -49,7 +52,15 @@ def test_costs_are_those_of_the_packer(found: Units) -> None:
     scale = tracker_for_budget(request.budget, request.token_counter, None)
     basket = build_selection(with_sentences, scale)
 
-    assert found.costs[: found.first[1]].tolist() == basket.costs
+    lengths = pool_of(sorted(before, key=rank), case.question, "en").lengths
+    costs = np.split(found.costs[: found.first[1]], np.cumsum(lengths)[:-1])
+    apart = [
+        (here.tolist(), basket.costs[a:b])
+        for here, (a, b) in zip(costs, pairwise(basket.firsts), strict=True)
+        if b - a > 1
+    ]
+    assert len(apart) > 1
+    assert all(here == there for here, there in apart)
 
 
 def test_some_questions_alone(found: Units) -> None:
