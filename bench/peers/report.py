@@ -51,9 +51,9 @@ def generated(found: Mapping[Key, Figure], about: Mapping[str, Any]) -> str:
     small = budgets[0]
     parts = [
         _where(about),
-        section("CPU time relative to `foveate_whole`", "CPU time divided by that of "
-                f"`foveate_whole`, budget {small:,}. A value under 1 is faster than foveate.",
-                tables.ratios(found, small, "foveate_whole")),
+        section("CPU time relative to `foveate_cold`", "CPU time divided by that of "
+                f"`foveate_cold`, budget {small:,}. A value under 1 is faster than foveate.",
+                tables.ratios(found, small, "foveate_cold")),
         section("CPU time relative to the floor", "CPU time divided by that of `floor_full`, "
                 f"budget {small:,}.",
                 tables.ratios(found, small, "floor_full")),
