@@ -12,6 +12,7 @@ from stat import S_IMODE, S_ISFIFO
 import pytest
 
 from command_line import QUERY
+from foveate.stores.atomic_write import atomic_write
 from source_tree import PACKAGE
 
 ASK = ["assemble", "--query", QUERY]
@@ -156,15 +157,28 @@ def test_what_a_killed_run_left_aside_is_removed_by_the_next(run, chunks, tmp_pa
     with writing() as process:
         process.kill()
     (tmp_path / ".b.json.mine.part").write_text("not ours", encoding="utf-8")
-    assert (tmp_path / f".b.json.{process.pid}.part").read_bytes() == b"half"
+    (left_over,) = [path for path in tmp_path.glob(".b.json.*.part") if "mine" not in path.name]
+    assert left_over.read_bytes() == b"half"
 
     with writing() as process:
         assert run(*ASK, "--chunks", chunks, "--bundle", "b.json").code == 0
 
-        left = sorted(path.name for path in tmp_path.glob(".b.json*"))
-        assert left == [f".b.json.{process.pid}.part", ".b.json.mine.part"]
+        assert not left_over.exists()
+        assert len(list(tmp_path.glob(".b.json.*.part"))) == 2
         assert json.loads((tmp_path / "b.json").read_bytes())
         process.communicate()
 
     assert (tmp_path / "b.json").read_bytes() == b"half, whole"
     assert [path.name for path in tmp_path.glob(".b.json*")] == [".b.json.mine.part"]
+
+
+def test_a_planted_link_is_not_written_through(tmp_path, monkeypatch):
+    """M4: a temporary name that is there already is refused, and what it points to stays."""
+    monkeypatch.setattr("foveate.stores.atomic_write.secrets.token_hex", lambda _: "0badcafe")
+    (tmp_path / "victim").write_bytes(b"whole")
+    (tmp_path / ".keys.0badcafe.part").symlink_to(tmp_path / "victim")
+
+    with pytest.raises(FileExistsError), atomic_write(tmp_path / "keys", private=True) as file:
+        file.write(b"secret")
+
+    assert (tmp_path / "victim").read_bytes() == b"whole"

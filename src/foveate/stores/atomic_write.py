@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,33 +23,29 @@ def atomic_write(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     `private`: readable by its owner alone, from the first byte on.
     """
     _remove_left_over(path)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    held = None
+    aside, opened = _open_locked(path, 0o600 if private else 0o666)
+    held = os.dup(opened.fileno())  # the lock outlives the file: until it has its name
     try:
-        with _open_locked(aside, 0o600 if private else 0o666) as file:
-            held = os.dup(file.fileno())  # the lock outlives the file: until it has its name
-            if private:
-                aside.chmod(0o600)
-            elif path.exists():
+        with opened as file:
+            if not private and path.exists():
                 aside.chmod(S_IMODE(path.stat().st_mode))
             yield file
         aside.replace(path)
     finally:
         with suppress(OSError):
             aside.unlink(missing_ok=True)
-        if held is not None:
-            os.close(held)
+        os.close(held)
 
 
-def _open_locked(aside: Path, mode: int) -> IO[bytes]:
-    """The file, new or one of ours left over, emptied and locked."""
+def _open_locked(path: Path, mode: int) -> tuple[Path, IO[bytes]]:
+    """A new file beside the path, locked; no file or link that is there already is opened."""
     while True:
-        file = os.fdopen(os.open(aside, os.O_RDWR | os.O_CREAT | _BINARY, mode), "wb")
+        aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        file = os.fdopen(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, mode), "wb")
         lock_file(file, wait=True)
         with suppress(OSError):
             if os.path.samestat(os.fstat(file.fileno()), aside.stat()):
-                file.truncate(0)
-                return file
+                return aside, file
         file.close()  # another process took it for a left-over before it was locked
 
 
@@ -57,7 +54,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 def _remove_left_over(path: Path) -> None:
     """What runs that were killed left beside it."""
-    ours = re.compile(rf"\.{re.escape(path.name)}\.\d+\.part")
+    ours = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]+\.part")
     with suppress(OSError):
         for entry in list(os.scandir(path.parent)):
             if ours.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
