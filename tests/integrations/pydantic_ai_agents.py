@@ -126,6 +126,15 @@ def test_messages_are_shortened_part_by_part():
     assert (large.tool_call_id, "[shortened:" in large.content) == ("c1", True)
 
 
+def test_a_shortened_result_keeps_its_files():
+    """A2: an image that a tool returned is not text, and stays beside the shorter text."""
+    image = BinaryContent(data=PIXEL.encode(), media_type="image/png")
+    fitted = FoveateCompaction(budget=1_500)(history([{"pump": 7}, [PAGE * 3, image]]))
+    large = fitted[-1].parts[1]
+    assert large.files == [image]
+    assert "[shortened:" in large.model_response_str()
+
+
 @pytest.mark.filterwarnings("ignore:.*RetryPromptPart")
 def test_a_retry_of_an_old_history_answers_its_call():
     """A2: a call that was answered by a retry prompt keeps it, or both leave."""

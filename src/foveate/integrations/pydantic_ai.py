@@ -170,4 +170,6 @@ def _from_json(known: _Piece | None, message: Mapping[str, Any]) -> _Piece:
     content = message["content"]
     if known is None:
         return _Piece(made := ModelRequest([UserPromptPart(content)]), made.parts[0])
-    return known._replace(part=replace(known.part, content=content[0]["text"]))
+    text = content[0]["text"]
+    files = known.part.files if isinstance(known.part, ToolReturnPart) else ()
+    return known._replace(part=replace(known.part, content=[text, *files] if files else text))
