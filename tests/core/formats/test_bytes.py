@@ -158,6 +158,19 @@ def test_numbered_says_the_row_and_its_sheet(form, header):
     assert renderer.parse(text)[0].fields.items() >= {"section": "Parts", "row": "7"}.items()
 
 
+@pytest.mark.parametrize("name", ["source", "numbered"])
+def test_a_key_named_row_is_shown_as_it_is(name):
+    """R1: only where the block has a row of its own does the key give way."""
+    renderer = Renderer(format=BUILTIN[name]())
+    block = replace(SECOND, source="b.md, row 5", metadata=(("row", "9"),))
+    text = renderer.render([block]).text
+
+    assert "row: 9" in text
+    assert ("b.md, row 5" in text) == (name == "source")
+    (parsed,) = renderer.parse(text)
+    assert (parsed.fields["source"], parsed.fields["row"]) == ("b.md, row 5", "9")
+
+
 def test_grouped_with_markers():
     """R1: `## [i] source` once per document; citing by document, one marker for all of it."""
     more = Block(marker=1, text="More.", source="guide/a.md", document_id="a",

@@ -44,7 +44,7 @@ _HEAD = re.compile(rf"^\[({WRITTEN})\] (?:{_LEAD})?([^\n]*)\n", re.MULTILINE)
 _BARE = re.compile(rf"^\[({WRITTEN})\] ", re.MULTILINE)
 _BODY = body_guard(line=RULER, markers=True)
 _LINE = line_guard(markers=True)
-_FIELD = field_guard(markers=True)
+_FIELD = field_guard(markers=True, row=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

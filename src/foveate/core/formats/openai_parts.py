@@ -26,7 +26,7 @@ from foveate.core.types import Block
 _HEAD = re.compile(rf"\[({WRITTEN})\] Source: ([^\n]*)\n")
 _BODY = body_guard(markers=True)
 _LINE = line_guard(markers=True)
-_FIELD = field_guard(markers=True)
+_FIELD = field_guard(markers=True, row=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

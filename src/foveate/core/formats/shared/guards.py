@@ -12,7 +12,8 @@ RULER = r"-{3,}+[ \t\r]*+(?=\n|\Z)"
 # `[Page context: …]` in any language: a label is at most 80 characters (see `Renderer`).
 LABEL_TAIL = r"[^\[\]<\\:,§\n]{1,80}+:"
 
-_DETAIL = r"[ ](?:(?:page|row)[ ]-?\d|[\w.-]++:(?:[ ]|\Z))"
+_DETAIL = r"[ ](?:page[ ]-?\d|[\w.-]++:(?:[ ]|\Z))"
+_ROW = r"[ ]row[ ]-?\d"
 
 
 def body_guard(
@@ -32,9 +33,13 @@ def line_guard(*square: str, angle: tuple[str, ...] = (), markers: bool = False)
     return Guard(_brackets(angle, (LABEL_TAIL, *square), markers=markers))
 
 
-def field_guard(*square: str, markers: bool = False) -> Guard:
-    """For a field with others after it: `, page 3` and `, key: value` are neutralised, too."""
-    return line_guard(*square, markers=markers).with_rules(inline_rule(",", _DETAIL))
+def field_guard(*square: str, markers: bool = False, row: bool = False) -> Guard:
+    """For a field with others after it: `, page 3` and `, key: value` are neutralised, too.
+
+    `row`: so is `, row 3`, for a format that shows rows.
+    """
+    details = (_DETAIL, _ROW) if row else (_DETAIL,)
+    return line_guard(*square, markers=markers).with_rules(inline_rule(",", *details))
 
 
 def _brackets(

@@ -16,11 +16,12 @@ from foveate.core.types import Block
 
 _BREAK = re.compile(r"[\t\r\n]+")
 _NOT_KEY = re.compile(r"[^A-Za-z0-9_.-]+")
-_DETAIL = re.compile(r", (?=(?:page|row) -?\d|[A-Za-z0-9_.-]+: )")
+_DETAIL = re.compile(r", (?=page -?\d|[A-Za-z0-9_.-]+: )")
+_DETAIL_WITH_ROW = re.compile(rf"{_DETAIL.pattern}|, (?=row -?\d)")
 _NUMBER = re.compile(r"(page|row) (.*)", re.DOTALL)
 _SECTION = " § "
 _RESERVED_KEYS = (
-    *("marker", "source", "title", "section", "page", "row"),
+    *("marker", "source", "title", "section", "page"),
     *("score", "summary", "index"),
 )
 
@@ -34,7 +35,7 @@ def one_line(text: str) -> str:
 
 def header_metadata(block: Block) -> list[tuple[str, str]]:
     """The block's metadata under keys that a header can show."""
-    taken = set(_RESERVED_KEYS)
+    taken = {*_RESERVED_KEYS} if block.row is None else {*_RESERVED_KEYS, "row"}
     pairs = []
     for name, value in block.metadata:
         key = _NOT_KEY.sub("_", name) or "_"
@@ -88,9 +89,9 @@ def format_details(block: Block, guard: Guard, *, page: bool, row: bool = False)
     return "".join(shown)
 
 
-def parse_details(line: str, guard: Guard) -> tuple[str, dict[str, str]]:
+def parse_details(line: str, guard: Guard, *, row: bool = False) -> tuple[str, dict[str, str]]:
     """What stands before the details (still guarded), and the details."""
-    lead, *rest = _DETAIL.split(line)
+    lead, *rest = (_DETAIL_WITH_ROW if row else _DETAIL).split(line)
     found = {}
     for part in rest:
         if number := _NUMBER.fullmatch(part):
@@ -120,7 +121,7 @@ def format_numbered_line(block: Block, guard: Guard, *, page: bool) -> str:
 
 def parse_numbered_line(marker: str, line: str, guard: Guard) -> dict[str, str]:
     """The fields of a numbered line, whose part after `Source: ` is `line`."""
-    lead, found = parse_details(line, guard)
+    lead, found = parse_details(line, guard, row=True)
     if "row" not in found:
         return {"marker": marker, "source": guard.undo(lead), **found}
     source, section = parse_section(lead, guard)
