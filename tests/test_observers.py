@@ -278,6 +278,19 @@ def test_a_watcher_swallows_no_error(store):
         assemble(" ", [], observers=Broken("never"))
 
 
+def test_a_watched_error_does_not_keep_itself():
+    """F7: an error that was raised through watchers goes when its caller lets it go."""
+    with pytest.raises(BadInput) as caught:
+        assemble(" ", [], observers=Diary())
+    held = [
+        entry.name
+        for entry in caught.traceback
+        if any(value is caught.value for value in entry.locals.values())
+    ]
+
+    assert held == []
+
+
 def test_figures_that_cannot_be_had_break_nothing():
     """F7: where a port gives what has no length, its figures are passed over, and no more."""
     diary = Diary()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.pool import prepare_in_processes
 from foveate.ingest.prepare import Settings
 from foveate.ingest.run import prepare_in_process, walk_paths
-from foveate.ingest.worker import make_picklable
+from foveate.ingest.worker import LazyEmbedder, make_picklable
 from foveate.ports import Embedder
 from foveate.providers.embedders import load_embedder
 from foveate.providers.tokenizers.simple import Simple
@@ -328,3 +330,10 @@ def test_ctrl_c_ends_the_program_and_all_that_it_started(docs: Path, tmp_path: P
     again = json.loads(subprocess.run(words, **started, check=True).stdout)
     assert again["added"] + again["unchanged"] > 180  # at most a batch is done again
     assert "docs/sub/more9.md" not in [each["path"] for each in again["failed"]]
+
+
+def test_an_embedder_that_is_not_loaded_yet_can_be_copied():
+    """I7: a copy asks for names before it has its fields; none of them loads the embedder."""
+    again = copy(LazyEmbedder(pickle.dumps(Simple())))
+
+    assert again.name == Simple().name

@@ -271,3 +271,18 @@ def test_what_waits_in_a_lane_at_the_end_is_called_off():
         assert not second.begun.is_set()
 
     run(scene)
+
+
+def test_a_closed_pool_refuses_each_call_of_a_lane():
+    """X3: a call that the pool does not take leaves the lane free for the next."""
+
+    async def scene():
+        work = WorkerPool(threads=1, waiting=9, seconds=30)
+        await work.close()
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="after shutdown"):
+                await asyncio.wait_for(work.run(Client().request, int, lane="one"), 30)
+
+        assert work.in_use == 0
+
+    run(scene)

@@ -52,6 +52,8 @@ class LazyEmbedder:
         return found
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # what a copy asks for before it has its fields
+            raise AttributeError(name)
         return getattr(self._embedder, name)
 
 

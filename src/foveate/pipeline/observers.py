@@ -78,6 +78,7 @@ class Observers:
             for manager in reversed(entered):
                 with self._logging_failures(known=error):
                     manager.__exit__(type(error) if error is not None else None, error, trace)
+            del error, trace  # an error that its own frame holds would stay until a collection
 
     def on_call(self, name: str, outcome: T, figures: Callable[[T], CallFigures] | None) -> None:
         """A few counts of what came of a step that is being left, to those who want them."""

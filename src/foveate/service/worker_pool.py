@@ -111,7 +111,12 @@ class WorkerPool:
                 turn.release()
             self._change_count(lane, -1)
 
-        started.append(self._pool.submit(call))
+        try:
+            started.append(self._pool.submit(call))
+        except RuntimeError:  # the pool is shut down
+            if turn is not None:
+                turn.release()
+            raise
         started[0].add_done_callback(lambda _: loop.call_soon_threadsafe(end))
         return await asyncio.wrap_future(started[0])
 

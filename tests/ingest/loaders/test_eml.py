@@ -130,6 +130,7 @@ def test_attachments_of_one_name_stay_apart() -> None:
 
 @pytest.mark.parametrize("name", ["From", "To", "Date", "Subject", "Content-Type"])
 @example(value=b";*")
+@example(value=b"(" * 3_000)
 @given(value=st.binary(max_size=40))
 def test_broken_headers_are_not_fatal(name: str, value: bytes) -> None:
     """X2: whatever a header holds, the mail is read or refused in words."""

@@ -37,6 +37,15 @@ def load_eml(
 
     An unreadable attachment is a `BadInput` in its place.
     """
+    try:
+        return _load_parts(data, path, limits, loader_for)
+    except RecursionError:  # the parser follows parts, and comments in headers, by recursion
+        raise BadInput("parts or headers nested too deeply") from None
+
+
+def _load_parts(
+    data: bytes, path: Path, limits: Limits, loader_for: LoaderFor | None
+) -> Sequence[LoadedDocument | BadInput]:
     message = _parse_message(data)
     attached = list(message.iter_attachments())
     limits.check_bound("attachments", len(attached), "attachments")
@@ -71,10 +80,7 @@ def _parse_message(data: bytes) -> EmailMessage:
     for header in _CONTENT_HEADER.finditer(data):  # the parser takes the square of their number
         if header[1].count(b";") > _MAX_PARAMETERS:
             raise BadInput(f"a header with more than {_MAX_PARAMETERS} parameters")
-    try:
-        message = message_from_bytes(data, policy=_LENIENT)
-    except RecursionError:
-        raise BadInput("parts nested too deeply") from None
+    message = message_from_bytes(data, policy=_LENIENT)
     if not isinstance(message, EmailMessage) or not any(message.get(k) for k in ("from", "date")):
         raise BadInput("no mail: it says neither whom it is from nor when it was sent")
     return message

@@ -226,8 +226,11 @@ class _Check:
             dict(zip(_CHUNK_COLUMNS, one, strict=True)) for one in chunks if one[1] == row["id"]
         ]
         self.add_findings("rows", self._check_texts(row, mine))
+        numbers = {one["id"] for one in mine}
         scanned = {
-            one[0]: (*one[1:-1], half_vectors.decode_vector(one[-1], self._width)) for one in scan
+            one[0]: (*one[1:-1], half_vectors.decode_vector(one[-1], self._width))
+            for one in scan
+            if one[0] in numbers
         }
         terms = {one["id"]: terms_to_index(one) for one in mine}
         self.add_findings("vectors", self._check_vectors(mine, scanned, terms))

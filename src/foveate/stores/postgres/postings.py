@@ -102,7 +102,7 @@ class PostingsCache:
 
     def is_compared(self, scope: bytes) -> bool:
         """Whether the rows of these audiences were compared with their sums in this state."""
-        return self._compared.get(scope, False) is True
+        return bool(self._compared.get(scope))
 
     def note_compared(self, scope: bytes) -> None:
         """They were."""
