@@ -108,20 +108,8 @@ def index(folder: Path, store: Path) -> None:
 
 def written(folder: Path, store: Path) -> IndexResult:
     """The store brought up to date with the folder, as `foveate index` does it."""
-    with open_indexer(
-        [folder],
-        str(store),
-        "wordllama",
-        size=350,
-        overlap=70,
-        encoding="",
-        password_file=None,
-        model="",
-        jobs=None,
-        engine="local",
-        address=None,
-        enrich=Enrich(questions=True),
-    ) as into:
+    enrich = Enrich(questions=True)
+    with open_indexer([folder], str(store), "wordllama", enrich=enrich) as into:
         return into.run([folder])
 
 

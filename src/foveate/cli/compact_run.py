@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from foveate.cli.files import (
 )
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, BadOption
-from foveate.pipeline.compact import DEFAULT_TOKENIZER, OriginalStore
+from foveate.pipeline.compact import DEFAULT_TOKENIZER, OriginalStore, expand
 from foveate.pipeline.compact_json import CompactRequests, check_tools, expanded_to_json
 from foveate.pipeline.compact_replay import compaction_bundle
 
@@ -73,15 +73,31 @@ def _write_answers(messages: str, out: str, requests: CompactRequests) -> None:
     output.write_note(f"{done - refused} lists fitted, {refused} refused")
 
 
-def expand_original(handle: str, originals: str, **how: Any) -> dict[str, Any]:
-    """What is shown of an original in this file; raises `BadInput` if it is not there.
-
-    `how`: as for `foveate.pipeline.compact.expand`.
-    """
+def expand_original(
+    handle: str,
+    originals: str,
+    *,
+    query: str,
+    budget: int,
+    tokenizer: str,
+    tenant: str,
+    principals: Sequence[str],
+) -> dict[str, Any]:
+    """What is shown of an original in this file; raises `BadInput` if it is not there."""
     if not Path(originals).is_file():  # opening it would make one
         raise BadInput(f"{originals}: no such file; foveate compact --originals FILE writes one")
+    counter = plugins.tokenizer(tokenizer)
     with closing(OriginalStore(originals)) as store:
-        return expanded_to_json(handle, store, **how)
+        text = expand(
+            handle,
+            store,
+            query=query,
+            budget=budget,
+            tokenizer=counter,
+            tenant=tenant,
+            principals=principals,
+        )
+    return expanded_to_json(handle, text, counter)
 
 
 def _requests(name: str) -> Iterator[Any]:

@@ -23,7 +23,7 @@ from foveate.cli.failures import error_line
 from foveate.cli.output import progress_bar
 from foveate.cli.show import wrap_words
 from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
-from foveate.ingest import Limits
+from foveate.ingest import Enrich, Limits
 from foveate.ingest.chunk import check_sizes
 from foveate.ingest.loaders import suffixes
 from foveate.ingest.loaders.decode import check_encoding
@@ -125,35 +125,29 @@ def open_indexer(
     url: str,
     embedder: str,
     *,
-    size: int,
-    overlap: int,
-    encoding: str,
-    password_file: Path | None,
-    model: str,
-    jobs: int | None,
-    engine: str,
-    address: str | None,
-    **how: Any,
+    size: int = 350,
+    overlap: int = 70,
+    limits: Limits | None = None,
+    encoding: str = "",
+    password_file: Path | None = None,
+    enrich: Enrich | None = None,
+    model: str = "",
+    jobs: int | None = None,
+    engine: str = "local",
+    address: str | None = None,
 ) -> Iterator[Indexer]:
     """The store to index into; a new one is created with its first document.
 
     An existing store is opened even without files to read: they may have been deleted. `jobs`: None
-    for as many processes as are useful, or as Ray has processors. `how`: as for `ingest`.
+    for as many processes as are useful, or as Ray has processors.
     """
     check_engine(engine, jobs, address)
     check_sizes(size, overlap)
     walks = walk_paths(paths)
     reader = plugins.embedder(embedder)
-    how |= {
-        "embedder": reader,
-        "tokenizer": plugins.tokenizer(TOKENIZER),
-        "size": size,
-        "overlap": overlap,
-        "encoding": check_encoding(encoding),
-        "passwords": read_passwords(password_file, paths) if password_file else (),
-        "model": load_model(model) if model else None,
-        "at_once": _TRANSACTION_DOCUMENTS,
-    }
+    checked = check_encoding(encoding)
+    passwords = read_passwords(password_file, paths) if password_file else ()
+    writer = load_model(model) if model else None
     store = _open_store(url, reader, walks)
     try:
         yield Indexer(
@@ -161,7 +155,20 @@ def open_indexer(
             store=store,
             embedder=reader,
             engine=ray_engine(jobs, address) if engine == "ray" else local_engine(jobs),
-            ingest=partial(ingest, store=store, **how),
+            ingest=partial(
+                ingest,
+                store=store,
+                embedder=reader,
+                tokenizer=plugins.tokenizer(TOKENIZER),
+                size=size,
+                overlap=overlap,
+                limits=limits,
+                encoding=checked,
+                passwords=passwords,
+                enrich=enrich,
+                model=writer,
+                at_once=_TRANSACTION_DOCUMENTS,
+            ),
         )
     finally:
         store.close()

@@ -30,8 +30,6 @@ def replay(
 
     With two bundles of contexts: show how their runs differ.
     """
-    from dataclasses import asdict
-
     from foveate.cli import output
     from foveate.core.replay import compare_bundles
 
@@ -42,9 +40,7 @@ def replay(
         found = compare_bundles(
             old, _read_bundle(other) if other is not None else _assemble_again(file, old)
         )
-    record = asdict(found)
-    del record["related"]
-    output.write_result(record, [str(found)], as_json=as_json)
+    output.write_result(found.to_json(), [str(found)], as_json=as_json)
     if not found.identical:
         raise typer.Exit(INPUT)
 

@@ -65,6 +65,15 @@ class Verdict:
         lines += [f"  {cause}" for cause in self.causes]
         return "\n".join(lines)
 
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as plain JSON."""
+        return {
+            "identical": self.identical,
+            "stage": self.stage,
+            "first": self.first,
+            "causes": list(self.causes),
+        }
+
 
 def build_bundle(
     inputs: Inputs, context: Context, known: ComponentRegistry, *, when: str = ""

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from foveate import plugins
 from foveate.core.compact.compaction import Compacted
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall, InvalidRequest, UnknownName
@@ -16,7 +15,6 @@ from foveate.models import Model
 from foveate.pipeline.compact import (
     OriginalStore,
     compact,
-    expand,
     token_counter,
 )
 from foveate.pipeline.reason_messages import format_decision
@@ -58,17 +56,9 @@ def compaction_figures(made: Compacted) -> dict[str, Number]:
     }
 
 
-def expanded_to_json(
-    handle: str,
-    originals: OriginalStore,
-    *,
-    tokenizer: str | Tokenizer,
-    **how: Any,
-) -> dict[str, Any]:
-    """What `expand` shows of a kept original, with its tokens; takes and raises what it does."""
-    counter = plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-    text = expand(handle, originals, tokenizer=counter, **how)
-    return {"handle": handle, "text": text, "token_count": token_counter(counter)(text)}
+def expanded_to_json(handle: str, text: str, tokenizer: Tokenizer) -> dict[str, Any]:
+    """What `expand` shows of an original, with its tokens."""
+    return {"handle": handle, "text": text, "token_count": token_counter(tokenizer)(text)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,6 @@ from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer
 from foveate.core.types import Block, Candidate, Citation, Context
 from foveate.pipeline.compact_json import compacted_to_json
-from foveate.pipeline.flow import search_figures
 from foveate.ports import SearchResult
 
 NOTHING_FOUND = (
@@ -145,7 +144,12 @@ def _missing_tokens(context: Context) -> int:
 def search_result(found: SearchResult) -> ToolResult:
     """What a search found: each text with its place, under numbered headers."""
     hits = [_hit_to_json(candidate) for candidate in found.candidates]
-    data = {**search_figures(found), "candidates": hits}
+    data = {
+        "badge": found.badge,
+        "lexical_matches": found.lexical_matches,
+        "exact": found.exact,
+        "candidates": hits,
+    }
     count = len(found.candidates)
     how = f"{count} found ({found.badge}, {found.lexical_matches} by their words), best first."
     root = found.state_root

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 
 from foveate.core.errors import BadOption
-from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact
+from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact, expand
 from foveate.pipeline.compact_json import (
     compacted_to_json,
     compaction_figures,
@@ -81,14 +81,16 @@ async def expand_handle(
         state = state_of(request)
         principals = caller.narrow_principals(body.principals)
         add_audit_fields(request.scope, principals=principals)
-        return expanded_to_json(
+        tokenizer = state.request_options.tokenizer(body.tokenizer or DEFAULT_TOKENIZER)
+        text = expand(
             body.handle,
             state.originals,
             query=body.query,
             budget=body.budget,
-            tokenizer=state.request_options.tokenizer(body.tokenizer or DEFAULT_TOKENIZER),
+            tokenizer=tokenizer,
             tenant=caller.tenant,
             principals=principals,
         )
+        return expanded_to_json(body.handle, text, tokenizer)
 
     return await run_in_pool(request, work, stops=True)

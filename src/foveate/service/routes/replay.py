@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
@@ -68,9 +67,7 @@ def run_replay(state: AppState, body: ReplayRequest) -> dict[str, Any]:
             check_bundle(body.a)
             check_bundle(body.b)
             found = compare_bundles(body.a or {}, body.b or {})
-    record = asdict(found)
-    del record["related"]
-    return {**record, "lines": str(found).splitlines()}
+    return {**found.to_json(), "lines": str(found).splitlines()}
 
 
 def run_check(state: AppState, body: CheckRequest) -> dict[str, Any]:
