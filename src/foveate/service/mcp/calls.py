@@ -1,4 +1,4 @@
-"""What the tools do: arguments that their schemas allow, and a desk → an answer.
+"""The tools, their declarations and their work: from arguments of their schemas to an answer.
 
 Sync, and the same for every transport. The arguments name no file and no address: recipes and
 formats come from closed lists, sources are shown and never opened.
