@@ -264,7 +264,7 @@ def build_tools(
             name="check_answer",
             title="Check an answer's citations",
             description=(
-                "Holds an answer against the context it was written from: markers that name "
+                "Compares an answer with the context it was written from: markers that name "
                 "nothing, sentences without one, claims, figures and quotations that the cited "
                 "source does not have. Use it before you hand an answer over, with the `context` "
                 "that assemble gave. Support is an estimate by words: read the passage it names."
