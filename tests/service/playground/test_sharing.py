@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from browsing import WIDE, Visit
+from browsing import NARROW, WIDE, Visit
 from harbour import GOLD, QUESTION
 
 STORED = (
@@ -20,6 +21,7 @@ CHARACTERS = """name => [...document.querySelectorAll(`#${name}-title`)[0].close
     .querySelectorAll('.frame, .body')].map(part => [...part.childNodes]
         .filter(one => !one.classList?.contains('how')).map(one => one.textContent).join('')
     ).join('')"""
+SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 HOSTILE = '<img src=x onerror="window.taken=1"></style></pre><script>window.taken=1</script>'
 
 
@@ -67,6 +69,9 @@ def test_a_run_is_saved_as_one_html_file(visit, chromium, tmp_path):
     )
     page.locator(".sources a").first.click()
     assert page.url.endswith("#assembled-0")
+    page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+    assert page.evaluate(SIDEWAYS) == 0
+    assert [one["id"] for one in Axe().run(page).response["violations"]] == []
     alone.check_quiet(())
     page.context.close()
 
