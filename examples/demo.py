@@ -158,6 +158,7 @@ def show(prepared: AssemblyResult, question: str, store: Path, number: int) -> N
 
 def replayed(prepared: AssemblyResult) -> str:
     """What `foveate assemble --bundle` writes, replayed."""
+    assert prepared.inputs is not None  # only a context from a cache has none
     known = plugins.component_registry()
     when = datetime.now(UTC).isoformat(timespec="seconds")
     bundle = build_bundle(prepared.inputs, prepared.context, known, when=when)

@@ -23,7 +23,7 @@ NOTES = [
 ]
 
 
-class FromContext(dspy.Signature):
+class FromContext(dspy.Signature):  # type: ignore[misc]  # DSPy has no types
     """Answer from the context alone; after each statement, write the marker of its source."""
 
     context: str = dspy.InputField(desc="numbered sources")

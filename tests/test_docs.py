@@ -389,3 +389,38 @@ def test_every_page_stands_in_the_list_of_pages():
     pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
 
     assert pages - set(listed) == set()
+
+
+@pytest.mark.parametrize(
+    ("page", "folder"),
+    [
+        ("DESIGN.md", "src/foveate"),
+        ("src/foveate/core/__init__.py", "src/foveate/core"),
+        ("src/foveate/service/__init__.py", "src/foveate/service"),
+    ],
+)
+def test_files_that_a_map_names_are_there(page, folder):
+    """F1: whoever follows the map of the code arrives: each file stands below its folder."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/]+\.py)`", text))
+    files = [path.as_posix() for path in (ROOT / folder).rglob("*.py")]
+    missing = {
+        name
+        for name in named
+        if not (ROOT / name).exists() and not any(file.endswith(f"/{name}") for file in files)
+    }
+
+    assert len(named) > 5
+    assert missing == set()
+
+
+def test_common_tasks_are_one_click_from_the_list_of_pages():
+    """F1: twelve tasks stand before everything else, each with the page that answers it."""
+    first = (ROOT / "docs" / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    wanted = {
+        *("install.md", "quickstart.md", "langchain.md", "rerankers.md", "budget-for-a-model.md"),
+        *("faq.md", "multi-tenant.md", "service-safety.md", "scale.md", "evaluation.md"),
+        *("add-a-stage.md", "prompt-caching.md"),
+    }
+
+    assert wanted - {link.partition("#")[0] for link in LINK.findall(first)} == set()

@@ -1,7 +1,23 @@
 """The pure core: values in, values out. No I/O, no clock, no randomness, no logging.
 
 Read `types.py` (with `request.py`), `assemble.py`, `stages/floor.py` with `balance.py`,
-`stages/pack/__init__.py` and `fit.py`, in this order. `smallest.py` searches for the smallest
-sufficient budget, `recipes.py` holds the built-in recipes, and `text/escape.py` and
-`text/markers.py` neutralise texts.
+`stages/pack/__init__.py` and `fit.py`, in this order. A stage is in `stages/`, a format in
+`formats/`, each under its own name. The rest:
+
+| what | file |
+|---|---|
+| the built-in recipes, and recipes as TOML | `recipes.py`, `spec.py` |
+| which candidates enter | `admission.py` |
+| token counts within a request | `token_counter.py` |
+| the last gate of the budget | `fit.py` |
+| the smallest sufficient budget | `smallest.py` |
+| fusion of rankings | `fuse.py` |
+| forged structure in texts | `text/escape.py` |
+| hidden characters in texts | `text/sanitise.py` |
+| the grammar of citation markers | `text/markers.py` |
+| the markers of an answer | `text/citation_markers.py` |
+| citations of a context | `blocks.py` |
+| a context as JSON | `context_json.py` |
+| bundles and their comparison | `replay.py` |
+| what a manifest hashes | `manifest.py` |
 """

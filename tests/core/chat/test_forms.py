@@ -87,6 +87,29 @@ def test_one_form_becomes_the_other():
     assert back[2:] == [{"role": "assistant", "content": "", "tool_calls": [call]}, openai[3]]
 
 
+def test_results_of_one_turn_stay_in_one_message():
+    """W1: two calls of one turn: Anthropic wants both results in the message that follows."""
+    calls = [{**CALL, "id": name} for name in "ab"]
+    openai = [
+        {"role": "user", "content": "Open?"},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "b", "content": "The tap is shut."},
+        {"role": "tool", "tool_call_id": "a", "content": "It is open."},
+    ]
+    results = [{**RESULT, "tool_use_id": "b", "content": "The tap is shut."}, RESULT]
+
+    request = anthropic_messages(sent(turns_from_openai(openai)))
+    again = anthropic_messages(sent(turns_from_anthropic(request["messages"])))
+
+    assert request["messages"][1:] == [
+        {"role": "assistant", "content": [{**USE, "id": name} for name in "ab"]},
+        {"role": "user", "content": results},
+    ]
+    assert again == request
+    back = openai_messages(sent(turns_from_anthropic(request["messages"])))
+    assert [(m["role"], m.get("tool_call_id")) for m in back[2:]] == [("tool", "b"), ("tool", "a")]
+
+
 def test_documents_stand_in_front_of_the_query_as_parts():
     """R1, W3: a format of content blocks goes in as blocks, in front of the query's own."""
     found = [{"text": "It is open.", "source": "valve.md"}]

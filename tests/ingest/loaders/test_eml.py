@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from datetime import datetime, timedelta, timezone
 from email.message import EmailMessage
 from pathlib import Path
@@ -46,6 +47,34 @@ def test_headers_and_text() -> None:
     assert mail.metadata["from"] == "Änna <anna@example.org>"
     zone = timezone(timedelta(hours=1))
     assert mail.modified_at == datetime(2024, 3, 1, 10, tzinfo=zone)
+
+
+@pytest.mark.parametrize(
+    ("charset", "encoding", "text"),
+    [
+        ("utf-16", "utf-16", "Das Ventil öffnet bei drei bar."),
+        ("utf-16", "utf-16-le", "Das Ventil öffnet bei drei bar."),
+        ("utf-16", "utf-16-be", "Das Ventil öffnet bei drei bar."),
+        ("utf-32be", "utf-32-be", "Das Ventil öffnet bei drei bar."),
+        ("utf-16le", "utf-16-le", "压力阀"),
+        ("utf-16be", "utf-16-be", "慢慢来"),
+        ("utf-16", "utf-8", "\ufeffDas Ventil öffnet."),
+    ],
+)
+def test_a_charset_of_wide_characters_is_the_parts(charset: str, encoding: str, text: str) -> None:
+    """T2: the header's charset holds for bytes that could be UTF-8, too; a byte order mark wins."""
+    body = b64encode(text.encode(encoding)).decode()
+    head = f'Content-Type: text/plain; charset="{charset}"\nContent-Transfer-Encoding: base64\n'
+    (mail,) = _parts(f"From: a@example.org\n{head}\n{body}\n".encode())
+    assert isinstance(mail, LoadedDocument)
+    assert mail.text == text.removeprefix("\ufeff")
+
+
+def test_a_part_that_is_not_in_its_charset_is_refused() -> None:
+    """X2: an odd number of bytes is no UTF-16, and the error says so."""
+    head = 'Content-Type: text/plain; charset="utf-16"\nContent-Transfer-Encoding: base64\n'
+    with pytest.raises(BadInput, match="not utf-16"):
+        _parts(f"From: a@example.org\n{head}\n{b64encode(b'abc').decode()}\n".encode())
 
 
 def test_a_page_where_there_is_no_text() -> None:

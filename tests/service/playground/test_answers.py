@@ -12,6 +12,12 @@ from foveate.service.settings import Settings
 from harbour import QUESTION
 from service_server import serving
 
+IN_FILE = """async () => {
+    const start = document.querySelector("script[type=module]").src;
+    const { htmlOf } = await import(start.replace("main.js", "html-file.js"));
+    const { view } = await import(start.replace("main.js", "view.js"));
+    return htmlOf(view());
+}"""
 PIECES = ("A berth costs ", "14 euros a metre [", "1]. It is of marble [9].")
 
 
@@ -68,6 +74,9 @@ def test_the_answer_from_plain_joining_stands_beside(visit, talking):
     expect(made.locator(".said")).to_have_text("".join(PIECES))
     assert joined.bounding_box()["y"] == made.bounding_box()["y"]
     assert joined.bounding_box()["x"] > made.bounding_box()["x"]
+    expect(page.locator("#joined-checked .card")).to_be_visible()
+    expect(page.locator("#checked .card")).to_be_visible()
+    assert page.evaluate(IN_FILE).count("It is of marble") == 4  # said, and checked, twice
     page.uncheck("#both")
     page.click("#go")
     expect(page.locator("#joined")).to_be_hidden()
@@ -85,6 +94,7 @@ def test_an_answer_knows_the_context_it_was_given_from(visit, talking):
     page.click("#answer a.cited")
 
     expect(page.locator("#state")).to_contain_text("from another context")
+    assert "of marble" not in page.evaluate(IN_FILE)
 
 
 def test_a_model_that_fails_leaves_the_context_and_says_so(visit, talking):

@@ -334,7 +334,7 @@ def test_the_blocks_are_shown_beside_the_budget(visit):
 
 
 def test_earlier_runs_are_shown_again_and_compared(visit):
-    """F5: two runs of this tab, and which stage first decided otherwise."""
+    """F5: two runs, and which stage first decided otherwise."""
     here = visit()
     page = here.page
     here.ask(QUESTION, budget=150)

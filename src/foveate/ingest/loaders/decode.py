@@ -28,6 +28,7 @@ _NUL_PLACES = (
     ("utf-16-be", 1, (0, 2)),
 )
 """Encoding, which byte of four is hardly ever NUL, and which often are."""
+_WIDE = ("utf-16", "utf-32")
 _WESTERN = "windows-1252"
 _SAMPLE = 4_096
 _NO_FILES = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
@@ -109,6 +110,18 @@ def decode(data: bytes, declared: str = "") -> str:
             f"not UTF-8: byte 0x{data[error.start]:02x} at {error.start}; name its encoding "
             f"(--encoding), or convert the file to UTF-8"
         ) from None
+
+
+def decode_part(data: bytes, charset: str) -> str:
+    """The same for a part of a mail, whose header has the charset: UTF-16 and UTF-32 count too.
+
+    A file that declares one of these in readable bytes is not in it; a mail's header is apart from
+    the bytes. Without a byte order mark their NUL bytes tell the order.
+    """
+    is_wide = _is_text_encoding(charset) and codecs.lookup(charset).name.startswith(_WIDE)
+    if is_wide and not any(data.startswith(mark) for mark, _ in _MARKS):
+        return _decode_as(data, _encoding_from_nuls(data) or charset)
+    return decode(data, charset)
 
 
 def _decode_as(data: bytes, encoding: str) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
-from foveate.ingest.loaders.decode import decode
+from foveate.ingest.loaders.decode import decode_part
 from foveate.ingest.loaders.html import load_html
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ports import LoadedDocument, Loader, Section
@@ -110,7 +110,7 @@ def _build_mail(message: EmailMessage, names: Sequence[str], path: Path) -> Load
 def _body_text(part: EmailMessage) -> str:
     raw = part.get_payload(decode=True)
     data = raw if isinstance(raw, bytes) else b""
-    return decode(data, part.get_content_charset("")).replace("\r\n", "\n")
+    return decode_part(data, part.get_content_charset("")).replace("\r\n", "\n")
 
 
 def _read_header(message: EmailMessage, name: str) -> str:

@@ -1,4 +1,4 @@
-"""What the tools do: arguments that their schemas allow, and a desk → an answer.
+"""The tools, their declarations and their work: from arguments of their schemas to an answer.
 
 Sync, and the same for every transport. The arguments name no file and no address: recipes and
 formats come from closed lists, sources are shown and never opened.
@@ -264,7 +264,7 @@ def build_tools(
             name="check_answer",
             title="Check an answer's citations",
             description=(
-                "Holds an answer against the context it was written from: markers that name "
+                "Compares an answer with the context it was written from: markers that name "
                 "nothing, sentences without one, claims, figures and quotations that the cited "
                 "source does not have. Use it before you hand an answer over, with the `context` "
                 "that assemble gave. Support is an estimate by words: read the passage it names."

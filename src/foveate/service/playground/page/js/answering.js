@@ -14,6 +14,7 @@ export async function answered(question, hosts, jumpTo, signal) {
   const used = el("p", { class: "used", role: "status" }, "The model is reading the context …");
   fill(hosts.answer, hosts.title && el("h3", null, hosts.title), said, used);
   fill(hosts.checked);
+  hosts.answer.dataset.from = "";
   let hash = "";
   const jump = (marker, from) => jumpTo(marker, from, hash);
   try {
@@ -25,6 +26,7 @@ export async function answered(question, hosts, jumpTo, signal) {
       if (event === "answer") {
         fill(used, spent(data));
         showChecked(hosts.checked, data.check, jump);
+        hosts.answer.dataset.from = hash;
       }
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 // Bundles: saved byte for byte as they were sent, and replayed from a file.
 
 import { ask } from "./api.js";
-import { el, fill } from "./dom.js";
+import { download, el, fill } from "./dom.js";
 import { whole } from "./figures.js";
 import { showProblem } from "./problem-card.js";
 import { valueText } from "./slice.js";
@@ -9,15 +9,13 @@ import { valueText } from "./slice.js";
 /** The bundle of a run, as its answer spelled it. */
 export const bundleText = (run) => run.bundleText ?? valueText(run.raw, "bundle");
 
+/** The name of a file of this run. */
+export const fileName = ({ manifest }, suffix) =>
+  `foveate-${manifest.recipe}-${manifest.output_hash.slice(0, 8)}.${suffix}`;
+
 /** Hand it to the person as a file. */
-export function save(run) {
-  const url = URL.createObjectURL(new Blob([bundleText(run), "\n"], { type: "application/json" }));
-  el("a", {
-    href: url,
-    download: `foveate-${run.manifest.recipe}-${run.manifest.output_hash.slice(0, 8)}.json`,
-  }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
-}
+export const save = (run) =>
+  download(fileName(run, "json"), [bundleText(run), "\n"], "application/json");
 
 /** Make it again, and say what came out; `open(text)` shows it above, `current()` is the run there. */
 export async function replay(file, host, { open, current }) {

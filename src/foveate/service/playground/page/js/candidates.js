@@ -26,8 +26,7 @@ export function candidateList(filters, list, toBlock) {
 
   const draw = () => {
     const rows = fitting();
-    const scores = all.map(({ score }) => score).filter((score) => score !== null);
-    const best = { most: Math.max(0, ...scores), least: Math.min(0, ...scores) };
+    const best = scaleOf(all);
     drawFilters(filters, all, wanted, (next) => {
       wanted = next;
       most = STEP;
@@ -125,6 +124,18 @@ function drawFilters(host, all, wanted, choose) {
       ),
   );
   if (focused !== null) host.querySelector(`[data-kind="${focused}"]`)?.focus();
+}
+
+/** One row by itself, its details folded and all there; `all`: the fates of the run. */
+export function candidateRow(fate, all, look) {
+  const item = row(fate, { look, opened: new Set([fate.id]), best: scaleOf(all) });
+  item.firstChild.open = false;
+  return item;
+}
+
+function scaleOf(all) {
+  const scores = all.map(({ score }) => score).filter((score) => score !== null);
+  return { most: Math.max(0, ...scores), least: Math.min(0, ...scores) };
 }
 
 function row(fate, { look, toBlock, opened, go, best }) {

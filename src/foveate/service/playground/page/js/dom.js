@@ -39,6 +39,13 @@ const nodes = (children) =>
     .filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (child instanceof Node ? child : document.createTextNode(String(child))));
 
+/** Hand the parts to the person as a file of this name and media type. */
+export function download(name, parts, type) {
+  const url = URL.createObjectURL(new Blob(parts, { type }));
+  el("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
 /** Put the text on the clipboard, and say so on the button for a moment. */
 export async function copied(button, text) {
   const said = button.textContent;

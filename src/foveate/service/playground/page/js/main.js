@@ -3,12 +3,14 @@
 import { fromAddress, toAddress } from "./address.js";
 import { answered } from "./answering.js";
 import { Problem, ask } from "./api.js";
-import { replay, save } from "./bundle.js";
+import { fileName, replay, save } from "./bundle.js";
 import { showChecked } from "./checked.js";
 import { controls, fillSample, offer, set, wish } from "./controls.js";
-import { byId, copied, fill } from "./dom.js";
+import { byId, copied, download, fill } from "./dom.js";
 import { many, whole } from "./figures.js";
-import { remember } from "./history.js";
+import { remember, startHistory } from "./history.js";
+import { htmlOf } from "./html-file.js";
+import { imageOf } from "./image-file.js";
 import { back, jump } from "./jump.js";
 import { askForKey } from "./keyform.js";
 import { known, learn } from "./known.js";
@@ -18,7 +20,7 @@ import { clearProblem, showProblem } from "./problem-card.js";
 import { assembled, body, joined } from "./run.js";
 import { showShelf } from "./shelf.js";
 import { themeSwitch } from "./theme-switch.js";
-import { light, show, shown, themed, toMarker } from "./view.js";
+import { light, show, shown, themed, toMarker, view } from "./view.js";
 
 const REST = 140; // milliseconds that a hand rests before the slider's work begins
 const run = latest(assemble);
@@ -40,6 +42,12 @@ byId("tokens").addEventListener("keydown", (event) => {
 });
 byId("upload").addEventListener("change", uploaded);
 byId("export").addEventListener("click", () => save(shown()));
+byId("html").addEventListener("click", () =>
+  download(fileName(shown(), "html"), [htmlOf(view())], "text/html"),
+);
+byId("image").addEventListener("click", async () =>
+  download(fileName(shown(), "png"), [await imageOf(view())], "image/png"),
+);
 byId("link").addEventListener("click", (event) => copied(event.currentTarget, location.href));
 byId("import").addEventListener("change", replayed);
 byId("check").addEventListener("submit", checkOwn);
@@ -57,6 +65,7 @@ async function begin() {
     const me = await ask("/v1/me"); // alone: without a key that counts it is the only one refused
     const [recipes, curves] = await Promise.all([ask("/v1/recipes"), ask("/v1/curves")]);
     known.curves = curves.value.curves;
+    startHistory(me.value, { open: openBundle, current: shown });
     const before = fromAddress();
     await offer(
       {
@@ -125,7 +134,7 @@ async function assemble(signal, anew = false) {
       limit: wanted.limit,
       model: wanted.model,
     });
-    remember(made, byId("history"), { open: openBundle, current: shown });
+    remember(made);
     if (anew && wanted.model) await answers(wanted, signal);
   } catch (error) {
     if (!signal.aborted) failed(error, submit);

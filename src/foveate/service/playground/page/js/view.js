@@ -20,12 +20,15 @@ let now = null;
 /** The run that is shown, or null. */
 export const shown = () => now?.run || null;
 
+/** What is shown: `{run, naive, gold}`, or null. */
+export const view = () => now;
+
 /** Show a run beside the naive one; `naive` is null where there is none to show. */
 export function show(run, naive, gold) {
   now = { run, naive, gold };
   byId("welcome").hidden = true;
   byId("result").hidden = false;
-  byId("export").disabled = byId("link").disabled = false;
+  for (const id of ["export", "html", "image", "link"]) byId(id).disabled = false;
   for (const link of document.querySelectorAll(".parts a")) link.hidden = false;
   keepingFocus(() => {
     showSummary(byId("headline"), byId("badges"), run);
