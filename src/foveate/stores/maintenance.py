@@ -85,18 +85,6 @@ def backup(url: str, to: Path) -> None:
     copied(folder_from_url(url), to)
 
 
-def build_vector_indexes(url: str, least: int) -> int:
-    """Build an embedded store's approximate indexes; how many. Raises `BadOption` for another."""
-    from foveate.stores.sqlite.store import SqliteStore
-
-    with open_for_maintenance(url) as store:
-        if not isinstance(store, SqliteStore):
-            raise BadOption(
-                "this store makes its index of vectors in foveate store compact, once it is large"
-            )
-        return store.approximate(least=least)
-
-
 def store_bytes(url: str) -> int:
     """Bytes that a store takes: the files of its folder, or its tables and indexes."""
     if not (is_server_url(url) or is_lance_url(url)):

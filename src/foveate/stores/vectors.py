@@ -38,8 +38,6 @@ class Scan(ScannedRows):
     """The sum over the rows."""
     readers: dict[tuple[str, ...], tuple[tuple[int, ...], bytes]] = field(default_factory=dict)
     """Audiences of readers, and the state of these."""
-    index_rows: dict[str, Any] = field(default_factory=dict)
-    """Masks of the rows of approximate indexes."""
 
 
 def load_current_scan(

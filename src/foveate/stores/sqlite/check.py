@@ -29,7 +29,7 @@ from foveate.stores.rows import (
     quote_columns,
     terms_to_index,
 )
-from foveate.stores.sqlite import schema, vector_index
+from foveate.stores.sqlite import schema
 from foveate.stores.sqlite.schema import load_facts, load_unverified_facts
 from foveate.stores.sqlite.transactions import convert_engine_errors, is_damaged
 
@@ -319,7 +319,6 @@ def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
     live, _ = vectors.refresh_scan(connection, None, facts)
     if live.checksum != facts["scan"]:
         yield "the rows that a search scans are not those that were written"
-    yield from vector_index.check_index_files(folder, facts, live)
     path = folder / vectors.FILE
     if not path.exists():
         return

@@ -2,7 +2,6 @@
 
     STORE/store.db      SQLite, write-ahead log: the truth
     STORE/vectors.bin   the scanned rows, derived from it; may be deleted at any time
-    STORE/nearby-A.bin  approximate indexes, derived in the same way
 
 Row ids are never used again. A new store is written aside and linked into place. A change to a
 table or to `terms.py` raises VERSION, and the documents are then indexed again. Every key has two
@@ -40,12 +39,6 @@ def load_facts(connection: Connection) -> dict[str, Any]:
 def load_unverified_facts(connection: Connection) -> dict[str, Any]:
     """The same without the check, to look for damage."""
     return dict(connection.execute("SELECT key, value FROM meta"))
-
-
-def update_facts(connection: Connection, changes: Mapping[str, Any]) -> None:
-    """Change some of them."""
-    rows = {**load_facts(connection), **changes}
-    save_facts(connection, rows, changes)
 
 
 def save_facts(connection: Connection, rows: Mapping[str, Any], changes: Mapping[str, Any]) -> None:

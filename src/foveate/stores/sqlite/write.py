@@ -248,7 +248,8 @@ def shrink_files(connection: Connection, folder: Path) -> None:
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     now = time.time()
-    for pattern in (f"{DATABASE}.*.vectors", f"{DATABASE}.*.new"):
+    # The second are indexes of vectors that earlier versions made.
+    for pattern in (f"{DATABASE}.*.new", "nearby-*.bin", f"{DATABASE}.*.vectors"):
         for path in folder.glob(pattern):
             with suppress(OSError):
                 if now - path.stat().st_mtime > _STALE_SECONDS:
