@@ -17,7 +17,7 @@ from foveate.core.errors import ExternalError
 from foveate.core.state import combine_states, state_hash
 from foveate.core.types import content_hash
 from foveate.stores.int8 import squared_norms
-from foveate.stores.lance import files, part, schema
+from foveate.stores.lance import files, postings, schema
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import labels_from_metadata
 from foveate.stores.lance.location import Location, convert_engine_errors
@@ -26,6 +26,7 @@ from foveate.stores.lance.schema import Audience, Segment, audience_number
 from foveate.stores.recount import MAX_FINDINGS, ReaderTotals, text_findings
 from foveate.stores.report import Finding, Report
 from foveate.stores.rows import SHARED, chunk_members, document_member, terms_to_index
+from foveate.stores.scoring import decode_places
 
 
 @dataclass(slots=True, kw_only=True)
@@ -133,14 +134,13 @@ def _check_chunk(
 
 def _check_postings(now: Snapshot) -> Iterator[str]:
     """Places of live chunks are those of their texts; those of dead ones are never looked at."""
-    local = (1 << schema.LOCAL_BITS) - 1
     for number, segment in now.head.segments.items():
         table = _segment_table(
             now, segment, "chunks", ["key", "chunk_id", "text", "metadata", "terms"]
         )
         if table is None or not table.num_rows:
             continue
-        at = table.column("key").to_numpy() & local
+        at = table.column("key").to_numpy() & postings.LOCAL_MASK
         texts: list[list[str]] = [[] for _ in range(int(at.max()) + 1)]
         lengths = table.column("terms").to_pylist()
         rows = table.select(["chunk_id", "text", "metadata"]).to_pylist()
@@ -148,8 +148,7 @@ def _check_postings(now: Snapshot) -> Iterator[str]:
             texts[place] = terms_to_index(row)
             if len(texts[place]) != length:
                 yield f"chunk {row['chunk_id']!r} has {len(texts[place])} terms, not {length}"
-        terms, ends, places = part.build_postings(texts)
-        expected = dict(zip(terms, np.split(places, ends[:-1]), strict=True)) if terms else {}
+        expected = _places_by_term(postings.build_postings(0, number, texts))
         stored = _segment_table(now, segment, "postings", schema.POSTING_COLUMNS)
         yield from _check_places(number, stored, expected, at)
 
@@ -159,18 +158,25 @@ def _check_places(number: int, stored: Any, expected: dict[str, Any], live: Any)
         if expected:
             yield f"segment {number} has no words"
         return
-    ends, places = part.places_from_binary(stored.column("places"))
     terms = stored.column("term").to_pylist()
     if terms != sorted(set(terms)):
         yield f"segment {number}: its terms are not in order"
     if set(stored.column("segment").to_pylist()) - {number}:
         yield f"segment {number} has words of another one"
-    found = dict(zip(terms, np.split(places, ends[:-1]), strict=True)) if terms else {}
+    found, nothing = _places_by_term(stored), np.zeros(0, np.int64)
     for term in sorted(found.keys() | expected.keys()):
-        mine = found.get(term, places[:0])
-        mine = mine[np.isin(mine >> part.COUNT_BITS, live)]
-        if not np.array_equal(mine, expected.get(term, places[:0])):
+        mine = found.get(term, nothing)
+        mine = mine[np.isin(decode_places(mine)[0], live)]
+        if not np.array_equal(mine, expected.get(term, nothing)):
             yield f"segment {number}: the places of {term!r} are not those of its texts"
+
+
+def _places_by_term(table: Any) -> dict[str, Any]:
+    if not table.num_rows:
+        return {}
+    lengths, places = postings.read_places(table.column("places"))
+    of_terms = np.split(places, np.cumsum(lengths)[:-1])
+    return dict(zip(table.column("term").to_pylist(), of_terms, strict=True))
 
 
 def _check_vectors(now: Snapshot, dimensions: int) -> Iterator[str]:
