@@ -8,10 +8,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foveate.stores.filters import encode_facts
 from foveate.stores.lance import postings
 from foveate.stores.lance.labels import (
     in_condition,
-    labels_from_metadata,
     quote_literal,
     where_condition,
 )
@@ -73,14 +73,14 @@ def test_a_value_cannot_leave_its_quotes():
     assert in_condition("`row`", [1, 2]) == "`row` IN (1, 2)"
 
 
-def test_labels_tell_texts_numbers_and_booleans_apart():
+def test_facts_tell_texts_from_numbers():
     """T4: as the embedded store compares: 1, 1.0 and true are one value, "1" is another."""
-    labels = labels_from_metadata(
+    facts = encode_facts(
         '{"a": 1, "b": [true, 1.5, "1", null, {"c": 2}], "d": {"e": 3}, "f": null}'
     )
-    assert labels == ["a\0n1", "b\0n1", "b\0n1.5", "b\0s1"]
+    assert facts == ['["a", 1]', '["b", "1"]', '["b", 1.5]', '["b", 1]']
     for value in (1, 1.0, True):
-        assert where_condition({"a": value}) == "(array_has_any(labels, ['a\0n1']))"
+        assert where_condition({"a": value}) == "(array_has_any(labels, ['[\"a\", 1]']))"
     assert where_condition({"a": []}) == "(false)"
     assert where_condition({"page": ["2", 3.0, "x", 2.5]}) == "(`page` IN (2, 3))"
     assert where_condition({"title": [True, 2]}) == "(title IN ('1', '2'))"

@@ -16,10 +16,10 @@ import numpy as np
 from foveate.core.errors import ExternalError
 from foveate.core.state import combine_states, state_hash
 from foveate.core.types import content_hash
+from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
 from foveate.stores.lance import files, postings, schema
 from foveate.stores.lance.files import Snapshot
-from foveate.stores.lance.labels import labels_from_metadata
 from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.scan import vectors_from_column
 from foveate.stores.lance.schema import Audience, Segment, audience_number
@@ -128,7 +128,7 @@ def _check_chunk(
     if content_hash(row["text"]) != row["content_hash"]:
         yield f"chunk {name!r}: its text is not the one that was put"
     yield from _check_audience(f"chunk {name!r}", row)
-    if row["labels"] != labels_from_metadata(row["metadata"]):
+    if row["labels"] != encode_facts(row["metadata"]):
         yield f"chunk {name!r} is filtered by other metadata than its own"
 
 

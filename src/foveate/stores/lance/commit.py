@@ -50,7 +50,7 @@ class RemovedRows:
     """Stored documents that leave, as rows, and the addresses of all rows that leave with them."""
 
     documents: list[dict[str, Any]] = field(default_factory=list)
-    chunks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    chunks: list[dict[str, Any]] = field(default_factory=list)
     addresses: dict[int, list[int]] = field(default_factory=dict)
     """Fragment → rows of it."""
 
@@ -91,14 +91,11 @@ def find_removed_rows(snapshot: Snapshot, names: Collection[str]) -> RemovedRows
         documents = snapshot.read_rows("documents", fields, condition, with_row_address=True)
         fields = ["audience", "document_id", *CHUNK_FIELDS]
         chunks = snapshot.read_rows("chunks", fields, condition, with_row_address=True)
-        for table, is_document in ((documents, True), (chunks, False)):
+        for table, rows in ((documents, found.documents), (chunks, found.chunks)):
             for row in table.to_pylist() if table is not None else ():
                 address = row.pop("_rowaddr")
                 found.addresses.setdefault(address >> 32, []).append(address)
-                if is_document:
-                    found.documents.append(row)
-                else:
-                    found.chunks.setdefault(row["document_id"], []).append(row)
+                rows.append(row)
     return found
 
 
@@ -212,8 +209,7 @@ def write_commit(
 
 
 def _update_head(head: Head, parts: Sequence[Part], went: RemovedRows) -> Head:
-    pairs = ((row, went.chunks.get(row["document_id"], [])) for row in went.documents)
-    for change in parts_.sum_by_principals(pairs):
+    for change in parts_.sum_by_principals(went.documents, went.chunks):
         head = apply_change(head, change, sign=-1)
     for one in parts:
         for change in one.audiences:

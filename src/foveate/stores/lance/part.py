@@ -22,15 +22,15 @@ from foveate.core.errors import BadInput
 from foveate.core.state import EMPTY_STATE, update_state
 from foveate.core.types import Chunk
 from foveate.ports import Document
+from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
 from foveate.stores.lance import schema
 from foveate.stores.lance.files import digest_of
-from foveate.stores.lance.labels import labels_from_metadata
 from foveate.stores.lance.location import Location
 from foveate.stores.lance.postings import build_postings
 from foveate.stores.lance.schema import Audience, Segment, audience_number
 from foveate.stores.prepared import PreparedDocument, duplicate_id_error, prepare_document
-from foveate.stores.rows import state_members
+from foveate.stores.rows import chunk_members, document_member
 
 _KEY_BITS = 63
 LIFETIME_SECONDS = 6 * 24 * 3600
@@ -104,7 +104,7 @@ def write_part(
     """Write the files; raises `BadInput` where two documents or chunks have one id."""
     written = int(time.time())
     rows = [one.row for one in documents]
-    chunks = [chunk for one in documents for chunk in one.chunks]
+    chunks = [{**one.row, **chunk} for one in documents for chunk in one.chunks]
     names = tuple(row["document_id"] for row in rows)
     ids = tuple(chunk["chunk_id"] for chunk in chunks)
     _check_unique(names, ids)
@@ -112,7 +112,7 @@ def write_part(
     given = {name: [row[name] for row in rows] for name in schema.DOCUMENT_COLUMNS}
     tables = {"documents": schema.build_table(schema.column_types(dimensions), given)}
     if chunks:
-        tables["chunks"] = _chunk_table(dimensions, segment, documents)
+        tables["chunks"] = _chunk_table(dimensions, segment, chunks, documents)
         terms = [terms for one in documents for terms in one.terms]
         tables["postings"] = build_postings(dimensions, segment, terms)
     made = write_fragments(place, tables)
@@ -129,7 +129,7 @@ def write_part(
         chunks=ids,
         fragments=made,
         digests=digests(place, made),
-        audiences=sum_by_principals((one.row, one.chunks) for one in documents),
+        audiences=sum_by_principals(rows, chunks),
         known={name: counts for name, counts in known.items() if counts},
     )
 
@@ -171,16 +171,16 @@ def _check_unique(names: Sequence[str], ids: Sequence[str]) -> None:
 
 
 def sum_by_principals(
-    documents: Iterable[tuple[dict[str, Any], Sequence[dict[str, Any]]]],
+    documents: Sequence[dict[str, Any]], chunks: Iterable[dict[str, Any]]
 ) -> tuple[Audience, ...]:
-    """What each set of principals may read of (document row, chunk rows) pairs."""
+    """What each set of principals may read of these rows; chunks name their documents."""
+    owned = Counter(row["principals"] for row in documents)
     members: dict[str, list[bytes]] = {}
-    owned = Counter[str]()
-    for row, chunk_rows in documents:
-        owned[row["principals"]] += 1
-        encoded = state_members(row, chunk_rows)
-        for one, (_, member) in zip((row, *chunk_rows), encoded, strict=True):
-            members.setdefault(one["principals"], []).append(member)
+    for row in documents:
+        members.setdefault(row["principals"], []).append(document_member(row)[1])
+    for chunk in chunks:
+        ((_, encoded),) = chunk_members(chunk, [chunk])
+        members.setdefault(chunk["principals"], []).append(encoded)
     return tuple(
         Audience(
             principals=principals,
@@ -210,14 +210,18 @@ def write_fragments(place: Location, tables: Mapping[str, Any]) -> dict[str, str
     return written
 
 
-def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocument]) -> Any:
-    rows = [{**one.row, **chunk} for one in documents for chunk in one.chunks]
+def _chunk_table(
+    dimensions: int,
+    segment: int,
+    rows: Sequence[dict[str, Any]],
+    documents: Sequence[PreparedDocument],
+) -> Any:
     vectors = np.concatenate([one.vectors for one in documents])
     given: dict[str, Any] = {name: [row.get(name) for row in rows] for name in schema.CHUNK_COLUMNS}
     given["key"] = chunk_keys(segment, len(rows))
     given["terms"] = [len(terms) for one in documents for terms in one.terms]
     given["norm"] = pa.array(squared_norms(vectors))
-    given["labels"] = [labels_from_metadata(row["metadata"]) for row in rows]
+    given["labels"] = [encode_facts(row["metadata"]) for row in rows]
     if dimensions:
         halves = pa.array(vectors.astype(np.float16).ravel())
         given["vector"] = pa.FixedSizeListArray.from_arrays(halves, dimensions)

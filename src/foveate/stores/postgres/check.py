@@ -15,9 +15,10 @@ import numpy as np
 from foveate.core.state import combine_states, state_hash
 from foveate.stores import outlines
 from foveate.stores.checksums import MASK, StoreDamaged, checksum
+from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
 from foveate.stores.postgres import checksums, half_vectors, postings
-from foveate.stores.postgres.filters import FILTER_ROWS, encode_facts
+from foveate.stores.postgres.filters import FILTER_ROWS
 from foveate.stores.postgres.postings import verified
 from foveate.stores.postgres.schema import principals_digest
 from foveate.stores.postgres.statements import Rows, Statement, StatementFlow, StoreContext
