@@ -49,11 +49,15 @@ TAMPERED = {
     "INSERT INTO indexed VALUES (999, x'')": [("rows", "document row 999 are kept")],
     "UPDATE scan SET terms = terms + 1 WHERE chunk = 3": [("words", "terms, not")],
     "UPDATE scan SET vector = x'01' WHERE chunk = 3": [("vectors", "has not 64 dimensions")],
-    "UPDATE scan SET vector = zeroblob(64) WHERE chunk = 3": [("vectors", "other things")],
+    "UPDATE scan SET vector = zeroblob(64) WHERE chunk = 3": [
+        ("vectors", "not those that were written")
+    ],
     "UPDATE audiences SET state = zeroblob(2048) WHERE id = 0": [("state", "is not that of")],
     "UPDATE audiences SET chunks = chunks + 1 WHERE id = 0": [("state", "is counted as")],
     "UPDATE documents SET title = 'other' WHERE id = 3": [("state", "is not that of the rows")],
-    "UPDATE meta SET value = 7 WHERE key = 'generation'": [("state", "the last write noted")],
+    "UPDATE meta SET value = x'00' WHERE key = 'version'": [
+        ("checksums", "the facts of the store")
+    ],
 }
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, TypeAlias
 
-import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import ExternalError
@@ -322,20 +321,8 @@ def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
     path = folder / vectors.FILE
     if not path.exists():
         return
-    kept = vectors.load_scan(path, facts["dimensions"])
-    if kept is None:
+    if vectors.load_scan(path, facts["dimensions"]) is None:
         yield f"{vectors.FILE} is damaged; it is not used, and the next search writes it again"
-        return
-    if not vectors.is_earlier_state(connection, kept):
-        return  # of a state that is not this store's: it is not used either
-    both = np.intersect1d(kept.ids, live.ids)
-    mine, theirs = np.searchsorted(kept.ids, both), np.searchsorted(live.ids, both)
-    same: list[Any] = [
-        np.array_equal(a[mine], b[theirs])
-        for a, b in zip(vectors.scan_arrays(kept), vectors.scan_arrays(live), strict=True)
-    ]
-    if not all(same) or (kept.generation == live.generation and len(kept.ids) != len(live.ids)):
-        yield f"{vectors.FILE} says other things than the rows; delete it"
 
 
 def _check_state(connection: Connection, totals: ReaderTotals[int]) -> Iterator[str]:
@@ -346,8 +333,3 @@ def _check_state(connection: Connection, totals: ReaderTotals[int]) -> Iterator[
     query = "SELECT id, principals, state, documents, chunks FROM audiences ORDER BY id"
     for audience, principals, state, *counted in connection.execute(query):
         yield from totals.findings(audience, principals, state, counted)
-    facts = load_unverified_facts(connection)
-    query = "SELECT generation, version FROM history ORDER BY generation DESC LIMIT 1"
-    last = connection.execute(query).fetchone() or (0, bytes(32))
-    if last != (facts["generation"], facts["version"]):
-        yield f"the last write noted is number {last[0]}, the store's is {facts['generation']}"

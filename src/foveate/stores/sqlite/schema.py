@@ -29,7 +29,7 @@ _CHECKSUM = "checksum"
 
 
 def load_facts(connection: Connection) -> dict[str, Any]:
-    """Embedder, dimensions, number and hash of the last write, and more; raises where damaged."""
+    """Embedder, dimensions, version of the last write, and more; raises where damaged."""
     found = load_unverified_facts(connection)
     if found.pop(_CHECKSUM, None) != sum_of_facts(found):
         raise damage("its facts are not as they were written")
@@ -47,7 +47,7 @@ def save_facts(connection: Connection, rows: Mapping[str, Any], changes: Mapping
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(changed.items()))
 
 
-VERSION = 4
+VERSION = 5
 APPLICATION_ID = 0x666F7665  # "fove", so that `file` and we know our own
 DATABASE = "store.db"
 BUSY_MS = 30_000
@@ -59,11 +59,9 @@ PUBLIC_AUDIENCE = 0
 
 
 TABLES = """
--- `checksum` is of all other rows, `scan` the sum over the rows of that table.
+-- `checksum` is of all other rows, `scan` the sum over the rows of that table, `version` drawn anew
+-- by every write.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-
--- Each write's number and hash chain: tells whether vectors.bin descends from this very store.
-CREATE TABLE history (generation INTEGER PRIMARY KEY, version BLOB NOT NULL);
 
 -- Who may read: one row for each distinct set of principals, its lattice hash (state root), and
 -- how much it holds, so that what one may read can be counted without reading it.
@@ -249,8 +247,8 @@ def _create_store(path: Path, embedder: str, dimensions: int) -> None:
             connection.execute(
                 "INSERT INTO audiences VALUES (?, ?, ?, ?, ?, ?)", (*everyone, checksum(everyone))
             )
-            first = {"embedder": embedder, "dimensions": dimensions, "generation": 0, "scan": 0}
-            first["version"] = bytes(32)
+            first = {"embedder": embedder, "dimensions": dimensions, "scan": 0}
+            first["version"] = bytes(16)
             save_facts(connection, first, first)
         _link_into_place(aside, path)
     finally:
@@ -302,5 +300,5 @@ def refuse_older(connection: Connection, folder: Path) -> None:
     if version < VERSION:
         raise BadInput(
             f"the store in {str(folder)!r} has schema {version} of an older version, this version "
-            f"reads {VERSION}; index the documents again, into a new folder"
+            f"reads {VERSION}; index the documents again, into a new folder: foveate index"
         )
