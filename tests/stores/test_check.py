@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, ExternalError
 from foveate.stores import open_store
 from foveate.stores.sqlite.check import check
 from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
@@ -136,3 +136,17 @@ def test_a_folder_without_a_store_is_refused(tmp_path: Path):
     (tmp_path / "store.db").write_bytes(b"no database " * 400)
     with pytest.raises(BadInput, match="is not a foveate store"):
         check(tmp_path)
+
+
+def test_a_check_that_cannot_go_on_is_no_damage(folder: Path, monkeypatch):
+    """X1: a busy database is an error of the check, and no finding of the store."""
+
+    def busy(connection):
+        error = sqlite3.OperationalError("database is locked")
+        error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise error
+        yield
+
+    monkeypatch.setattr("foveate.stores.sqlite.check.check_postings", busy)
+    with pytest.raises(ExternalError, match="another process is writing"):
+        check(folder)

@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from foveate.core.errors import ExternalError
-from foveate.core.state import combine_states, state_hash
 from foveate.core.types import content_hash
 from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
@@ -22,9 +19,9 @@ from foveate.stores.lance import files, postings, schema
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.scan import vectors_from_column
-from foveate.stores.lance.schema import Audience, Segment, audience_number
-from foveate.stores.recount import MAX_FINDINGS, ReaderTotals, text_findings
-from foveate.stores.report import Finding, Report
+from foveate.stores.lance.schema import Audience, Segment
+from foveate.stores.recount import Recount, text_findings
+from foveate.stores.report import Report
 from foveate.stores.rows import SHARED, chunk_members, document_member, terms_to_index
 from foveate.stores.scoring import decode_places
 
@@ -35,7 +32,7 @@ class _CheckTotals:
 
     documents: Counter[str] = field(default_factory=Counter)
     chunk_ids: Counter[str] = field(default_factory=Counter)
-    readers: ReaderTotals[str] = field(default_factory=ReaderTotals)
+    readers: Recount[Any] = field(default_factory=Recount)
 
 
 def check(place: Location, now: Snapshot, *, embedder: str, dimensions: int) -> Report:
@@ -48,28 +45,15 @@ def check(place: Location, now: Snapshot, *, embedder: str, dimensions: int) -> 
         "vectors": _check_vectors(now, dimensions),
         "state": _check_state(now, books),
     }
-    findings = tuple(
-        Finding(part=name, what=what)
-        for name, what_is_wrong in found.items()
-        for what in islice(_readable(place, what_is_wrong), MAX_FINDINGS)
-    )
-    return Report(
-        documents=len(books.documents),
-        chunks=books.chunk_ids.total(),
-        state_root=state_hash(combine_states(books.readers.states.values()), embedder=embedder),
-        findings=findings,
-    )
+    for name, findings in found.items():
+        books.readers.take(name, _readable(place, findings))
+    return books.readers.report(len(books.documents), books.chunk_ids.total(), embedder)
 
 
 def _readable(place: Location, findings: Iterator[str]) -> Iterator[str]:
-    """The findings; that something cannot be read is one."""
-    try:
-        with convert_engine_errors(place):
-            yield from findings
-    except ExternalError as error:
-        yield str(error)
-    except Exception as error:  # noqa: BLE001 (what a damaged value leads to is not foreseen)
-        yield f"holds a value that was not put there: {error}"
+    """The findings, with Lance's errors as ours."""
+    with convert_engine_errors(place):
+        yield from findings
 
 
 def _segment_table(now: Snapshot, segment: Segment, kind: str, columns: Sequence[str]) -> Any:
@@ -80,6 +64,8 @@ def _segment_table(now: Snapshot, segment: Segment, kind: str, columns: Sequence
 
 def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
     rows: dict[str, dict[str, Any]] = {}
+    audiences = now.head.audiences.items()
+    books.readers.principals.update((number, one.principals) for number, one in audiences)
     for number, segment in now.head.segments.items():
         for kind, name in segment.files.items():
             if name not in now.files:
@@ -89,7 +75,7 @@ def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
             name = row["document_id"]
             books.documents[name] += 1
             yield from text_findings(row, row["packed"])
-            yield from _check_audience(f"document {name!r}", row)
+            yield from books.readers.audience_findings(row)
             rows[name] = {key: row[key] for key in SHARED}
             _, encoded = document_member(row)
             books.readers.add([(row["principals"], encoded)], 0)
@@ -98,6 +84,7 @@ def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
         table = _segment_table(now, segment, "chunks", schema.CHUNK_COLUMNS)
         for row in table.to_pylist() if table is not None else ():
             yield from _check_chunk(row, number, rows.get(row["document_id"]))
+            yield from books.readers.audience_findings(None, [row])
             books.chunk_ids[row["chunk_id"]] += 1
             ((_, encoded),) = chunk_members(row, [row])
             books.readers.add([(row["principals"], encoded)], 1)
@@ -108,11 +95,6 @@ def _find_duplicates(what: str, names: Mapping[str, int]) -> Iterator[str]:
     for name, times in names.items():
         if times > 1:
             yield f"{what} {name!r} is there {times} times"
-
-
-def _check_audience(name: str, row: dict[str, Any]) -> Iterator[str]:
-    if row["audience"] != audience_number(row["principals"]):
-        yield f"{name} has an audience of other principals"
 
 
 def _check_chunk(
@@ -127,7 +109,6 @@ def _check_chunk(
         yield f"chunk {name!r} says other things of its document than that does"
     if content_hash(row["text"]) != row["content_hash"]:
         yield f"chunk {name!r}: its text is not the one that was put"
-    yield from _check_audience(f"chunk {name!r}", row)
     if row["labels"] != encode_facts(row["metadata"]):
         yield f"chunk {name!r} is filtered by other metadata than its own"
 
@@ -197,4 +178,4 @@ def _check_state(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
     for principals in sorted(noted.keys() | books.readers.states.keys()):
         audience = noted.get(principals, Audience(principals=principals))
         figures = [audience.documents, audience.chunks]
-        yield from books.readers.findings(principals, principals, audience.state, figures)
+        yield from books.readers.state_findings(principals, principals, audience.state, figures)
