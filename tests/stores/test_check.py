@@ -44,7 +44,7 @@ TAMPERED = {
         "WHERE p.term = postings.term AND p.document > 3), x'') WHERE document = 3"
     ): [("words", "overlap at document row"), ("words", "the words it is found by")],
     "UPDATE terms SET term = 'zzz' WHERE term = 'lamp'": [("words", "the list of its terms")],
-    "UPDATE indexed SET terms = x'00' WHERE document = 3": [("words", "was not put there")],
+    "UPDATE indexed SET terms = x'00' WHERE document = 3": [("words", "full-text index")],
     "DELETE FROM indexed WHERE document = 3": [("words", "the list of its terms")],
     "INSERT INTO indexed VALUES (999, x'')": [("rows", "document row 999 are kept")],
     "UPDATE scan SET terms = terms + 1 WHERE chunk = 3": [("words", "terms, not")],
