@@ -64,9 +64,9 @@ def _read_postings(snapshot: Snapshot, scan: Scan, terms: Sequence[str]) -> list
         keys = (np.repeat(rows.column("segment").to_numpy(), lengths) << LOCAL_BITS) + local
         positions, live = scan.positions(keys)
         number = pc.index_in(rows.column("term"), pa.array(some)).to_numpy()
-        owner = np.where(live, np.repeat(number, lengths), len(some))
+        owner = np.repeat(number, lengths)[live]
         order = np.argsort(owner, kind="stable")
-        positions, counts = positions[order].astype(np.int32), counts[order]
+        positions, counts = positions[live][order].astype(np.int32), counts[live][order]
         bounds = np.searchsorted(owner[order], np.arange(len(some) + 1)).tolist()
         read += [(positions[start:end], counts[start:end]) for start, end in pairwise(bounds)]
     return read
