@@ -7,7 +7,6 @@ rows is then another than the store's.
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 from blake3 import blake3
 
+from foveate.stores.atomic_write import atomic_write
 from foveate.stores.checksums import MASK, damage, sum_of_vectors
 from foveate.stores.int8 import ScannedRows, inverse_norms, squared_norms
 
@@ -136,16 +136,10 @@ def save_scan(path: Path, scan: Scan) -> None:
     rows, width = scan.vectors.shape
     state = (_MAGIC, scan.version, scan.checksum)
     header = (*state, rows, width, digest.digest())
-    aside = path.with_name(f"store.db.{os.getpid()}.{id(scan)}.vectors")
-    with suppress(OSError):
-        try:
-            with aside.open("wb") as file:
-                file.write(_HEADER.pack(*header))
-                for part in scan_arrays(scan):
-                    file.write(part.tobytes())
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
+    with suppress(OSError), atomic_write(path) as file:
+        file.write(_HEADER.pack(*header))
+        for part in scan_arrays(scan):
+            file.write(part.tobytes())
 
 
 def load_scan(path: Path, dimensions: int) -> Scan | None:

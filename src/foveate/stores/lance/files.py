@@ -13,6 +13,7 @@ from typing import Any
 
 from blake3 import blake3
 
+from foveate.stores.atomic_write import atomic_write
 from foveate.stores.checksums import damage
 from foveate.stores.lance.location import Location
 from foveate.stores.lance.schema import Head, head_from_table
@@ -115,9 +116,8 @@ def seal_indexes(place: Location) -> None:
     """Write the digests of indexes that were made or changed beside their files."""
     for folder in _indexes(place):
         if not (folder / INDEXES).exists():
-            aside = folder / f"{INDEXES}.new"
-            aside.write_text(json.dumps(_inside(folder)))
-            aside.replace(folder / INDEXES)
+            with atomic_write(folder / INDEXES) as file:
+                file.write(json.dumps(_inside(folder)).encode())
 
 
 def _wrong_indexes(
@@ -143,7 +143,7 @@ def _inside(folder: Path) -> dict[str, str]:
     return {
         path.name: _digest(path)
         for path in sorted(folder.iterdir())
-        if path.is_file() and not path.name.startswith(INDEXES)
+        if path.is_file() and INDEXES not in path.name
     }
 
 

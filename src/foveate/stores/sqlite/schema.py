@@ -59,8 +59,8 @@ PUBLIC_AUDIENCE = 0
 
 
 TABLES = """
--- `checksum` is of all other rows, `scan` the sum over the rows of that table, `version` random, new
--- with every write.
+-- `checksum` is of all other rows, `scan` the sum over the rows of that table. `version` is random
+-- and new with every write.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
 -- Who may read: one row for each distinct set of principals, its lattice hash (state root), and

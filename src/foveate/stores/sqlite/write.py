@@ -233,8 +233,8 @@ def shrink_files(connection: Connection, folder: Path) -> None:
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     now = time.time()
-    # The second are indexes of vectors that earlier versions made.
-    for pattern in (f"{DATABASE}.*.new", "nearby-*.bin", f"{DATABASE}.*.vectors"):
+    # The last are indexes of vectors that earlier versions made.
+    for pattern in (f"{DATABASE}.*.new", f"{DATABASE}.*.vectors", "nearby-*.bin"):
         for path in folder.glob(pattern):
             with suppress(OSError):
                 if now - path.stat().st_mtime > _STALE_SECONDS:
