@@ -74,12 +74,12 @@ class Recount(Generic[R]):
         self, document: Mapping[str, Any] | None, chunks: Iterable[Mapping[str, Any]] = ()
     ) -> Iterator[str]:
         """Rows whose audience is not that of their principals."""
-        rows = [(f"chunk {chunk['chunk_id']!r}", chunk) for chunk in chunks]
-        if document is not None:
-            rows.insert(0, (f"document {document['document_id']!r}", document))
-        for name, row in rows:
-            if self.principals.get(row["audience"]) != row["principals"]:
-                yield f"{name} has an audience of other principals"
+        documents = () if document is None else (document,)
+        for kind, rows in (("document", documents), ("chunk", chunks)):
+            for row in rows:
+                if self.principals.get(row["audience"]) != row["principals"]:
+                    name = row[f"{kind}_id"]
+                    yield f"{kind} {name!r} has an audience of other principals"
 
     def add(self, members: Iterable[tuple[R, bytes]], figure: int) -> None:
         """Members with their readers, each of which counts one in this figure."""

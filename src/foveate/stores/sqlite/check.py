@@ -101,9 +101,9 @@ def check_rows(connection: Connection, recount: Recount[int]) -> Iterator[str]:
     )
     fields = ("document_id", "text", "text_hash", "audience", "principals")
     for document in _iter_documents(connection, fields):
-        chunks = list(_chunk_rows(connection, document["id"]))
-        yield from text_findings(document, document["text"], chunks)
-        yield from recount.audience_findings(document, chunks)
+        number = document["id"]
+        yield from text_findings(document, document["text"], _chunk_rows(connection, number))
+        yield from recount.audience_findings(document, _chunk_rows(connection, number))
 
 
 def check_postings(connection: Connection) -> Iterator[str]:
