@@ -181,22 +181,11 @@ def measure(folder: Path, count: int, seed: int) -> dict[str, Any]:
                 figures[name] = timed(calls)
     with closing(open_store(folder, create=False)) as store:
         assert isinstance(store, SqliteStore)
-        figures["exact"] = float(store.search("", rows[0]).exact)
         matrix = store._scan.vectors  # type: ignore[union-attr]  # noqa: SLF001 (the same bytes)
         figures["recall@10"] = recall(store, np.asarray(matrix), rows)
         raw = measure_raw(folder / "raw.db", asked, rows, np.asarray(matrix), places)
     figures["memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     return {**figures, **raw}
-
-
-def approximate(folder: Path) -> float:
-    """Build the index of vectors, if need be; CPU seconds."""
-    begun = time.process_time()
-    with closing(open_store(folder, create=False)) as store:
-        assert isinstance(store, SqliteStore)
-        if store.search("", np.ones(DIMENSIONS)).exact:
-            assert store.approximate(least=1)
-    return time.process_time() - begun
 
 
 def recall(store: SqliteStore, matrix: Any, rows: Any) -> float:
@@ -245,16 +234,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="keep the store there, and use it again")
     parser.add_argument("--fill", action="store_true", help="fill the folder and measure nothing")
-    parser.add_argument(
-        "--approximate", action="store_true", help="measure with an approximate index, made first"
-    )
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.folder or Path(temporary) / "store"
         filled = (folder / "raw.db").exists()
         figures: dict[str, Any] = {} if filled else ingest(folder, asked.chunks, asked.seed)
-        if asked.approximate:
-            figures["seconds_of_index"] = approximate(folder)
         times = {} if asked.fill else measure(folder, asked.chunks, asked.seed)
     for name, value in figures.items():
         print(f"ingest {name.replace('_', ' ')}: {value:,.2f}")

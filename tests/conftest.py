@@ -69,7 +69,7 @@ MARKS = {
         "stores/lance/", "stores/test_contract.py::test_the_embedded_store_keeps_every_law[0-secr",
         "stores/test_contract.py::test_the_embedded_store_keeps_every_law[7-secr",
         "stores/test_contract.py::test_the_suite", "stores/test_damage", "stores/test_kills",
-        "stores/test_machine", "stores/test_nearby", "stores/test_open.py::test_many_processes",
+        "stores/test_machine", "stores/test_open.py::test_many_processes",
         "stores/test_postings", "stores/test_search.py::test_answers_do_not", "stores/test_sizes",
         "stores/test_soak", "stores/test_transactions",
     ),

@@ -21,7 +21,7 @@ def test_what_is_apart_is_no_part_of_all():
     """F6: `all` brings every extra but the frameworks', which one has or has not."""
     (everything,) = PROJECT["optional-dependencies"]["all"]
     inside = set(re.findall(r"[a-z-]+", everything.partition("[")[2]))
-    brought = {"openai", "anthropic", "ollama", "fast"}  # by `models` and by `ann`
+    brought = {"openai", "anthropic", "ollama"}  # by `models`
 
     assert inside | brought == set(EXTRAS) - set(APART)
 

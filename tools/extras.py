@@ -195,14 +195,6 @@ def fast() -> None:
     found("fast-store")
 
 
-def ann() -> None:
-    """An approximate index of vectors is built and searched."""
-    foveate("index", manual(), "--store", "near-store", *BY_HASH)
-    foveate("store", "approximate", "--store", "near-store", "--least", "1")
-    assert list(Path("near-store").glob("nearby-*.bin"))
-    found("near-store")
-
-
 def tables() -> None:
     """A table comes in."""
     import pyarrow as pa
@@ -324,7 +316,7 @@ EXTRAS: dict[str, Callable[[], None]] = {
     "local": local, "documents": documents, "huggingface": huggingface, "watch": watch,
     "eval": evaluation, "cache": cache, "redis": redis, "lance": lance, "postgres": postgres,
     "ray": ray, "openai": asks("openai"), "anthropic": asks("anthropic"),
-    "ollama": asks("ollama"), "models": models, "gguf": gguf, "fast": fast, "ann": ann,
+    "ollama": asks("ollama"), "models": models, "gguf": gguf, "fast": fast,
     "tables": tables, "serve": serve, "mcp": mcp, "otel": otel, "langchain": langchain,
     "llama-index": llama_index, "haystack": haystack, "testing": testing,
 }  # fmt: skip

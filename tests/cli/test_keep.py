@@ -72,16 +72,6 @@ def test_a_backup_is_opened_like_a_store(run, indexed):
     assert record["bytes"] > 0
 
 
-def test_an_approximate_index_is_built_where_there_is_enough(run, indexed):
-    """F2, T4: how many were built; a small store needs none, and searches say which they used."""
-    assert "none built: no 1,000,000 chunks" in run("store", "approximate").out
-    assert run("store", "approximate", "--least", "1", "--json").json["built"] == 1
-    assert run("store", "stats", "--json").json["bytes"]["nearby_files"] > 0
-    manifest = run("assemble", "--query", "bar", "--store", ".foveate", "--json").json["manifest"]
-    assert (manifest["exact"], manifest["index"][:13]) == (False, "usearch hnsw ")
-    assert run("store", "check").code == 0
-
-
 def test_compact_says_what_it_gave_back(run, indexed):
     """F2: bytes before and after."""
     record = run("store", "compact", "--json").json
@@ -89,7 +79,7 @@ def test_compact_says_what_it_gave_back(run, indexed):
     assert " before, " in run("store", "compact").out
 
 
-@pytest.mark.parametrize("version", [3, 5])
+@pytest.mark.parametrize("version", [4, 6])
 def test_a_store_of_another_version_is_refused(run, indexed, version):
     """F2, X1: by what reads and what writes, in one line that says what to do."""
     with closing(sqlite3.connect(indexed / "store.db")) as connection, connection:
@@ -101,7 +91,7 @@ def test_a_store_of_another_version_is_refused(run, indexed, version):
         assert "into a new folder" in ran.complaint
 
 
-@pytest.mark.parametrize("command", ["stats", "check", "compact", "approximate"])
+@pytest.mark.parametrize("command", ["stats", "check", "compact"])
 def test_where_no_store_is_none_is_made(run, tmp_path, command):
     """X1: one line, exit code 3, and an empty folder stays empty."""
     ran = run("store", command, "--store", "missing")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, ExternalError
 from foveate.stores import open_store
 from foveate.stores.sqlite.check import check
 from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
@@ -44,16 +44,20 @@ TAMPERED = {
         "WHERE p.term = postings.term AND p.document > 3), x'') WHERE document = 3"
     ): [("words", "overlap at document row"), ("words", "the words it is found by")],
     "UPDATE terms SET term = 'zzz' WHERE term = 'lamp'": [("words", "the list of its terms")],
-    "UPDATE indexed SET terms = x'00' WHERE document = 3": [("words", "was not put there")],
+    "UPDATE indexed SET terms = x'00' WHERE document = 3": [("words", "full-text index")],
     "DELETE FROM indexed WHERE document = 3": [("words", "the list of its terms")],
     "INSERT INTO indexed VALUES (999, x'')": [("rows", "document row 999 are kept")],
     "UPDATE scan SET terms = terms + 1 WHERE chunk = 3": [("words", "terms, not")],
     "UPDATE scan SET vector = x'01' WHERE chunk = 3": [("vectors", "has not 64 dimensions")],
-    "UPDATE scan SET vector = zeroblob(64) WHERE chunk = 3": [("vectors", "other things")],
+    "UPDATE scan SET vector = zeroblob(64) WHERE chunk = 3": [
+        ("vectors", "not those that were written")
+    ],
     "UPDATE audiences SET state = zeroblob(2048) WHERE id = 0": [("state", "is not that of")],
     "UPDATE audiences SET chunks = chunks + 1 WHERE id = 0": [("state", "is counted as")],
     "UPDATE documents SET title = 'other' WHERE id = 3": [("state", "is not that of the rows")],
-    "UPDATE meta SET value = 7 WHERE key = 'generation'": [("state", "the last write noted")],
+    "UPDATE meta SET value = x'00' WHERE key = 'version'": [
+        ("checksums", "the facts of the store")
+    ],
 }
 
 
@@ -132,3 +136,17 @@ def test_a_folder_without_a_store_is_refused(tmp_path: Path):
     (tmp_path / "store.db").write_bytes(b"no database " * 400)
     with pytest.raises(BadInput, match="is not a foveate store"):
         check(tmp_path)
+
+
+def test_a_check_that_cannot_go_on_is_no_damage(folder: Path, monkeypatch):
+    """X1: a busy database is an error of the check, and no finding of the store."""
+
+    def busy(connection):
+        error = sqlite3.OperationalError("database is locked")
+        error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise error
+        yield
+
+    monkeypatch.setattr("foveate.stores.sqlite.check.check_postings", busy)
+    with pytest.raises(ExternalError, match="another process is writing"):
+        check(folder)

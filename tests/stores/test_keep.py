@@ -54,7 +54,7 @@ def test_stats_count_what_is_there(folder: Path):
         found = store.stats()
         chunks = sum(len(entry.chunks) for entry in ENTRIES[1:])
         assert (found.documents, found.chunks, found.vectors) == (13, chunks, chunks)
-        assert (found.embedder, found.dimensions, found.schema) == (EMBEDDER.name, 64, 4)
+        assert (found.embedder, found.dimensions, found.schema) == (EMBEDDER.name, 64, 5)
         assert found.state_root == store.state_root()
         sizes = dict(found.bytes)
         assert sum(sizes.values()) >= sum(path.stat().st_size for path in folder.iterdir())
@@ -197,9 +197,12 @@ def test_compacting_gives_room_back_and_changes_no_answer(folder: Path, tmp_path
         store.remember("f", {"unknown": 1})
         old = folder / "store.db.1.2.vectors"
         old.write_bytes(b"left by a killed process")
+        index = folder / "nearby-0.bin"
+        index.write_bytes(b"an index of an earlier version")
         young = folder / "store.db.1.3.vectors"
         young.write_bytes(b"being written")
         os.utime(old, (1, 1))
+        os.utime(index, (1, 1))
         before = store.stats().bytes
 
         store.compact()
@@ -211,7 +214,7 @@ def test_compacting_gives_room_back_and_changes_no_answer(folder: Path, tmp_path
         kept = ENTRIES[0].chunks[0].content_hash
         assert store.counts("f1", [kept, ENTRIES[5].chunks[0].content_hash]) == {kept: 7}
         assert store.counts("f", ["unknown"]) == {}
-        assert (old.exists(), young.exists()) == (False, True)
+        assert (old.exists(), index.exists(), young.exists()) == (False, False, True)
         for entry in ENTRIES[3:]:
             entry.put(store)
         everything = answers(store)

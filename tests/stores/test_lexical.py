@@ -22,7 +22,7 @@ def view(texts: list[list[str]], mine: int) -> View:
     vectors = np.zeros((rows, 0), dtype=np.int8)
     audiences = (np.arange(rows) >= mine).astype(np.int32)
     arrays = (np.arange(rows), audiences, lengths, np.zeros(rows, dtype=np.int32), vectors)
-    return build_view(scan_of(1, bytes(32), *arrays), (0,))
+    return build_view(scan_of(bytes(16), *arrays), (0,))
 
 
 def found(texts: list[list[str]], terms: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:

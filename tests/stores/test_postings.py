@@ -9,6 +9,7 @@ from foveate.core.errors import BadInput
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import open_store, postings
+from foveate.stores.checksums import StoreDamaged
 from foveate.stores.postings import decode_int64s, encode_int64s, places_from_terms
 from foveate.stores.sqlite import write
 from foveate.stores.sqlite.check import check
@@ -131,6 +132,8 @@ def test_places_ascend_and_saturate():
     places = places_from_terms(terms)
     assert places == {"a": [7 << 16 | 2], "b": [3 << 16 | 1, 7 << 16 | 1], "c": [3 << 16 | 65_535]}
     assert list(decode_int64s(encode_int64s(places["b"]))) == places["b"]
+    with pytest.raises(StoreDamaged, match="full-text index is not as it was written"):
+        decode_int64s(b"x")
 
 
 FEELS = ("warm", "cold", *["dry"] * 7)

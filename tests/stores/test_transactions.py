@@ -106,7 +106,7 @@ def test_two_writers_and_a_reader_do_not_disturb_each_other(tmp_path: Path):
             output, _ = writer.communicate()
             assert (writer.returncode, len(output.splitlines())) == (0, 48)
         assert check_whole(store, folder) == 12
-        query = "SELECT value FROM meta WHERE key = 'generation'"
+        query = "SELECT seq FROM sqlite_sequence WHERE name = 'documents'"
         assert store._connection.execute(query).fetchone()[0] >= 96
 
 

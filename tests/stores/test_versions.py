@@ -25,13 +25,15 @@ def test_a_store_of_an_older_version_is_refused_and_left_alone(tmp_path: Path):
     """X1: reading and writing say what to do, and change no byte."""
     filled(tmp_path).close()
     with closing(sqlite3.connect(tmp_path / "store.db")) as older:
-        older.execute("PRAGMA user_version = 3")
+        older.execute("PRAGMA user_version = 4")
     before = (tmp_path / "store.db").read_bytes()
 
     for create in (True, False):
-        with pytest.raises(BadInput, match=r"has schema 3 .* reads 4; index .* new folder"):
+        with pytest.raises(
+            BadInput, match=r"has schema 4 .* reads 5; .* new folder: foveate index"
+        ):
             open_store(tmp_path, create=create)
-    with pytest.raises(BadInput, match="has schema 3"):
+    with pytest.raises(BadInput, match="has schema 4"):
         check(tmp_path)
 
     assert (tmp_path / "store.db").read_bytes() == before
@@ -43,7 +45,7 @@ def test_a_program_that_was_overtaken_writes_no_more(tmp_path: Path):
     with closing(filled(tmp_path)) as store:
         root = store.state_root()
         with closing(sqlite3.connect(tmp_path / "store.db")) as newer:
-            newer.execute("PRAGMA user_version = 5")
+            newer.execute("PRAGMA user_version = 6")
         with pytest.raises(ExternalError, match="newer version of foveate has changed its form"):
             entry.put(store)
         store.remember("f", {"h": 1})

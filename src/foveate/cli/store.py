@@ -92,29 +92,6 @@ def compact(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
     _write(store, {"bytes_before": before, "bytes_after": after}, [line], as_json=as_json)
 
 
-@app.command(short_help="Build an approximate vector index of a large store.")
-def approximate(
-    store: StoreUrl = str(STORE),
-    least: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, help="Fewest chunks with the same readers that get an index."
-        ),
-    ] = 1_000_000,
-    as_json: Json = False,
-) -> None:
-    """Build the approximate vector index of a large store; minutes for a million chunks.
-
-    Searches then use the index, and the manifest says that they were not exact. Later chunks are
-    compared one by one until this command runs again. To return, delete nearby-*.bin.
-    """
-    from foveate.stores import maintenance
-
-    built = maintenance.build_vector_indexes(store, least)
-    none = f"none built: no {least:,} chunks have the same readers"
-    _write(store, {"built": built}, [f"{built} built" if built else none], as_json=as_json)
-
-
 def _write(store: str, record: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
     from foveate.cli.output import write_result
     from foveate.stores import redact_url

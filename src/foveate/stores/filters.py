@@ -1,9 +1,17 @@
-"""Checks of search filters, and filters as SQL conditions for SQLite."""
+"""Checks of search filters, metadata as facts, and filters as SQL conditions for SQLite.
+
+A server store finds a metadata key by its *facts*: each scalar value, and each item of a list, as
+JSON with the key.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
+
+from blake3 import blake3
 
 from foveate.core.checks import is_encodable
 from foveate.core.errors import BadOption
@@ -26,6 +34,46 @@ def text_from_value(value: str | float) -> str:
     if isinstance(value, str):
         return value
     return str(int(value) if isinstance(value, bool) else value)
+
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_MAX_FACT_LENGTH = 200
+"""Characters of a fact; what is longer is kept as a hash, for an index has little room."""
+
+
+def integer_from_value(value: str | float) -> int | None:
+    """A text asked of a number is the number that it spells; None for what no row can be."""
+    if isinstance(value, str):
+        if not _NUMBER.fullmatch(value):
+            return None
+        value = float(value) if not value.strip().lstrip("+-").isdigit() else int(value)
+    if isinstance(value, float) and not value.is_integer():
+        return None
+    return int(value) if -(2**63) <= value < 2**63 else None
+
+
+def encode_facts(metadata: str) -> list[str]:
+    """What the metadata (as stored, JSON) can be found by.
+
+    >>> encode_facts('{"lang": "nl", "tags": ["x", 2], "no": null}')
+    ['["lang", "nl"]', '["tags", "x"]', '["tags", 2]']
+    """
+    if metadata == "{}":
+        return []
+    found = set()
+    for key, value in json.loads(metadata).items():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, str | int | float):
+                found.add(encode_fact(key, one))
+    return sorted(found)
+
+
+def encode_fact(key: str, value: str | float) -> str:
+    """One key with one value; numbers that are equal are one fact, as true and 1 are."""
+    if not isinstance(value, str):
+        value = int(value) if float(value).is_integer() and abs(value) < 2**63 else float(value)
+    text = json.dumps([key, value])
+    return text if len(text) <= _MAX_FACT_LENGTH else f"#{blake3(text.encode()).hexdigest()}"
 
 
 Condition: TypeAlias = tuple[str, list[Any]]

@@ -16,7 +16,7 @@ from foveate.core.state import combine_states
 from foveate.stores.checksums import damage, sum_of_places
 from foveate.stores.filters import iter_batches, placeholders
 from foveate.stores.int8 import ScannedRows
-from foveate.stores.scoring import MAX_COUNT, damping, idfs, term_scores
+from foveate.stores.scoring import damping, decode_places, idfs, term_scores
 from foveate.stores.sqlite import contents
 from foveate.stores.vectors import Scan
 
@@ -121,13 +121,13 @@ def read_postings(connection: Connection, scan: Scan, terms: Sequence[str]) -> l
         data = b"".join(blobs.get(number, ()))
         places = np.frombuffer(data[: len(data) // 8 * 8], dtype="<i8")
         total = int(np.sum(places.view("<u8"), dtype=np.uint64))
-        ids = places >> 16
+        ids, counts = decode_places(places)
         positions = np.searchsorted(scan.ids, ids)
         if sum_of_places(term, total, len(places)) != checksum or not np.array_equal(
             scan.ids.take(positions, mode="clip"), ids
         ):
             raise damage(_WHAT)
-        found.append((positions.astype(np.int32), (places & MAX_COUNT).astype(np.uint16)))
+        found.append((positions.astype(np.int32), counts))
     return found
 
 

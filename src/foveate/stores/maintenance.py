@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from foveate.core.errors import BadOption, ExternalError, MissingExtra
 from foveate.stores import folder_from_url, is_lance_url, is_server_url, open_store
@@ -50,16 +50,10 @@ def check(url: str) -> Report:
 
 
 def _checked(url: str) -> Report:
-    if is_server_url(url):
-        from foveate.stores.postgres import PostgresStore
-
-        with PostgresStore(url, create=False) as store:
-            return store.check()
-    if is_lance_url(url):
-        from foveate.stores.lance import LanceStore
-
-        with LanceStore(url, create=False) as shelf:
-            return shelf.check()
+    if is_server_url(url) or is_lance_url(url):
+        with closing(cast("Any", open_store(url, create=False))) as store:
+            report: Report = store.check()
+            return report
     from foveate.stores.sqlite.check import check as checked
 
     return checked(folder_from_url(url))
@@ -83,18 +77,6 @@ def backup(url: str, to: Path) -> None:
     from foveate.stores.sqlite.backup import backup as copied
 
     copied(folder_from_url(url), to)
-
-
-def build_vector_indexes(url: str, least: int) -> int:
-    """Build an embedded store's approximate indexes; how many. Raises `BadOption` for another."""
-    from foveate.stores.sqlite.store import SqliteStore
-
-    with open_for_maintenance(url) as store:
-        if not isinstance(store, SqliteStore):
-            raise BadOption(
-                "this store makes its index of vectors in foveate store compact, once it is large"
-            )
-        return store.approximate(least=least)
 
 
 def store_bytes(url: str) -> int:

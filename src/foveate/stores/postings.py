@@ -7,8 +7,7 @@ transaction, so that a hundred documents write a term once.
 
 from __future__ import annotations
 
-import sys
-from array import array
+import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from itertools import groupby
 from operator import itemgetter
 from sqlite3 import Connection
 
-from foveate.stores.checksums import MASK, sum_of_places
+from foveate.stores.checksums import MASK, damage, sum_of_places
 from foveate.stores.filters import iter_batches, placeholders
 from foveate.stores.scoring import MAX_COUNT
 
@@ -151,7 +150,7 @@ def places_from_terms(terms: Mapping[int, Sequence[str]]) -> dict[str, list[int]
 
 
 def unindex(connection: Connection, document: int) -> None:
-    """Delete a document's places while its chunks exist; `ValueError` for damaged terms."""
+    """Delete a document's places while its chunks exist; raises for damaged terms."""
     noted = connection.execute("SELECT terms FROM indexed WHERE document = ?", (document,))
     query = "SELECT id FROM chunks WHERE document = ?"
     chunks = {row[0] for row in connection.execute(query, (document,))}
@@ -209,17 +208,14 @@ def _merge_rows(rows: Iterable[tuple[int, int, bytes]]) -> Iterator[tuple[int, i
         yield term, first, waiting
 
 
-def encode_int64s(numbers: Iterable[int]) -> bytes:
+def encode_int64s(numbers: Sequence[int]) -> bytes:
     """Little-endian int64, on any machine."""
-    blob = array("q", numbers)
-    if sys.byteorder == "big":
-        blob.byteswap()
-    return blob.tobytes()
+    return struct.pack(f"<{len(numbers)}q", *numbers)
 
 
-def decode_int64s(blob: bytes) -> array[int]:
-    """The numbers that were packed."""
-    numbers = array("q", blob)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
+def decode_int64s(blob: bytes) -> tuple[int, ...]:
+    """The numbers that were packed; raises for damage."""
+    try:
+        return struct.unpack(f"<{len(blob) // 8}q", blob)
+    except struct.error:
+        raise damage("its full-text index is not as it was written") from None

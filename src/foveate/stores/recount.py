@@ -1,14 +1,18 @@
-"""What the checks of all stores compute again: texts by their hashes, and what readers hold."""
+"""What the checks of all stores compute again and compare: texts, readers, and what they hold."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from foveate.core.state import EMPTY_STATE, update_state
+from foveate.core.errors import ExternalError
+from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
 from foveate.core.types import content_hash
+from foveate.stores.report import Finding, Report
+from foveate.stores.rows import parse_principals
 
 MAX_FINDINGS = 100
 """Findings that a check reports of one part."""
@@ -17,15 +21,65 @@ R = TypeVar("R", bound=Hashable)
 
 
 @dataclass(slots=True)
-class ReaderTotals(Generic[R]):
-    """The state and the figures of each set of readers; documents and chunks are figures 0 and 1.
+class Recount(Generic[R]):
+    """The findings of a check, and the state and the figures of each set of readers.
 
-    `width`: how many figures the store keeps.
+    `width`: how many figures the store keeps; documents and chunks are figures 0 and 1.
+    `principals`: audience → its principals (sorted JSON), as the store says. `passes`: errors that
+    end the check.
     """
 
     width: int = 2
+    found: list[Finding] = field(default_factory=list)
+    principals: dict[R, str] = field(default_factory=dict)
+    passes: tuple[type[Exception], ...] = ()
     states: dict[R, bytes] = field(default_factory=dict)
     figures: dict[R, list[int]] = field(default_factory=dict)
+
+    def take(self, part: str, findings: Iterable[str]) -> None:
+        """Take findings down, not too many of a part; that something cannot be read is one."""
+        room = MAX_FINDINGS - sum(one.part == part for one in self.found)
+        try:
+            for what in islice(findings, room):
+                self.found.append(Finding(part=part, what=what))
+        except self.passes:
+            raise
+        except ExternalError as error:
+            self.found.append(Finding(part=part, what=str(error)))
+        except Exception as error:  # noqa: BLE001 (what a damaged value leads to is not foreseen)
+            what = f"holds a value that was not put there: {error}"
+            self.found.append(Finding(part=part, what=what))
+
+    def report(self, documents: int, chunks: int, embedder: str) -> Report:
+        """All findings, and the state root of the rows."""
+        root = state_hash(combine_states(self.states.values()), embedder=embedder)
+        return Report(
+            documents=documents, chunks=chunks, state_root=root, findings=tuple(self.found)
+        )
+
+    def member_findings(
+        self, members: Iterable[tuple[str, R]], decode: Callable[[str], str] = str
+    ) -> Iterator[str]:
+        """Audiences whose members (name, audience) are others than their principals."""
+        whose: dict[R, list[str]] = {}
+        for name, audience in members:
+            whose.setdefault(audience, []).append(decode(name))
+        for audience, principals in self.principals.items():
+            if sorted(whose.pop(audience, [])) != sorted(parse_principals(principals)):
+                yield f"the members of the audience {principals} are others"
+        for audience in whose:
+            yield f"audience {audience} has members and is not there"
+
+    def audience_findings(
+        self, document: Mapping[str, Any] | None, chunks: Iterable[Mapping[str, Any]] = ()
+    ) -> Iterator[str]:
+        """Rows whose audience is not that of their principals."""
+        documents = () if document is None else (document,)
+        for kind, rows in (("document", documents), ("chunk", chunks)):
+            for row in rows:
+                if self.principals.get(row["audience"]) != row["principals"]:
+                    name = row[f"{kind}_id"]
+                    yield f"{kind} {name!r} has an audience of other principals"
 
     def add(self, members: Iterable[tuple[R, bytes]], figure: int) -> None:
         """Members with their readers, each of which counts one in this figure."""
@@ -34,7 +88,7 @@ class ReaderTotals(Generic[R]):
             self.states[reader] = update_state(state, added=[encoded])
             self.figures.setdefault(reader, [0] * self.width)[figure] += 1
 
-    def findings(
+    def state_findings(
         self, reader: R, principals: str, state: bytes, figures: list[int]
     ) -> Iterator[str]:
         """Where the stored state and figures of these readers are not those of the rows."""

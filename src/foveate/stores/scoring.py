@@ -25,6 +25,20 @@ MAX_COUNT = 0xFFFF
 """Occurrences are kept in 16 bits; beyond, BM25 is saturated long since."""
 
 
+def encode_places(rows: Any, counts: Any) -> Any:
+    """Rows that hold a term and how often, as one int64 each: `rows` << 16 | `counts`."""
+    return (rows << 16) | np.minimum(counts, MAX_COUNT)
+
+
+def decode_places(places: Any) -> tuple[Any, Any]:
+    """Rows (int64) and counts (uint16) of places.
+
+    >>> [column.tolist() for column in decode_places(encode_places(np.array([7, 9]), [2, 70_000]))]
+    [[7, 9], [2, 65535]]
+    """
+    return places >> 16, (places & MAX_COUNT).astype(np.uint16)
+
+
 def bm25_scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, words: int) -> Any:
     """BM25 of every row, float64; `found`: per term, readable rows and how often each holds it.
 

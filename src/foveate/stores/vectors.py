@@ -1,12 +1,12 @@
 """The rows that a search scans, derived from SQLite: row ids, audiences, lengths, int8 vectors.
 
-The memory-mapped file has the hash chain of its write and its own digest: a torn, stale or foreign
-file is not used, and an older state of this store is brought up to date by its row ids.
+The memory-mapped file has the version of its write and its own digest, so that a torn one is not
+used. Any other version is brought up to date by its row ids, and built again where the sum over the
+rows is then another than the store's.
 """
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 from blake3 import blake3
 
+from foveate.stores.atomic_write import atomic_write
 from foveate.stores.checksums import MASK, damage, sum_of_vectors
 from foveate.stores.int8 import ScannedRows, inverse_norms, squared_norms
 
 FILE = "vectors.bin"
-_HEADER = struct.Struct("<8sQ32sQQQ32s")
+_HEADER = struct.Struct("<8s16sQQQ32s")
 _SUM = struct.Struct("<Q")
-_MAGIC = b"FOVEVEC2"
+_MAGIC = b"FOVEVEC3"
 _WHAT = "the rows that a search scans are not as they were written"
 
 
@@ -32,14 +33,11 @@ _WHAT = "the rows that a search scans are not as they were written"
 class Scan(ScannedRows):
     """The rows of one state of the store; what is not an array of rows is not in the file."""
 
-    generation: int
     version: bytes
     checksum: int
     """The sum over the rows."""
     readers: dict[tuple[str, ...], tuple[tuple[int, ...], bytes]] = field(default_factory=dict)
     """Audiences of readers, and the state of these."""
-    index_rows: dict[str, Any] = field(default_factory=dict)
-    """Masks of the rows of approximate indexes."""
 
 
 def load_current_scan(
@@ -49,24 +47,19 @@ def load_current_scan(
     path, dimensions = folder / FILE, facts["dimensions"]
     if known is None:
         known = load_scan(path, dimensions)
-    wanted = facts["generation"], facts["version"], facts["scan"]
-    if known is not None and (known.generation, known.version, known.checksum) == wanted:
+    wanted = facts["version"], facts["scan"]
+    if known is not None and (known.version, known.checksum) == wanted:
         return known
-    usable = known if known is not None and is_earlier_state(connection, known) else None
-    scan, added = refresh_scan(connection, usable, facts)
+    scan, added = refresh_scan(connection, known, facts)
+    if scan.checksum != facts["scan"] and known is not None:
+        known, (scan, added) = None, refresh_scan(connection, None, facts)
     if scan.checksum != facts["scan"]:
         raise damage(_WHAT)
     # Written again only when much has changed: a store that grows row by row is not rewritten
     # row by row, and whoever opens it later adds the rest for himself.
-    if usable is None or added * 20 > len(scan.ids):
+    if known is None or added * 20 > len(scan.ids):
         save_scan(path, scan)
     return scan
-
-
-def is_earlier_state(connection: Connection, scan: Scan) -> bool:
-    """Whether the array is of a state that this very store has been in lately."""
-    query = "SELECT 1 FROM history WHERE generation = ? AND version = ?"
-    return connection.execute(query, (scan.generation, scan.version)).fetchone() is not None
 
 
 def refresh_scan(
@@ -86,7 +79,7 @@ def refresh_scan(
             np.concatenate([before[kept], new])
             for before, new in zip(scan_arrays(old), arrays, strict=True)
         ]
-    return build_scan(facts["generation"], facts["version"], *arrays, checksum=checksum), added
+    return build_scan(facts["version"], *arrays, checksum=checksum), added
 
 
 def rows_of(connection: Connection, condition: str, bound: int, dimensions: int) -> list[Any]:
@@ -115,11 +108,10 @@ def summed(arrays: Sequence[Any]) -> int:
     return sum_of_vectors(ids, audiences, terms, vectors)
 
 
-def build_scan(generation: int, version: bytes, *arrays: Any, checksum: int = 0) -> Scan:
+def build_scan(version: bytes, *arrays: Any, checksum: int = 0) -> Scan:
     """A scan of these arrays, in the order of `parts`; `checksum`: the sum over the rows."""
     ids, audiences, terms, squares, vectors = arrays
     return Scan(
-        generation=generation,
         version=version,
         checksum=checksum,
         ids=ids,
@@ -142,18 +134,12 @@ def save_scan(path: Path, scan: Scan) -> None:
     for part in scan_arrays(scan):
         digest.update(part.tobytes())
     rows, width = scan.vectors.shape
-    state = (_MAGIC, scan.generation, scan.version, scan.checksum)
+    state = (_MAGIC, scan.version, scan.checksum)
     header = (*state, rows, width, digest.digest())
-    aside = path.with_name(f"store.db.{os.getpid()}.{id(scan)}.vectors")
-    with suppress(OSError):
-        try:
-            with aside.open("wb") as file:
-                file.write(_HEADER.pack(*header))
-                for part in scan_arrays(scan):
-                    file.write(part.tobytes())
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
+    with suppress(OSError), atomic_write(path) as file:
+        file.write(_HEADER.pack(*header))
+        for part in scan_arrays(scan):
+            file.write(part.tobytes())
 
 
 def load_scan(path: Path, dimensions: int) -> Scan | None:
@@ -165,7 +151,7 @@ def load_scan(path: Path, dimensions: int) -> Scan | None:
     if len(data) < _HEADER.size:
         return None
     header = _HEADER.unpack(bytes(data[: _HEADER.size]))
-    magic, generation, version, checksum, rows, width, digest = header
+    magic, version, checksum, rows, width, digest = header
     body = data[_HEADER.size :]
     if (magic, width, len(body)) != (_MAGIC, dimensions, rows * (20 + dimensions)):
         return None
@@ -176,4 +162,4 @@ def load_scan(path: Path, dimensions: int) -> Scan | None:
     ids = body[:at].view("<i8")
     narrow = body[at : at + 12 * rows].view("<i4").reshape(3, rows)
     vectors = body[at + 12 * rows :].view(np.int8).reshape(rows, dimensions)
-    return build_scan(generation, version, ids, *narrow, vectors, checksum=checksum)
+    return build_scan(version, ids, *narrow, vectors, checksum=checksum)

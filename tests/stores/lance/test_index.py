@@ -6,7 +6,11 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from foveate.core.replay import build_bundle, compare_bundles, inputs_from_bundle
 from foveate.core.types import Chunk
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions
+from foveate.plugins import component_registry
 from foveate.ports import Document
 from foveate.stores import open_store
 from foveate.stores.lance import LanceStore
@@ -101,6 +105,33 @@ def test_what_is_not_in_the_index_yet_is_found_too(stores):
     assert lean.delete("new")
     found = lean.search("", vector, limit=1, depth=DEPTH)
     assert found.candidates[0].document_id != "new"
+
+
+def test_a_manifest_says_which_index_chose(stores):
+    """D2, D4: exact or not, and by which index; a bundle keeps it, and an older one means exact."""
+
+    class Fixed:
+        name, dimensions = OPTIONS["embedder_name"], DIMENSIONS
+
+        def embed(self, texts):
+            return asked()[: len(texts)]
+
+    _, lean = stores
+    assembler = Assembler(store=lean, embedder=Fixed(), options=AssembleOptions(recipe="naive"))
+    prepared = assembler.run("d01")
+    manifest = prepared.context.manifest
+    assert not manifest.exact
+    assert manifest.index == lean.search("d01", asked()[0]).index
+    bundle = build_bundle(prepared.inputs, prepared.context, component_registry())
+    inputs = inputs_from_bundle(bundle, component_registry())
+    assert (inputs.exact, inputs.index) == (False, manifest.index)
+    old = {**bundle, "manifest": {**bundle["manifest"]}}
+    for part in (old, old["manifest"]):
+        del part["exact"], part["index"]
+    assert inputs_from_bundle(old, component_registry()).exact
+    exact = {**bundle, "manifest": {**bundle["manifest"], "exact": True, "index": ""}}
+    assert compare_bundles(old, exact).identical
+    assert [c.partition(":")[0] for c in compare_bundles(old, bundle).causes] == ["exact", "index"]
 
 
 def test_the_name_of_the_index_tells_of_no_write(stores):

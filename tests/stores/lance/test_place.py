@@ -6,7 +6,7 @@ import pytest
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, MissingExtra, UnknownName
 from foveate.stores import open_store
-from foveate.stores.lance import LanceStore
+from foveate.stores.lance import LanceStore, schema
 from foveate.stores.lance.location import convert_engine_errors, parse_location
 
 
@@ -88,6 +88,15 @@ def test_a_store_keeps_its_embedder(tmp_path):
         open_store(url, embedder_name="two", dimensions=9)
     with pytest.raises(BadOption, match="both or neither"):
         open_store(url, embedder_name="two")
+
+
+def test_a_store_of_another_version_is_refused(tmp_path, monkeypatch):
+    """X1: the error names the command that makes it again."""
+    url = f"lance:{tmp_path}/store"
+    open_store(url).close()
+    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+    with pytest.raises(BadInput, match=r"has schema 3, .* knows 4; .*foveate index"):
+        open_store(url)
 
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):

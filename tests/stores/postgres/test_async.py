@@ -157,6 +157,39 @@ def test_a_cancelled_task_leaves_the_pool_usable(new_schema: Callable[[], str]):
     asyncio.run(break_off())
 
 
+def test_a_write_that_is_cancelled_in_a_batch_goes_with_it(new_schema: Callable[[], str]):
+    """T5: the batch is undone behind what still runs, and the next one finds nothing of it."""
+    url = f"{new_schema()}&pool=1"
+    entries = corpus(count=4)
+
+    async def put(store, entry) -> None:
+        vectors = EMBEDDER.embed([chunk.text for chunk in entry.chunks])
+        await store.put(entry.document, entry.chunks, vectors)
+
+    async def broken(store, begun: asyncio.Event) -> None:
+        async with store.batch():
+            await put(store, entries[0])
+            begun.set()
+            for entry in entries[1:] * 50:
+                await put(store, entry)
+
+    async def cancel() -> None:
+        async with await open_async_store(url, **NAMES) as store:
+            begun = asyncio.Event()
+            task = asyncio.create_task(broken(store, begun))
+            await asyncio.wait_for(begun.wait(), 30)
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asyncio.wait_for(task, 30)
+            assert await store.documents() == []
+            async with store.batch():
+                await put(store, entries[0])
+            assert [name for name, _ in await store.documents()] == ["d00"]
+
+    asyncio.run(cancel())
+
+
 def test_what_cannot_be_awaited_says_so(new_schema: Callable[[], str], tmp_path):
     """X1, X3: a folder has no async store; one that is closed or not there is our error."""
     url = new_schema()

@@ -8,24 +8,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from foveate.core.errors import ExternalError
-from foveate.core.state import combine_states, state_hash
 from foveate.core.types import content_hash
+from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
-from foveate.stores.lance import files, part, schema
+from foveate.stores.lance import files, postings, schema
 from foveate.stores.lance.files import Snapshot
-from foveate.stores.lance.labels import labels_from_metadata
 from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.scan import vectors_from_column
-from foveate.stores.lance.schema import Audience, Segment, audience_number
-from foveate.stores.recount import MAX_FINDINGS, ReaderTotals, text_findings
-from foveate.stores.report import Finding, Report
+from foveate.stores.lance.schema import Audience, Segment
+from foveate.stores.recount import Recount, text_findings
+from foveate.stores.report import Report
 from foveate.stores.rows import SHARED, chunk_members, document_member, terms_to_index
+from foveate.stores.scoring import decode_places
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,7 +32,7 @@ class _CheckTotals:
 
     documents: Counter[str] = field(default_factory=Counter)
     chunk_ids: Counter[str] = field(default_factory=Counter)
-    readers: ReaderTotals[str] = field(default_factory=ReaderTotals)
+    readers: Recount[Any] = field(default_factory=Recount)
 
 
 def check(place: Location, now: Snapshot, *, embedder: str, dimensions: int) -> Report:
@@ -47,28 +45,15 @@ def check(place: Location, now: Snapshot, *, embedder: str, dimensions: int) -> 
         "vectors": _check_vectors(now, dimensions),
         "state": _check_state(now, books),
     }
-    findings = tuple(
-        Finding(part=name, what=what)
-        for name, what_is_wrong in found.items()
-        for what in islice(_readable(place, what_is_wrong), MAX_FINDINGS)
-    )
-    return Report(
-        documents=len(books.documents),
-        chunks=books.chunk_ids.total(),
-        state_root=state_hash(combine_states(books.readers.states.values()), embedder=embedder),
-        findings=findings,
-    )
+    for name, findings in found.items():
+        books.readers.take(name, _readable(place, findings))
+    return books.readers.report(len(books.documents), books.chunk_ids.total(), embedder)
 
 
 def _readable(place: Location, findings: Iterator[str]) -> Iterator[str]:
-    """The findings; that something cannot be read is one."""
-    try:
-        with convert_engine_errors(place):
-            yield from findings
-    except ExternalError as error:
-        yield str(error)
-    except Exception as error:  # noqa: BLE001 (what a damaged value leads to is not foreseen)
-        yield f"holds a value that was not put there: {error}"
+    """The findings, with Lance's errors as ours."""
+    with convert_engine_errors(place):
+        yield from findings
 
 
 def _segment_table(now: Snapshot, segment: Segment, kind: str, columns: Sequence[str]) -> Any:
@@ -79,6 +64,8 @@ def _segment_table(now: Snapshot, segment: Segment, kind: str, columns: Sequence
 
 def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
     rows: dict[str, dict[str, Any]] = {}
+    audiences = now.head.audiences.items()
+    books.readers.principals.update((number, one.principals) for number, one in audiences)
     for number, segment in now.head.segments.items():
         for kind, name in segment.files.items():
             if name not in now.files:
@@ -88,7 +75,7 @@ def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
             name = row["document_id"]
             books.documents[name] += 1
             yield from text_findings(row, row["packed"])
-            yield from _check_audience(f"document {name!r}", row)
+            yield from books.readers.audience_findings(row)
             rows[name] = {key: row[key] for key in SHARED}
             _, encoded = document_member(row)
             books.readers.add([(row["principals"], encoded)], 0)
@@ -97,6 +84,7 @@ def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
         table = _segment_table(now, segment, "chunks", schema.CHUNK_COLUMNS)
         for row in table.to_pylist() if table is not None else ():
             yield from _check_chunk(row, number, rows.get(row["document_id"]))
+            yield from books.readers.audience_findings(None, [row])
             books.chunk_ids[row["chunk_id"]] += 1
             ((_, encoded),) = chunk_members(row, [row])
             books.readers.add([(row["principals"], encoded)], 1)
@@ -107,11 +95,6 @@ def _find_duplicates(what: str, names: Mapping[str, int]) -> Iterator[str]:
     for name, times in names.items():
         if times > 1:
             yield f"{what} {name!r} is there {times} times"
-
-
-def _check_audience(name: str, row: dict[str, Any]) -> Iterator[str]:
-    if row["audience"] != audience_number(row["principals"]):
-        yield f"{name} has an audience of other principals"
 
 
 def _check_chunk(
@@ -126,21 +109,19 @@ def _check_chunk(
         yield f"chunk {name!r} says other things of its document than that does"
     if content_hash(row["text"]) != row["content_hash"]:
         yield f"chunk {name!r}: its text is not the one that was put"
-    yield from _check_audience(f"chunk {name!r}", row)
-    if row["labels"] != labels_from_metadata(row["metadata"]):
+    if row["labels"] != encode_facts(row["metadata"]):
         yield f"chunk {name!r} is filtered by other metadata than its own"
 
 
 def _check_postings(now: Snapshot) -> Iterator[str]:
     """Places of live chunks are those of their texts; those of dead ones are never looked at."""
-    local = (1 << schema.LOCAL_BITS) - 1
     for number, segment in now.head.segments.items():
         table = _segment_table(
             now, segment, "chunks", ["key", "chunk_id", "text", "metadata", "terms"]
         )
         if table is None or not table.num_rows:
             continue
-        at = table.column("key").to_numpy() & local
+        at = table.column("key").to_numpy() & postings.LOCAL_MASK
         texts: list[list[str]] = [[] for _ in range(int(at.max()) + 1)]
         lengths = table.column("terms").to_pylist()
         rows = table.select(["chunk_id", "text", "metadata"]).to_pylist()
@@ -148,8 +129,7 @@ def _check_postings(now: Snapshot) -> Iterator[str]:
             texts[place] = terms_to_index(row)
             if len(texts[place]) != length:
                 yield f"chunk {row['chunk_id']!r} has {len(texts[place])} terms, not {length}"
-        terms, ends, places = part.build_postings(texts)
-        expected = dict(zip(terms, np.split(places, ends[:-1]), strict=True)) if terms else {}
+        expected = _places_by_term(postings.build_postings(0, number, texts))
         stored = _segment_table(now, segment, "postings", schema.POSTING_COLUMNS)
         yield from _check_places(number, stored, expected, at)
 
@@ -159,18 +139,25 @@ def _check_places(number: int, stored: Any, expected: dict[str, Any], live: Any)
         if expected:
             yield f"segment {number} has no words"
         return
-    ends, places = part.places_from_binary(stored.column("places"))
     terms = stored.column("term").to_pylist()
     if terms != sorted(set(terms)):
         yield f"segment {number}: its terms are not in order"
     if set(stored.column("segment").to_pylist()) - {number}:
         yield f"segment {number} has words of another one"
-    found = dict(zip(terms, np.split(places, ends[:-1]), strict=True)) if terms else {}
+    found, nothing = _places_by_term(stored), np.zeros(0, np.int64)
     for term in sorted(found.keys() | expected.keys()):
-        mine = found.get(term, places[:0])
-        mine = mine[np.isin(mine >> part.COUNT_BITS, live)]
-        if not np.array_equal(mine, expected.get(term, places[:0])):
+        mine = found.get(term, nothing)
+        mine = mine[np.isin(decode_places(mine)[0], live)]
+        if not np.array_equal(mine, expected.get(term, nothing)):
             yield f"segment {number}: the places of {term!r} are not those of its texts"
+
+
+def _places_by_term(table: Any) -> dict[str, Any]:
+    if not table.num_rows:
+        return {}
+    lengths, places = postings.read_places(table.column("places"))
+    of_terms = np.split(places, np.cumsum(lengths)[:-1])
+    return dict(zip(table.column("term").to_pylist(), of_terms, strict=True))
 
 
 def _check_vectors(now: Snapshot, dimensions: int) -> Iterator[str]:
@@ -191,4 +178,4 @@ def _check_state(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
     for principals in sorted(noted.keys() | books.readers.states.keys()):
         audience = noted.get(principals, Audience(principals=principals))
         figures = [audience.documents, audience.chunks]
-        yield from books.readers.findings(principals, principals, audience.state, figures)
+        yield from books.readers.state_findings(principals, principals, audience.state, figures)

@@ -50,7 +50,7 @@ class RemovedRows:
     """Stored documents that leave, as rows, and the addresses of all rows that leave with them."""
 
     documents: list[dict[str, Any]] = field(default_factory=list)
-    chunks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    chunks: list[dict[str, Any]] = field(default_factory=list)
     addresses: dict[int, list[int]] = field(default_factory=dict)
     """Fragment → rows of it."""
 
@@ -91,14 +91,11 @@ def find_removed_rows(snapshot: Snapshot, names: Collection[str]) -> RemovedRows
         documents = snapshot.read_rows("documents", fields, condition, with_row_address=True)
         fields = ["audience", "document_id", *CHUNK_FIELDS]
         chunks = snapshot.read_rows("chunks", fields, condition, with_row_address=True)
-        for table, is_document in ((documents, True), (chunks, False)):
+        for table, rows in ((documents, found.documents), (chunks, found.chunks)):
             for row in table.to_pylist() if table is not None else ():
                 address = row.pop("_rowaddr")
                 found.addresses.setdefault(address >> 32, []).append(address)
-                if is_document:
-                    found.documents.append(row)
-                else:
-                    found.chunks.setdefault(row["document_id"], []).append(row)
+                rows.append(row)
     return found
 
 
@@ -161,14 +158,24 @@ def plan_commit(place: Location, snapshot: Snapshot, order: CommitRequest) -> Co
         return None
     head = _update_head(snapshot.head, parts, went)
     updated, emptied = _delete_rows(snapshot, went.addresses)
-    head, orphans = _drop_empty_files(snapshot, _marked(place, snapshot, head, updated), emptied)
+    head, orphans = _drop_empty_files(snapshot, head, emptied)
+    removed = [*emptied, *orphans]
+    updated = {number: one for number, one in updated.items() if number not in orphans}
+    deletions = {one.deletion_file.path(number) for number, one in updated.items()}
+    digests = {
+        **remaining_digests(snapshot, removed, updated),
+        **{path: files.digest_of_deletions(place, path) for path in deletions},
+    }
+    for one in parts:
+        digests.update(one.digests)
+    head = replace(head, digests=digests)
     sent = {one.segment: one.written for one in parts} if order.sent else {}
     since = int(time.time()) - 2 * parts_.LIFETIME_SECONDS
     return CommitPlan(
         removed_count=len(went.documents),
         head=record_transaction(head, order.number, sent, since=since),
-        removed=[*emptied, *orphans],
-        updated=[one for number, one in updated.items() if number not in orphans],
+        removed=removed,
+        updated=list(updated.values()),
         added=[text for one in parts for text in one.fragments.values()],
     )
 
@@ -202,22 +209,15 @@ def write_commit(
 
 
 def _update_head(head: Head, parts: Sequence[Part], went: RemovedRows) -> Head:
-    pairs = ((row, went.chunks.get(row["document_id"], [])) for row in went.documents)
-    for change in parts_.sum_by_principals(pairs):
+    for change in parts_.sum_by_principals(went.documents, went.chunks):
         head = apply_change(head, change, sign=-1)
     for one in parts:
         for change in one.audiences:
             head = apply_change(head, change, sign=1)
-    return replace(
-        head,
-        segments={
-            **head.segments,
-            **{
-                one.segment: parts_.segment_from_fragments(one.fragments, one.rows, one.digests)
-                for one in parts
-            },
-        },
-    )
+    segments = {
+        one.segment: parts_.segment_from_fragments(one.fragments, one.rows) for one in parts
+    }
+    return replace(head, segments={**head.segments, **segments})
 
 
 def _delete_rows(
@@ -235,18 +235,19 @@ def _delete_rows(
     return updated, emptied
 
 
-def _marked(place: Location, snapshot: Snapshot, head: Head, updated: Mapping[int, Any]) -> Head:
-    """The head with the digests of what says which rows are gone."""
-    segments = dict(head.segments)
-    for number, segment in snapshot.head.segments.items():
-        for kind, name in segment.files.items():
-            fragment = snapshot.files[name].fragment_id
-            if fragment in updated:
-                path = updated[fragment].deletion_file.path(fragment)
-                mine = {files.deletions(kind): files.digest_of_deletions(place, path)}
-                old = segments[number]
-                segments[number] = replace(old, digests={**old.digests, **mine})
-    return replace(head, segments=segments)
+def remaining_digests(
+    snapshot: Snapshot, removed: Collection[int], updated: Collection[int] = ()
+) -> dict[str, str]:
+    """The head's digests without files of `removed` fragments, and without old lists of deletions.
+
+    `updated`: fragments that get a new list of the rows that are gone.
+    """
+    gone = set[str | None]()
+    for number in removed:
+        gone.add(snapshot.dataset.get_fragment(number).data_files()[0].path)
+    for number in (*removed, *updated):
+        gone.add(snapshot.dataset.get_fragment(number).deletion_file())
+    return {name: digest for name, digest in snapshot.head.digests.items() if name not in gone}
 
 
 def _drop_empty_files(

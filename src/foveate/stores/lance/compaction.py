@@ -10,15 +10,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from foveate.stores.lance import part as codec
 from foveate.stores.lance import part as parts
 from foveate.stores.lance import schema
-from foveate.stores.lance.commit import CommitPlan, write_commit
+from foveate.stores.lance.commit import CommitPlan, remaining_digests, write_commit
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.location import CommitConflict, Location
+from foveate.stores.lance.postings import merge_postings
 from foveate.stores.lance.schema import Head
 from foveate.stores.lance.search import VECTOR_INDEX
 
@@ -109,14 +108,15 @@ def merge_segments(now: Snapshot, place: Location, dimensions: int, numbers: Seq
         )
         postings = _read_rows(now, numbers, "postings", schema.POSTING_COLUMNS)
         sizes = {number: one.rows for number, one in old.items()}
-        tables["postings"] = _merge_postings(dimensions, segment, postings, keys, sizes)
+        tables["postings"] = merge_postings(dimensions, segment, postings, keys, sizes)
     made = parts.write_fragments(place, tables)
     segments = {n: s for n, s in now.head.segments.items() if n not in old}
     if made:
         rows = 0 if "chunks" not in tables else tables["chunks"].num_rows
-        segments[segment] = parts.segment_from_fragments(made, rows, parts.digests(place, made))
+        segments[segment] = parts.segment_from_fragments(made, rows)
     gone = [now.files[name].fragment_id for one in old.values() for name in one.files.values()]
-    head = replace(now.head, segments=segments)
+    digests = {**remaining_digests(now, gone), **parts.digests(place, made)}
+    head = replace(now.head, segments=segments, digests=digests)
     write_commit(place, now, CommitPlan(head=head, removed=gone, added=list(made.values())))
 
 
@@ -129,37 +129,6 @@ def _read_rows(now: Snapshot, numbers: Sequence[int], kind: str, columns: Sequen
     if not fragments:
         return None
     return now.dataset.scanner(columns=list(columns), fragments=fragments).to_table()
-
-
-def _merge_postings(
-    dimensions: int, segment: int, postings: Any, keys: Any, sizes: dict[int, int]
-) -> Any:
-    """Postings of several segments as those of one; `keys`: old keys in the new order."""
-    bases = dict(zip(sizes, np.cumsum([0, *sizes.values()])[:-1].tolist(), strict=True))
-    new = np.full(sum(sizes.values()), -1, dtype=np.int64)
-    local_mask = (1 << schema.LOCAL_BITS) - 1
-    base_of_key = np.array([bases[n] for n in (keys >> schema.LOCAL_BITS).tolist()], np.int64)
-    new[base_of_key + (keys & local_mask)] = np.arange(len(keys))
-    terms = postings.column("term").combine_chunks().dictionary_encode()
-    terms = terms.combine_chunks() if hasattr(terms, "combine_chunks") else terms
-    names = terms.dictionary.to_pylist()
-    sorted_names = sorted(names)
-    places_of_names = {name: n for n, name in enumerate(sorted_names)}
-    rank = np.array([places_of_names[name] for name in names], dtype=np.int64)
-    ends, places = codec.places_from_binary(postings.column("places"))
-    lengths = np.diff(ends, prepend=0)
-    base_of_row = np.array([bases[n] for n in postings.column("segment").to_pylist()], np.int64)
-    term = np.repeat(rank[terms.indices.to_numpy()], lengths)
-    local = new[np.repeat(base_of_row, lengths) + (places >> codec.COUNT_BITS)]
-    live = local >= 0
-    term, local, times = term[live], local[live], (places & codec.COUNT_MASK)[live]
-    order = np.lexsort((local, term))
-    term, local, times = term[order], local[order], times[order]
-    kept, term = np.unique(term, return_inverse=True)
-    ends = np.searchsorted(term, np.arange(len(kept)), side="right").astype(np.int64)
-    moved = ((local << codec.COUNT_BITS) | times).astype("<u4")
-    said = [sorted_names[n] for n in kept.tolist()]
-    return parts.posting_table(dimensions, segment, said, ends, moved)
 
 
 def update_indexes(now: Snapshot, dimensions: int, exact: int) -> None:

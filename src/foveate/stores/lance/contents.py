@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
@@ -29,6 +28,14 @@ from foveate.stores.rows import DOCUMENT_FIELDS, document_from_row, textless_doc
 
 _MAX_LISTED_HASHES = 1_000
 """Beyond so many hashes all rows of their space are read, which is cheaper than a long list."""
+_COLUMNS = pa.schema(
+    [
+        ("fingerprint", pa.string()),
+        ("hash", pa.string()),
+        ("tokens", pa.int64()),
+        ("checksum", pa.int64()),
+    ]
+)
 _FILES_TO_MERGE = 32
 """Small files are joined when there are so many."""
 _TIERS = (1 << 5, 1 << 10, 1 << 15, 1 << 20)
@@ -53,35 +60,33 @@ class TokenCounts:
         if dataset is None:
             return {}
         wanted = set(hashes)
-        found: dict[str, tuple[int, bytes]] = {}
+        found: dict[str, int] = {}
         for some in (
             iter_batches(sorted(wanted), _MAX_LISTED_HASHES)
             if len(wanted) <= 4 * _MAX_LISTED_HASHES
             else [()]
         ):
-            condition = f"space = {quote_literal(_space(fingerprint))}"
+            condition = f"fingerprint = {quote_literal(fingerprint)}"
             if some:
                 condition += f" AND {in_condition('hash', some)}"
-            columns = ["hash", "data", "moment"]
+            columns = ["hash", "tokens", "checksum"]
             rows = dataset.scanner(columns=columns, filter=condition).to_table()
-            for name, data, at in zip(*(rows.column(c).to_pylist() for c in columns), strict=True):
-                if name in wanted and at >= found.get(name, (0, b""))[0]:
-                    found[name] = at, data
-        said = {name: data.partition(b" ")[0] for name, (_, data) in found.items()}
-        counts = {name: int(count) for name, count in said.items() if count.isdigit()}
-        return {
-            name: count
-            for name, count in counts.items()
-            if found[name][1] == _encode(fingerprint, name, count)
-        }
+            each = zip(*(rows.column(c).to_pylist() for c in columns), strict=True)
+            found |= {
+                name: tokens
+                for name, tokens, noted in each
+                if name in wanted and noted == checksum((fingerprint, name, tokens))
+            }
+        return found
 
     def add(self, counts: Iterable[tuple[str, Mapping[str, int]]]) -> None:
         """Keep these, by fingerprint; one commit, which cannot meet another's."""
         rows = [
-            (_space(fingerprint), name, _encode(fingerprint, name, int(count)))
+            (*row, checksum(row))
             for fingerprint, many in counts
             for name, count in many.items()
             if is_encodable(fingerprint + name)
+            for row in ((fingerprint, name, int(count)),)
         ]
         if not rows:
             return
@@ -133,22 +138,11 @@ class TokenCounts:
         return self._dataset
 
 
-def _space(fingerprint: str) -> str:
-    """Under what the table has the counts of one tokenizer."""
-    return f"counts {fingerprint}"
-
-
-def _encode(fingerprint: str, name: str, count: int) -> bytes:
-    return f"{count} {checksum((fingerprint, name, count))}".encode()
-
-
-def _build_table(rows: Sequence[tuple[str, str, bytes]]) -> Any:
-    moment = time.time_ns()
-    columns = zip(*rows, strict=True) if rows else ([], [], [])
-    types = (pa.string(), pa.string(), pa.binary())
-    arrays = [pa.array(list(c), kind) for c, kind in zip(columns, types, strict=True)]
-    arrays.append(pa.array([moment] * len(rows), pa.int64()))
-    return pa.table(arrays, names=["space", "hash", "data", "moment"])
+def _build_table(rows: Sequence[tuple[str, str, int, int]]) -> Any:
+    columns = list(zip(*rows, strict=True)) or [()] * len(_COLUMNS)
+    return pa.table(
+        [pa.array(c, one.type) for c, one in zip(columns, _COLUMNS, strict=True)], _COLUMNS
+    )
 
 
 def compute_stats(

@@ -13,9 +13,10 @@ from typing import Any
 
 from blake3 import blake3
 
+from foveate.stores.atomic_write import atomic_write
 from foveate.stores.checksums import damage
 from foveate.stores.lance.location import Location
-from foveate.stores.lance.schema import Head, head_from_rows
+from foveate.stores.lance.schema import Head, head_from_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,14 +54,11 @@ class Snapshot:
 def load_snapshot(dataset: Any) -> Snapshot:
     """The version that a dataset is at."""
     files = {one.data_files()[0].path: one for one in dataset.get_fragments()}
-    heads = [one for one in files.values() if list(one.data_files()[0].fields) == [0, 1]]
+    heads = [one for one in files.values() if list(one.data_files()[0].fields) == [0]]
     if len(heads) != 1:
         raise damage("its table has no head, or more than one")
-    rows = heads[0].to_table(columns=["head_key", "head_value"])
-    pairs = zip(rows.column(0).to_pylist(), rows.column(1).to_pylist(), strict=True)
-    return Snapshot(
-        dataset=dataset, head=head_from_rows(pairs), number=heads[0].fragment_id, files=files
-    )
+    head = head_from_table(heads[0].to_table(columns=["head"]))
+    return Snapshot(dataset=dataset, head=head, number=heads[0].fragment_id, files=files)
 
 
 _TABLE = "store.lance"
@@ -99,37 +97,27 @@ def wrong(
     """Findings for changed files; the digests of all files are put into `found`."""
     if place.local_path() is None:
         return
-    for number, segment in now.head.segments.items():
-        for kind, name in segment.files.items():
-            fragment = now.files.get(name)
-            if fragment is None:
-                yield f"segment {number}: its file of {kind} is not there"
-                continue
-            gone = fragment.deletion_file()
-            metadata = fragment.metadata
-            key = f"{name} {metadata.to_json()['files']} {metadata.physical_rows}"
-            found[key] = known.get(key) or digest_of(place, metadata)
-            if found[key] != segment.digests.get(kind):
-                yield f"segment {number}: its file of {kind} is not as it was written"
-            if gone is not None:
-                found[gone] = known.get(gone) or digest_of_deletions(place, gone)
-            if found.get(gone, "") != segment.digests.get(deletions(kind), ""):
-                yield f"segment {number}: which {kind} are gone is not as it was written"
+    there: dict[str, str] = {}
+    for name, fragment in now.files.items():
+        if fragment.fragment_id == now.number:
+            continue
+        metadata, gone = fragment.metadata, fragment.deletion_file()
+        key = f"{name} {metadata.to_json()['files']} {metadata.physical_rows}"
+        there[name] = found[key] = known.get(key) or digest_of(place, metadata)
+        if gone is not None:
+            there[gone] = found[gone] = known.get(gone) or digest_of_deletions(place, gone)
+    for name in sorted(there.keys() | now.head.digests.keys()):
+        if there.get(name) != now.head.digests.get(name):
+            yield f"its file {name} is not as it was written"
     yield from _wrong_indexes(place, now, known, found)
-
-
-def deletions(kind: str) -> str:
-    """Under what a segment has the digest of a kind's deleted rows."""
-    return f"{kind} deleted"
 
 
 def seal_indexes(place: Location) -> None:
     """Write the digests of indexes that were made or changed beside their files."""
     for folder in _indexes(place):
         if not (folder / INDEXES).exists():
-            aside = folder / f"{INDEXES}.new"
-            aside.write_text(json.dumps(_inside(folder)))
-            aside.replace(folder / INDEXES)
+            with atomic_write(folder / INDEXES) as file:
+                file.write(json.dumps(_inside(folder)).encode())
 
 
 def _wrong_indexes(
@@ -155,7 +143,7 @@ def _inside(folder: Path) -> dict[str, str]:
     return {
         path.name: _digest(path)
         for path in sorted(folder.iterdir())
-        if path.is_file() and not path.name.startswith(INDEXES)
+        if path.is_file() and INDEXES not in path.name
     }
 
 

@@ -1,11 +1,10 @@
-"""Filters as conditions of Lance's SQL, and a chunk's metadata as labels; values are quoted here.
+"""Filters as conditions of Lance's SQL over chunks and their facts; values are quoted here.
 
 The meaning is that of the embedded store: a text column compares texts, a number column numbers.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,34 +12,11 @@ from foveate.core.checks import is_encodable
 from foveate.stores.filters import (
     NUMBER_COLUMNS,
     TEXT_COLUMNS,
+    encode_fact,
+    integer_from_value,
     parse_filter_values,
     text_from_value,
 )
-
-
-def labels_from_metadata(metadata: str) -> list[str]:
-    r"""A label for each key and value of a chunk's metadata (stored JSON).
-
-    >>> [
-    ...     label.split("\0")
-    ...     for label in labels_from_metadata('{"lang": "nl", "tags": ["x", 2], "no": null}')
-    ... ]
-    [['lang', 'snl'], ['tags', 'sx'], ['tags', 'n2']]
-    """
-    return [
-        _encode_label(key, item)
-        for key, value in json.loads(metadata).items()
-        for item in (value if isinstance(value, list) else [value])
-        if isinstance(item, str | int | float)
-    ]
-
-
-def _encode_label(key: str, value: str | float) -> str:
-    """NUL parts them: no key and no value in a store holds one."""
-    if isinstance(value, str):
-        return f"{key}\0s{value}"
-    whole = int(value) if float(value).is_integer() else value
-    return f"{key}\0n{whole!r}"
 
 
 def quote_literal(value: str) -> str:
@@ -67,20 +43,9 @@ def where_condition(where: Mapping[str, Any]) -> str:
             column = TEXT_COLUMNS[key].partition(".")[2]
             parts.append(in_condition(column, map(text_from_value, values)))
         elif key in NUMBER_COLUMNS:
-            numbers = [n for n in map(_integer_from_value, values) if n is not None]
+            numbers = [n for n in map(integer_from_value, values) if n is not None]
             parts.append(in_condition(f"`{key}`", numbers))
         else:
-            labels = [_encode_label(key, value) for value in values]
-            said = ", ".join(quote_literal(label) for label in labels if is_encodable(label))
+            said = ", ".join(quote_literal(encode_fact(key, value)) for value in values)
             parts.append(f"array_has_any(labels, [{said}])" if said else "false")
     return " AND ".join(f"({part})" for part in parts)
-
-
-def _integer_from_value(value: str | float) -> int | None:
-    """The whole number that a value is or spells, within 64 bits; None where it is none."""
-    try:
-        number = float(value) if isinstance(value, str) else value
-        whole = int(value) if isinstance(value, str) and value.strip().isdigit() else int(number)
-    except (ValueError, OverflowError):
-        return None
-    return whole if whole == number and -(2**63) <= whole < 2**63 else None

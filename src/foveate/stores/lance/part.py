@@ -22,76 +22,15 @@ from foveate.core.errors import BadInput
 from foveate.core.state import EMPTY_STATE, update_state
 from foveate.core.types import Chunk
 from foveate.ports import Document
+from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
 from foveate.stores.lance import schema
 from foveate.stores.lance.files import digest_of
-from foveate.stores.lance.labels import labels_from_metadata
 from foveate.stores.lance.location import Location
+from foveate.stores.lance.postings import build_postings
 from foveate.stores.lance.schema import Audience, Segment, audience_number
 from foveate.stores.prepared import PreparedDocument, duplicate_id_error, prepare_document
-from foveate.stores.rows import state_members
-from foveate.stores.scoring import MAX_COUNT
-
-COUNT_BITS = 9
-"""Of how often."""
-COUNT_MASK = (1 << COUNT_BITS) - 1
-
-
-def build_postings(terms: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any]:
-    """Each chunk's terms → distinct terms, where the places of each end, all places."""
-    numbers: dict[str, int] = {}
-    flat = [numbers.setdefault(term, len(numbers)) for chunk in terms for term in chunk]
-    owner = np.repeat(np.arange(len(terms)), [len(chunk) for chunk in terms])
-    names = sorted(numbers)
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[[numbers[name] for name in names]] = np.arange(len(names))
-    keys = (rank[np.array(flat, dtype=np.int64)] << 32) | owner if flat else np.zeros(0, np.int64)
-    pairs, times = np.unique(keys, return_counts=True)
-    return names, *encode_places(pairs >> 32, pairs & 0xFFFFFFFF, times, len(names))
-
-
-def encode_places(term: Any, local: Any, times: Any, count: int) -> tuple[Any, Any]:
-    """Triples sorted by term and chunk → where each of `count` terms ends, and the places."""
-    times = np.minimum(times, MAX_COUNT)
-    copies = (times + COUNT_MASK - 1) // COUNT_MASK
-    term, local, left = (np.repeat(column, copies) for column in (term, local, times))
-    first = np.concatenate([[0], np.cumsum(copies)[:-1]]) if len(copies) else copies
-    nth = np.arange(len(left)) - np.repeat(first, copies)
-    part = np.clip(left - nth * COUNT_MASK, 0, COUNT_MASK)
-    ends = np.searchsorted(term, np.arange(count), side="right")
-    return ends.astype(np.int64), ((local << COUNT_BITS) | part).astype("<u4")
-
-
-def decode_places(places: Any) -> tuple[Any, Any]:
-    """Places (uint32) of one term in one segment → chunks' places (int64), times (int64)."""
-    local, times = (places >> COUNT_BITS).astype(np.int64), (places & COUNT_MASK).astype(np.int64)
-    if not len(times) or int(times.max()) < COUNT_MASK:
-        return local, times
-    starts = np.flatnonzero(np.concatenate([[True], local[1:] != local[:-1]]))
-    return local[starts], np.add.reduceat(times, starts)
-
-
-def binary_from_places(ends: Any, places: Any) -> Any:
-    """The places as an Arrow array of bytes, one value a term, without copying them apart."""
-    offsets = np.concatenate([[0], ends]) * 4
-    wide = pa.LargeBinaryArray.from_buffers(
-        pa.large_binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(places.tobytes())]
-    )
-    return wide.cast(pa.binary())
-
-
-def places_from_binary(column: Any) -> tuple[Any, Any]:
-    """An Arrow array of bytes → where each value ends (int64, in places), all places (uint32)."""
-    wide = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    wide = pa.concat_arrays(wide.chunks) if isinstance(wide, pa.ChunkedArray) else wide
-    wide = wide.cast(pa.large_binary())
-    if not len(wide):
-        return np.zeros(0, np.int64), np.zeros(0, "<u4")
-    _, offsets, data = wide.buffers()
-    at = np.frombuffer(offsets, dtype=np.int64)[wide.offset : wide.offset + len(wide) + 1]
-    places = np.frombuffer(data, dtype=np.uint8)[at[0] : at[-1]].copy().view("<u4")
-    return (at[1:] - at[0]) // 4, places
-
+from foveate.stores.rows import chunk_members, document_member
 
 _KEY_BITS = 63
 LIFETIME_SECONDS = 6 * 24 * 3600
@@ -102,7 +41,7 @@ LIFETIME_SECONDS = 6 * 24 * 3600
 class Part:
     """A part that is written and not committed.
 
-    `fragments`, `digests`: kind → Lance's description of its file as JSON, and the file's digest.
+    `fragments`: kind → Lance's description of its file as JSON. `digests`: file → its digest.
     `store`, `dimensions`: the store it was written for; `written`: seconds since 1970.
     """
 
@@ -124,20 +63,18 @@ def new_segment() -> int:
     return secrets.randbits(_KEY_BITS - schema.LOCAL_BITS)
 
 
-def segment_from_fragments(
-    made: Mapping[str, str], rows: int, digests: Mapping[str, str]
-) -> Segment:
-    """What the head notes of files that were written; `digests`: kind → digest of its file."""
+def segment_from_fragments(made: Mapping[str, str], rows: int) -> Segment:
+    """What the head notes of files that were written."""
     files = {
         kind: lance.FragmentMetadata.from_json(text).files[0].path for kind, text in made.items()
     }
-    return Segment(files=files, rows=rows, digests=digests)
+    return Segment(files=files, rows=rows)
 
 
 def digests(place: Location, made: Mapping[str, str]) -> dict[str, str]:
-    """Kind → digest of the file that was written."""
-    described = lance.FragmentMetadata.from_json
-    return {kind: digest_of(place, described(text)) for kind, text in made.items()}
+    """File → digest of the files that were written."""
+    written = map(lance.FragmentMetadata.from_json, made.values())
+    return {one.files[0].path: digest_of(place, one) for one in written}
 
 
 def prepare_rows(
@@ -167,7 +104,7 @@ def write_part(
     """Write the files; raises `BadInput` where two documents or chunks have one id."""
     written = int(time.time())
     rows = [one.row for one in documents]
-    chunks = [chunk for one in documents for chunk in one.chunks]
+    chunks = [{**one.row, **chunk} for one in documents for chunk in one.chunks]
     names = tuple(row["document_id"] for row in rows)
     ids = tuple(chunk["chunk_id"] for chunk in chunks)
     _check_unique(names, ids)
@@ -175,9 +112,9 @@ def write_part(
     given = {name: [row[name] for row in rows] for name in schema.DOCUMENT_COLUMNS}
     tables = {"documents": schema.build_table(schema.column_types(dimensions), given)}
     if chunks:
-        tables["chunks"] = _chunk_table(dimensions, segment, documents)
-        terms, ends, places = build_postings([terms for one in documents for terms in one.terms])
-        tables["postings"] = posting_table(dimensions, segment, terms, ends, places)
+        tables["chunks"] = _chunk_table(dimensions, segment, chunks, documents)
+        terms = [terms for one in documents for terms in one.terms]
+        tables["postings"] = build_postings(dimensions, segment, terms)
     made = write_fragments(place, tables)
     known: dict[str, dict[str, int]] = {}
     for one in documents:
@@ -192,7 +129,7 @@ def write_part(
         chunks=ids,
         fragments=made,
         digests=digests(place, made),
-        audiences=sum_by_principals((one.row, one.chunks) for one in documents),
+        audiences=sum_by_principals(rows, chunks),
         known={name: counts for name, counts in known.items() if counts},
     )
 
@@ -213,7 +150,7 @@ def check_parts(place: Location, parts: Iterable[Part], *, store: str, dimension
                 "this part is older than six days, and its files may be cleaned away; "
                 "write its documents again"
             )
-        for name in segment_from_fragments(one.fragments, one.rows, one.digests).files.values():
+        for name in segment_from_fragments(one.fragments, one.rows).files.values():
             if not files.contains(name):
                 raise BadInput(
                     f"this part's file {name} is not in the store any more; "
@@ -234,16 +171,16 @@ def _check_unique(names: Sequence[str], ids: Sequence[str]) -> None:
 
 
 def sum_by_principals(
-    documents: Iterable[tuple[dict[str, Any], Sequence[dict[str, Any]]]],
+    documents: Sequence[dict[str, Any]], chunks: Iterable[dict[str, Any]]
 ) -> tuple[Audience, ...]:
-    """What each set of principals may read of (document row, chunk rows) pairs."""
+    """What each set of principals may read of these rows; chunks name their documents."""
+    owned = Counter(row["principals"] for row in documents)
     members: dict[str, list[bytes]] = {}
-    owned = Counter[str]()
-    for row, chunk_rows in documents:
-        owned[row["principals"]] += 1
-        encoded = state_members(row, chunk_rows)
-        for one, (_, member) in zip((row, *chunk_rows), encoded, strict=True):
-            members.setdefault(one["principals"], []).append(member)
+    for row in documents:
+        members.setdefault(row["principals"], []).append(document_member(row)[1])
+    for chunk in chunks:
+        ((_, encoded),) = chunk_members(chunk, [chunk])
+        members.setdefault(chunk["principals"], []).append(encoded)
     return tuple(
         Audience(
             principals=principals,
@@ -273,14 +210,18 @@ def write_fragments(place: Location, tables: Mapping[str, Any]) -> dict[str, str
     return written
 
 
-def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocument]) -> Any:
-    rows = [{**one.row, **chunk} for one in documents for chunk in one.chunks]
+def _chunk_table(
+    dimensions: int,
+    segment: int,
+    rows: Sequence[dict[str, Any]],
+    documents: Sequence[PreparedDocument],
+) -> Any:
     vectors = np.concatenate([one.vectors for one in documents])
     given: dict[str, Any] = {name: [row.get(name) for row in rows] for name in schema.CHUNK_COLUMNS}
     given["key"] = chunk_keys(segment, len(rows))
     given["terms"] = [len(terms) for one in documents for terms in one.terms]
     given["norm"] = pa.array(squared_norms(vectors))
-    given["labels"] = [labels_from_metadata(row["metadata"]) for row in rows]
+    given["labels"] = [encode_facts(row["metadata"]) for row in rows]
     if dimensions:
         halves = pa.array(vectors.astype(np.float16).ravel())
         given["vector"] = pa.FixedSizeListArray.from_arrays(halves, dimensions)
@@ -290,13 +231,3 @@ def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocu
 def chunk_keys(segment: int, rows: int) -> Any:
     """The keys of a segment's chunks, in their order."""
     return pa.array((segment << schema.LOCAL_BITS) + np.arange(rows, dtype=np.int64))
-
-
-def posting_table(dimensions: int, segment: int, terms: Any, ends: Any, places: Any) -> Any:
-    """One row a term."""
-    given = {
-        "term": terms,
-        "segment": pa.array(np.full(len(ends), segment, dtype=np.int64)),
-        "places": binary_from_places(ends, places),
-    }
-    return schema.build_table(schema.column_types(dimensions), given)

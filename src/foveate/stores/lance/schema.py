@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import secrets
-import struct
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 from blake3 import blake3
 
-from foveate.core.errors import BadInput, ExternalError
+from foveate.core.errors import BadInput
 from foveate.core.state import EMPTY_STATE, combine_states
 from foveate.stores.checksums import damage, sum_of_facts
 from foveate.stores.lance.location import Location
@@ -34,7 +34,6 @@ from foveate.stores.rows import DOCUMENT_FIELDS, parse_principals
 PUBLIC_AUDIENCE = 0
 """The audience of what everybody may read."""
 
-_FIGURES = struct.Struct("<qq")
 _MAX_RECENT = 256
 """So many transactions are remembered, for writers to whom the answer was lost."""
 
@@ -58,16 +57,18 @@ class Segment:
 
     files: Mapping[str, str]
     rows: int
-    digests: Mapping[str, str] = field(default_factory=dict)
-    """Kind → digest of its file, and of which of its rows are gone (`files.py`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """Audiences and segments by number, committed parts from outside, and recent transactions."""
+    """Audiences and segments by number, committed parts from outside, and recent transactions.
+
+    `digests`: of data files and of lists of deleted rows (`files.py`).
+    """
 
     audiences: Mapping[int, Audience] = field(default_factory=dict)
     segments: Mapping[int, Segment] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
     committed: Mapping[int, int] = field(default_factory=dict)
     recent: tuple[int, ...] = ()
 
@@ -129,76 +130,44 @@ def _negate(state: bytes) -> bytes:
 
 
 def table_from_head(head: Head) -> Any:
-    """The head as rows: a key and bytes each."""
-    rows = [
-        (
-            f"audience:{number}",
-            a.state + _FIGURES.pack(a.documents, a.chunks) + a.principals.encode(),
-        )
-        for number, a in sorted(head.audiences.items())
-    ]
-    rows += [
-        (
-            f"segment:{number}",
-            json.dumps(
-                {"files": dict(s.files), "rows": s.rows, "digests": dict(s.digests)}
-            ).encode(),
-        )
-        for number, s in sorted(head.segments.items())
-    ]
-    if head.committed:
-        pairs = sorted(head.committed.items())
-        rows.append(("committed", b"".join(_FIGURES.pack(*pair) for pair in pairs)))
-    if head.recent:
-        rows.append(("recent", struct.pack(f"<{len(head.recent)}q", *head.recent)))
-    # Never without a row, so that there always is a file to replace.
-    rows = [("head", _digest(rows)), *rows]
-    schema = pa.schema([("head_key", pa.string()), ("head_value", pa.binary())])
-    keys, values = zip(*rows, strict=True)
-    return pa.table([pa.array(keys), pa.array(values, pa.binary())], schema=schema)
+    """The head as one row: the digest of its JSON, and the JSON."""
+    record = {
+        "audiences": {
+            number: (a.principals, b64encode(a.state).decode(), a.documents, a.chunks)
+            for number, a in head.audiences.items()
+        },
+        "segments": {number: (dict(s.files), s.rows) for number, s in head.segments.items()},
+        "digests": dict(head.digests),
+        "committed": dict(head.committed),
+        "recent": head.recent,
+    }
+    data = json.dumps(record).encode()
+    return pa.table({"head": pa.array([blake3(data).digest() + data], pa.binary())})
 
 
-def _digest(rows: Iterable[tuple[str, bytes]]) -> bytes:
-    """Of the head's other rows, whatever their order."""
-    digest = blake3()
-    for key, value in sorted(rows):
-        digest.update(f"{len(key)} {len(value)} {key}".encode() + value)
-    return digest.digest()
-
-
-def head_from_rows(rows: Iterable[tuple[str, bytes]]) -> Head:
-    """The head of these rows; raises `ExternalError` for damage."""
-    audiences: dict[int, Audience] = {}
-    segments: dict[int, Segment] = {}
-    committed: dict[int, int] = {}
-    recent: tuple[int, ...] = ()
-    given = list(rows)
-    if dict(given).get("head") != _digest([row for row in given if row[0] != "head"]):
+def head_from_table(rows: Any) -> Head:
+    """The head of this row; raises `ExternalError` for damage."""
+    (value,) = rows.column("head").to_pylist() if rows.num_rows == 1 else (b"",)
+    digest, data = value[:_DIGEST_SIZE], value[_DIGEST_SIZE:]
+    if blake3(data).digest() != digest:
         raise damage("its head is not as it was written")
-    for key, value in given:
-        kind, _, number = key.partition(":")
-        if kind == "audience":
-            end = len(EMPTY_STATE) + _FIGURES.size
-            documents, chunks = _FIGURES.unpack(value[len(EMPTY_STATE) : end])
-            audiences[int(number)] = Audience(
-                principals=value[end:].decode(),
-                state=value[: len(EMPTY_STATE)],
-                documents=documents,
-                chunks=chunks,
+    record = json.loads(data)
+    return Head(
+        audiences={
+            int(number): Audience(
+                principals=principals, state=b64decode(state), documents=documents, chunks=chunks
             )
-        elif kind == "segment":
-            record = json.loads(value)
-            segments[int(number)] = Segment(**record)
-        elif key == "committed":
-            committed = dict(_FIGURES.iter_unpack(value))
-        elif key == "recent":
-            recent = struct.unpack(f"<{len(value) // 8}q", value)
-        elif key != "head":
-            raise ExternalError(f"store: its head has a row {key!r} that this version cannot read")
-    return Head(audiences=audiences, segments=segments, committed=committed, recent=recent)
+            for number, (principals, state, documents, chunks) in record["audiences"].items()
+        },
+        segments={int(n): Segment(files=s[0], rows=s[1]) for n, s in record["segments"].items()},
+        digests=record["digests"],
+        committed={int(number): written for number, written in record["committed"].items()},
+        recent=tuple(record["recent"]),
+    )
 
 
-VERSION = 2
+_DIGEST_SIZE = 32
+VERSION = 3
 LOCAL_BITS = 23
 MAX_SEGMENT_ROWS = 1 << LOCAL_BITS
 """So many chunks in a segment."""
@@ -219,13 +188,13 @@ POSTING_COLUMNS = ("term", "segment", "places")
 def column_types(dimensions: int) -> dict[str, Any]:
     """Column → Arrow type. A vector's numbers are whole, -127 to 127: half floats hold them."""
     text, number, data = pa.string(), pa.int64(), pa.binary()
-    names = {"head_key": text, "head_value": data}
+    names = {"head": data}
     names |= dict.fromkeys(("chunk_id", *_SHARED_COLUMNS, "content_hash", "text_hash"), text)
     names |= {"audience": number, "packed": data, "key": number}
     names |= dict.fromkeys(POSITION_COLUMNS, number)
     names |= {"section": text, "text": text, "terms": pa.int32(), "norm": pa.int32()}
     names |= {"labels": pa.list_(text)}
-    names |= {"term": text, "segment": number, "places": data}
+    names |= {"term": text, "segment": number, "places": pa.list_(number)}
     if dimensions:
         names["vector"] = pa.list_(pa.float16(), dimensions)
     return names
@@ -255,7 +224,8 @@ def connect(
     if int(metadata["foveate"]) != VERSION:
         raise BadInput(
             f"the store in {place.name!r} has schema {metadata['foveate']}, this version knows "
-            f"{VERSION}; update foveate, or index the documents into a new place"
+            f"{VERSION}; update foveate if it is older, or make the store again in a new place: "
+            "foveate index FOLDER --store lance:PATH"
         )
     if metadata.pop("checksum", None) != str(sum_of_facts(metadata)) or not _ordered(
         found, metadata

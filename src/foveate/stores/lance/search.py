@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from blake3 import blake3
 
 from foveate.core.state import state_hash
@@ -18,10 +21,11 @@ from foveate.core.text.terms import query_terms
 from foveate.core.types import Chunk, Vector
 from foveate.ports import SearchResult
 from foveate.stores.int8 import cosine_similarities, cosines, nearest, quantise_query
-from foveate.stores.lance import labels, part
+from foveate.stores.lance import labels
 from foveate.stores.lance.commit import iter_batches
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import in_condition
+from foveate.stores.lance.postings import read_places
 from foveate.stores.lance.scan import Scan, vectors_from_column
 from foveate.stores.lance.schema import LOCAL_BITS, POSTING_COLUMNS
 from foveate.stores.lexical import View, bm25, read_through_cache
@@ -33,6 +37,7 @@ from foveate.stores.scoring import (
     best_matches,
     best_positions,
     check_limits,
+    decode_places,
     fuse,
     search_result,
 )
@@ -49,26 +54,21 @@ def lexical_scores(snapshot: Snapshot, scan: Scan, terms: Sequence[str], view: V
 
 def _read_postings(snapshot: Snapshot, scan: Scan, terms: Sequence[str]) -> list[tuple[Any, Any]]:
     """Per term: positions in the scan, and how often."""
-    gathered: dict[str, list[tuple[Any, Any]]] = {term: [] for term in terms}
+    read = []
     for some in iter_batches(terms):
         rows = snapshot.read_rows("postings", POSTING_COLUMNS, in_condition("term", some))
         if rows is None:
-            break
-        segments = rows.column("segment").to_numpy()
-        ends, places = part.places_from_binary(rows.column("places"))
-        start = 0
-        for term, segment, end in zip(
-            rows.column("term").to_pylist(), segments.tolist(), ends.tolist(), strict=True
-        ):
-            local, times = part.decode_places(places[start:end])
-            gathered[term].append(((segment << LOCAL_BITS) + local, times))
-            start = end
-    read = []
-    for parts in gathered.values():
-        keys = np.concatenate([part[0] for part in parts]) if parts else np.zeros(0, np.int64)
-        times = np.concatenate([part[1] for part in parts]) if parts else np.zeros(0, np.int64)
+            return [(np.zeros(0, np.int32), np.zeros(0, np.uint16))] * len(terms)
+        lengths, places = read_places(rows.column("places"))
+        local, counts = decode_places(places)
+        keys = (np.repeat(rows.column("segment").to_numpy(), lengths) << LOCAL_BITS) + local
         positions, live = scan.positions(keys)
-        read.append((positions[live].astype(np.int32), times[live].astype(np.uint16)))
+        number = pc.index_in(rows.column("term"), pa.array(some)).to_numpy()
+        owner = np.repeat(number, lengths)[live]
+        order = np.argsort(owner, kind="stable")
+        positions, counts = positions[live][order].astype(np.int32), counts[live][order]
+        bounds = np.searchsorted(owner[order], np.arange(len(some) + 1)).tolist()
+        read += [(positions[start:end], counts[start:end]) for start, end in pairwise(bounds)]
     return read
 
 

@@ -157,15 +157,14 @@ class LanceStore:
 
     def documents(self) -> Iterator[tuple[str, str]]:
         """(document id, content hash) of every document, by id, as of this moment."""
-        with convert_engine_errors(self.location):
-            return iter(contents.list_content_hashes(self._versions.current()))
+        with self._current() as now:
+            return iter(contents.list_content_hashes(now))
 
     def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
         """One document with its text; None where it is not there, or not all of it to be read."""
         if not is_encodable(document_id):
             return None
-        with convert_engine_errors(self.location):
-            now = self._versions.current()
+        with self._current() as now:
             return contents.load_document(now, document_id, now.head.audiences_for(principals))
 
     def listed(
@@ -174,8 +173,7 @@ class LanceStore:
         """Up to `limit` readable documents behind `after` by id, without texts."""
         if not is_encodable(after):
             return []
-        with convert_engine_errors(self.location):
-            now = self._versions.current()
+        with self._current() as now:
             return contents.list_documents(now, after, limit, now.head.audiences_for(principals))
 
     def search(
@@ -218,8 +216,7 @@ class LanceStore:
         if not asked:
             return []
         found: dict[str, Chunk] = {}
-        with convert_engine_errors(self.location):
-            now = self._versions.current()
+        with self._current() as now:
             audiences = now.head.audiences_for(principals)
             for some in commit.iter_batches(asked, _PLACES):
                 near = search.load_neighbours(now, self.dimensions, some, window, audiences)
@@ -238,8 +235,7 @@ class LanceStore:
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content and the embedder's name, of what `principals` may read if given."""
-        with convert_engine_errors(self.location):
-            now = self._versions.current()
+        with self._current() as now:
             return self._compute_state_root(
                 now, None if principals is None else now.head.audiences_for(principals)
             )
@@ -257,8 +253,8 @@ class LanceStore:
     @property
     def version(self) -> int:
         """Lance's number of the latest version; it counts all writes, so it is not for readers."""
-        with convert_engine_errors(self.location):
-            return self._versions.current().version
+        with self._current() as now:
+            return now.version
 
     def check(self) -> Report:
         """Work out again all that is derived, of one version; others may write meanwhile."""
@@ -287,6 +283,12 @@ class LanceStore:
     def close(self) -> None:
         """Forget what is in memory; a second time does nothing."""
         self._versions.clear()
+
+    @contextmanager
+    def _current(self) -> Iterator[Snapshot]:
+        """The latest version; Lance's errors inside leave as ours."""
+        with convert_engine_errors(self.location):
+            yield self._versions.current()
 
     def _write_part(self, rows: Sequence[PreparedDocument]) -> Part:
         with convert_engine_errors(self.location):

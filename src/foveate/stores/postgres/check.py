@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from foveate.core.state import combine_states, state_hash
 from foveate.stores import outlines
 from foveate.stores.checksums import MASK, StoreDamaged, checksum
+from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
 from foveate.stores.postgres import checksums, half_vectors, postings
-from foveate.stores.postgres.filters import FILTER_ROWS, encode_facts
+from foveate.stores.postgres.filters import FILTER_ROWS
 from foveate.stores.postgres.postings import verified
 from foveate.stores.postgres.schema import principals_digest
 from foveate.stores.postgres.statements import Rows, Statement, StatementFlow, StoreContext
-from foveate.stores.recount import MAX_FINDINGS, ReaderTotals, text_findings
-from foveate.stores.report import Finding, Report
+from foveate.stores.recount import Recount, text_findings
+from foveate.stores.report import Report
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
@@ -30,7 +29,6 @@ from foveate.stores.rows import (
     chunk_members,
     document_member,
     key_checksum,
-    parse_principals,
     quote_columns,
     terms_to_index,
 )
@@ -145,10 +143,10 @@ def check_store(store: StoreContext) -> StatementFlow[Report]:
     look = _Check(store)
     for part, said, query in _RELATIONS:
         (rows,) = yield [Statement(store.sql(query))]
-        look.add_findings(part, (said.format(row[0]) for row in rows))
+        look.recount.take(part, (said.format(row[0]) for row in rows))
     (rows,) = yield [Statement(store.sql("SELECT id, principals, digest FROM {s}.audiences"))]
     (members_,) = yield [Statement(store.sql("SELECT principal, audience FROM {s}.members"))]
-    look.add_findings("rows", look.check_audiences(rows, members_))
+    look.recount.take("rows", look.check_audiences(rows, members_))
     columns = quote_columns(_DOCUMENT_COLUMNS)
     page = f"SELECT {columns} FROM {{s}}.documents WHERE id > %s ORDER BY id LIMIT %s"
     last = -1
@@ -164,15 +162,12 @@ def check_store(store: StoreContext) -> StatementFlow[Report]:
     query = "SELECT id, principals, state, documents, chunks, words FROM {s}.audiences ORDER BY id"
     (audiences,) = yield [Statement(store.sql(query))]
     for audience, principals, state, *figures in audiences:
-        look.add_findings("state", look.totals.findings(audience, principals, state, figures))
+        look.recount.take(
+            "state", look.recount.state_findings(audience, principals, state, figures)
+        )
     damaged = look.damaged_documents + look.damaged_chunks
-    look.add_findings("checksums", iter((yield from _find_damage(store, damaged))))
-    return Report(
-        documents=look.documents,
-        chunks=look.chunks,
-        state_root=state_hash(combine_states(look.totals.states.values()), embedder=store.embedder),
-        findings=tuple(look.findings),
-    )
+    look.recount.take("checksums", iter((yield from _find_damage(store, damaged))))
+    return look.recount.report(look.documents, look.chunks, store.embedder)
 
 
 def _document_statements(store: StoreContext, ids: list[int]) -> list[Statement]:
@@ -192,30 +187,18 @@ class _Check:
 
     def __init__(self, store: StoreContext) -> None:
         self._width = store.dimensions
-        self.findings: list[Finding] = []
-        self.totals = ReaderTotals[int](width=3)
+        self.recount = Recount[int](width=3)
         self.damaged_documents: list[str] = []
         self.damaged_chunks: list[str] = []
-        self._principals: dict[int, str] = {}
         self.documents = self.chunks = 0
 
-    def add_findings(self, part: str, findings: Iterator[str]) -> None:
-        """Take findings down, not too many of one part."""
-        room = MAX_FINDINGS - sum(one.part == part for one in self.findings)
-        self.findings += [Finding(part=part, what=what) for what in islice(findings, room)]
-
-    def check_audiences(self, audiences: Sequence[Any], members: Sequence[Any]) -> Iterator[str]:
-        """Audiences whose members are others than their principals."""
-        whose: dict[int, list[str]] = {}
-        for principal, audience in members:
-            whose.setdefault(audience, []).append(principal)
+    def check_audiences(self, audiences: Rows, members: Rows) -> Iterator[str]:
+        """Audiences that are not those of their principals."""
         for audience, principals, digest in audiences:
-            self._principals[audience] = principals
-            wanted = sorted(json.dumps(name) for name in parse_principals(principals))
-            if sorted(whose.pop(audience, [])) != wanted or principals_digest(principals) != digest:
-                yield f"the members of the audience {principals} are others"
-        for audience in whose:
-            yield f"audience {audience} has members and is not there"
+            self.recount.principals[audience] = principals
+            if principals_digest(principals) != digest:
+                yield f"the audience {principals} is kept under the key of others"
+        yield from self.recount.member_findings(((name, one) for name, one in members), json.loads)
 
     def check_document(
         self, values: Any, chunks: Rows, scan: Rows, words: Rows, outline: Rows
@@ -225,7 +208,7 @@ class _Check:
         mine = [
             dict(zip(_CHUNK_COLUMNS, one, strict=True)) for one in chunks if one[1] == row["id"]
         ]
-        self.add_findings("rows", self._check_texts(row, mine))
+        self.recount.take("rows", self._check_texts(row, mine))
         numbers = {one["id"] for one in mine}
         scanned = {
             one[0]: (*one[1:-1], half_vectors.decode_vector(one[-1], self._width))
@@ -233,28 +216,25 @@ class _Check:
             if one[0] in numbers
         }
         terms = {one["id"]: terms_to_index(one) for one in mine}
-        self.add_findings("vectors", self._check_vectors(mine, scanned, terms))
+        self.recount.take("vectors", self._check_vectors(mine, scanned, terms))
         audiences = {one["id"]: one["audience"] for one in mine}
         expected = sorted(zip(*postings.encode_postings(terms, audiences), strict=True))
         if sorted(one[1:] for one in words if one[0] == row["id"]) != expected:
             what = f"document {row['document_id']!r} is indexed by other words than it has"
-            self.add_findings("words", iter([what]))
+            self.recount.take("words", iter([what]))
         self._check_places(row, mine, next((one for one in outline if one[0] == row["id"]), None))
         self._check_checksums(row, mine, scanned)
         self.documents += 1
         self.chunks += len(mine)
-        self.totals.add([document_member(row)], 0)
-        self.totals.add(chunk_members(row, mine), 1)
+        self.recount.add([document_member(row)], 0)
+        self.recount.add(chunk_members(row, mine), 1)
         for chunk in mine:
-            self.totals.figures[chunk["audience"]][2] += len(terms[chunk["id"]])
+            self.recount.figures[chunk["audience"]][2] += len(terms[chunk["id"]])
 
     def _check_texts(self, row: dict[str, Any], chunks: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield from text_findings(row, row["text"], chunks)
-        if self._principals.get(row["audience"]) != row["principals"]:
-            yield f"document {row['document_id']!r} has an audience of other principals"
+        yield from self.recount.audience_findings(row, chunks)
         for chunk in chunks:
-            if self._principals.get(chunk["audience"]) != chunk["principals"]:
-                yield f"chunk {chunk['chunk_id']!r} has an audience of other principals"
             if encode_facts(chunk["metadata"]) != chunk["facts"]:
                 yield f"chunk {chunk['chunk_id']!r} is filtered by other metadata than it has"
 

@@ -1,30 +1,24 @@
 """Filters as SQL conditions; the meaning is that of the embedded store.
 
-A metadata key is found by its *facts*: each scalar value, and each item of a list, as JSON with
-the key. A value that the server cannot hold (NUL, lone surrogates) matches nothing.
+A value that the server cannot hold (NUL, lone surrogates) matches nothing.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-
-from blake3 import blake3
 
 from foveate.core.checks import is_encodable
 from foveate.core.errors import BadInput
 from foveate.stores.filters import (
     NUMBER_COLUMNS,
     TEXT_COLUMNS,
+    encode_fact,
+    integer_from_value,
     parse_filter_values,
     text_from_value,
 )
-
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
-_MAX_FACT_LENGTH = 200
-"""Characters of a fact; what is longer is kept as a hash, for the index has little room."""
 
 FILTER_ROWS = (
     "SELECT c.id, c.document, c.audience, d.document_id, d.source, d.title, c.chunk_id, "
@@ -55,26 +49,6 @@ def encode_principals(principals: Iterable[str]) -> list[str]:
     return [json.dumps(name) for name in sorted(set(principals))]
 
 
-def encode_facts(metadata: str) -> list[str]:
-    """What the metadata (as stored, JSON) can be found by."""
-    if metadata == "{}":
-        return []
-    found = set()
-    for key, value in json.loads(metadata).items():
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, str | int | float):
-                found.add(encode_fact(key, one))
-    return sorted(found)
-
-
-def encode_fact(key: str, value: str | float) -> str:
-    """One key with one value; numbers that are equal are one fact, as true and 1 are."""
-    if not isinstance(value, str):
-        value = int(value) if float(value).is_integer() and abs(value) < 2**63 else float(value)
-    text = json.dumps([key, value])
-    return text if len(text) <= _MAX_FACT_LENGTH else f"#{blake3(text.encode()).hexdigest()}"
-
-
 def where_condition(where: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """All of `where`, over `chunks AS c` and `documents AS d`; raises `BadOption`, `BadInput`."""
     parts: list[str] = []
@@ -88,7 +62,7 @@ def where_condition(where: Mapping[str, Any]) -> tuple[str, list[Any]]:
             bound.append([text for text in map(text_from_value, values) if is_storable(text)])
         elif key in NUMBER_COLUMNS:
             parts.append(f"{NUMBER_COLUMNS[key]} = ANY(%s::bigint[])")
-            bound.append([whole for whole in map(_integer_from_value, values) if whole is not None])
+            bound.append([whole for whole in map(integer_from_value, values) if whole is not None])
         else:
             parts.append("c.facts && %s::text[]")
             bound.append([encode_fact(key, value) for value in values])
@@ -98,14 +72,3 @@ def where_condition(where: Mapping[str, Any]) -> tuple[str, list[Any]]:
 def _check_integer(value: Any) -> None:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise BadInput(f"a number is too large for the store: {value}")
-
-
-def _integer_from_value(value: Any) -> int | None:
-    """A text asked of a number is the number that it spells; None for what no row can be."""
-    if isinstance(value, str):
-        if not _NUMBER.fullmatch(value):
-            return None
-        value = float(value) if not value.strip().lstrip("+-").isdigit() else int(value)
-    if isinstance(value, float) and not value.is_integer():
-        return None
-    return int(value) if abs(value) < 2**63 else None

@@ -1,4 +1,4 @@
-"""Statements as values, and the flows of them that a sync or an async driver runs."""
+"""Statements as values, and the flows of them that a connection runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blake3 import blake3
 from foveate.stores.postgres.postings import PostingsCache
 
 if TYPE_CHECKING:
-    from psycopg import AsyncConnection, Connection
+    from psycopg import Connection
 
 
 PUBLIC_AUDIENCE = 0
@@ -82,41 +82,13 @@ StatementFlow: TypeAlias = Generator[Sequence[Statement], list[Rows], T]
 
 
 def run_flow(connection: Connection[Any], steps: StatementFlow[T], *, alone: bool = False) -> T:
-    """Drive a flow here and now; `alone`: each statement by itself, as VACUUM must be."""
+    """Drive a flow; `alone`: each statement by itself, as VACUUM must be."""
     rows: Any = None
-    while not isinstance(step := advance_flow(steps, rows), FlowResult):
+    while True:
+        try:
+            step = steps.send(rows)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
         with nullcontext() if alone else connection.pipeline():
             cursors = [connection.cursor(binary=True).execute(ask.sql, ask.bound) for ask in step]
         rows = [cursor.fetchall() if cursor.description else [] for cursor in cursors]
-    return step.value  # type: ignore[no-any-return]
-
-
-async def arun_flow(
-    connection: AsyncConnection[Any], steps: StatementFlow[T], *, alone: bool = False
-) -> T:
-    """Drive a flow in an event loop; what it computes between two batches runs on a thread."""
-    import asyncio
-
-    rows: Any = None
-    while not isinstance(step := await asyncio.to_thread(advance_flow, steps, rows), FlowResult):
-        async with nullcontext() if alone else connection.pipeline():
-            cursors = [
-                await connection.cursor(binary=True).execute(ask.sql, ask.bound) for ask in step
-            ]
-        rows = [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
-    return step.value  # type: ignore[no-any-return]
-
-
-@dataclass(frozen=True, slots=True)
-class FlowResult:
-    """A flow that came to its end."""
-
-    value: Any
-
-
-def advance_flow(steps: StatementFlow[Any], rows: Any) -> Sequence[Statement] | FlowResult:
-    """One step of the generator; its end as a value, which a thread can hand back."""
-    try:
-        return steps.send(rows)
-    except StopIteration as done:
-        return FlowResult(done.value)

@@ -1,4 +1,4 @@
-"""The server store for a thread and for an event loop, over one source of operations.
+"""The server store for threads, and for an event loop on threads.
 
 A call takes one connection out of the pool, a batch holds one for all calls inside it, and a read
 is one snapshot.
@@ -6,18 +6,24 @@ is one snapshot.
 
 from __future__ import annotations
 
-from asyncio import to_thread
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
-from functools import update_wrapper
+from asyncio import get_running_loop, shield, to_thread
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import (
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
+from functools import partial, update_wrapper, wraps
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from foveate.core.errors import BadOption, ExternalError
 from foveate.stores.postgres import connect, contents, write
 from foveate.stores.postgres.check import check_store
 from foveate.stores.postgres.connect import (
-    Address,
     CurrentBatch,
     connection_settings,
     convert_engine_errors,
@@ -25,62 +31,22 @@ from foveate.stores.postgres.connect import (
 )
 from foveate.stores.postgres.schema import begin_write
 from foveate.stores.postgres.search import hybrid_search, load_neighbours
-from foveate.stores.postgres.statements import StatementFlow, StoreContext, arun_flow, run_flow
-
-if TYPE_CHECKING:
-    from psycopg_pool import AsyncConnectionPool
+from foveate.stores.postgres.statements import StatementFlow, StoreContext, run_flow
 
 M = TypeVar("M")
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class _ServerStore:
-    """The state of an open store, whichever driver it uses."""
-
-    def __init__(self, where: Address, opened: StoreContext) -> None:
-        self._address = where
-        self._context = opened
-        self._current_batch = CurrentBatch[Any]()
-        self.embedder_name: str = opened.embedder
-        self.dimensions: int = opened.dimensions
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._address.display_url!r})"
-
-    def _convert_errors(self) -> AbstractContextManager[None]:
-        return convert_engine_errors(self._address.display_url)
-
-    def _check_not_in_batch(self) -> None:
-        if self._current_batch.connection_for_writing() is not None:
-            raise BadOption("compact: not inside a batch; the server does it between transactions")
-
-
-S = TypeVar("S", bound=_ServerStore)
-
-
 def _sync_method(
     name: str,
-    run: Callable[[S, StatementFlow[T]], T],
+    run: Callable[[PostgresStore, StatementFlow[T]], T],
     operation: Callable[Concatenate[StoreContext, P], StatementFlow[T]],
-) -> Callable[Concatenate[S, P], T]:
+) -> Callable[Concatenate[PostgresStore, P], T]:
     """The operation as a method that `run` drives."""
 
-    def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def method(self: PostgresStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return run(self, operation(self._context, *args, **kwargs))
-
-    return _with_signature(name, method, operation)
-
-
-def _async_method(
-    name: str,
-    run: Callable[[S, StatementFlow[T]], Coroutine[Any, Any, T]],
-    operation: Callable[Concatenate[StoreContext, P], StatementFlow[T]],
-) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """The operation as a coroutine that `run` drives; its checks run on a thread."""
-
-    async def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await run(self, await to_thread(operation, self._context, *args, **kwargs))
 
     return _with_signature(name, method, operation)
 
@@ -99,7 +65,7 @@ def _with_signature(name: str, method: M, operation: Callable[..., Any]) -> M:
     return method
 
 
-class PostgresStore(_ServerStore):
+class PostgresStore:
     """A store in a schema of a PostgreSQL database; see `foveate.ports.Store`. Safe for threads.
 
     `url`: `postgresql://USER@HOST/DATABASE?schema=NAME`; docs/postgres.md.
@@ -113,8 +79,9 @@ class PostgresStore(_ServerStore):
         dimensions: int = 0,
         create: bool = True,
     ) -> None:
-        where = parse_url(url)
-        with convert_engine_errors(where.display_url):
+        self._address = where = parse_url(url)
+        self._current_batch = CurrentBatch[Any]()
+        with self._convert_errors():
             import psycopg
             from psycopg_pool import ConnectionPool
 
@@ -123,17 +90,24 @@ class PostgresStore(_ServerStore):
                 where, embedder=embedder_name, dimensions=dimensions, create=create
             )
             with psycopg.Connection.connect(**settings) as connection:
-                opened = run_flow(connection, steps)
+                self._context = run_flow(connection, steps)
             options = connect.pool_options(where, settings)
             check = ConnectionPool.check_connection
             self._pool = ConnectionPool(check=check, open=True, **options)
-        super().__init__(where, opened)
+        self.embedder_name: str = self._context.embedder
+        self.dimensions: int = self._context.dimensions
+
+    def __repr__(self) -> str:
+        return f"PostgresStore({self._address.display_url!r})"
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _convert_errors(self) -> AbstractContextManager[None]:
+        return convert_engine_errors(self._address.display_url)
 
     def _run_read(self, steps: StatementFlow[T]) -> T:
         """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
@@ -170,9 +144,11 @@ class PostgresStore(_ServerStore):
     stats = _sync_method("stats", _run_read, contents.compute_stats)
     check = _sync_method("check", _run_read, check_store)
 
+    _documents = _sync_method("documents", _run_read, contents.list_content_hashes)
+
     def documents(self) -> Iterator[tuple[str, str]]:
         """(document id, content hash) of every document, by id, as of this moment."""
-        return iter(self._run_read(contents.list_content_hashes(self._context)))
+        return iter(self._documents())
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -206,7 +182,8 @@ class PostgresStore(_ServerStore):
 
     def compact(self) -> None:
         """Delete unused rows and vacuum; above `exact` chunks, create the vector index."""
-        self._check_not_in_batch()
+        if self._current_batch.connection_for_writing() is not None:
+            raise BadOption("compact: not inside a batch; the server does it between transactions")
         self._run_write(contents.delete_unused_rows(self._context))
         steps = contents.vacuum_tables(self._context)
         with self._convert_errors(), self._pool.connection() as connection:
@@ -222,17 +199,37 @@ class PostgresStore(_ServerStore):
         self._pool.close()
 
 
-class AsyncPostgresStore(_ServerStore):
+async def _run_on(threads: Executor, call: Callable[[], T]) -> T:
+    return await get_running_loop().run_in_executor(threads, call)
+
+
+def _async_method(
+    method: Callable[Concatenate[PostgresStore, P], T], *, writes: bool = False
+) -> Callable[Concatenate[AsyncPostgresStore, P], Coroutine[Any, Any, T]]:
+    """The method as a coroutine, which inside a batch runs on the thread of the batch."""
+
+    @wraps(method)
+    async def call(self: AsyncPostgresStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        batch = self._current_batch
+        thread = batch.connection_for_writing() if writes else batch.own_connection()
+        return await _run_on(thread or self._threads, partial(method, self._store, *args, **kwargs))
+
+    return call
+
+
+class AsyncPostgresStore:
     """As `PostgresStore`, for one event loop: `async with await AsyncPostgresStore.open(URL)`.
 
-    All methods of the port are coroutines; a batch belongs to one task.
+    All methods of the port are coroutines that run on as many threads as the pool has connections.
+    A batch has a thread of its own and belongs to one task. A write that is cancelled while it
+    runs may still be done.
     """
 
-    def __init__(
-        self, where: Address, opened: StoreContext, pool: AsyncConnectionPool[Any]
-    ) -> None:
-        super().__init__(where, opened)
-        self._pool = pool
+    def __init__(self, store: PostgresStore) -> None:
+        self._store = store
+        self._threads = ThreadPoolExecutor(store._address.pool)  # noqa: SLF001 (of this file)
+        self._current_batch = CurrentBatch[Executor]()
+        self.embedder_name, self.dimensions = store.embedder_name, store.dimensions
 
     @classmethod
     async def open(
@@ -244,22 +241,11 @@ class AsyncPostgresStore(_ServerStore):
         create: bool = True,
     ) -> Self:
         """Open a store; the arguments and errors are those of `open_store`."""
-        where = parse_url(url)
-        steps = connect.open_address(
-            where, embedder=embedder_name, dimensions=dimensions, create=create
-        )
-        with convert_engine_errors(where.display_url):
-            import psycopg
-            from psycopg_pool import AsyncConnectionPool
+        names: dict[str, Any] = {"embedder_name": embedder_name, "dimensions": dimensions}
+        return cls(await to_thread(PostgresStore, url, **names, create=create))
 
-            settings = connection_settings(where)
-            async with await psycopg.AsyncConnection.connect(**settings) as connection:
-                opened = await arun_flow(connection, steps)
-            options = connect.pool_options(where, settings)
-            check = AsyncConnectionPool.check_connection
-            pool = AsyncConnectionPool(check=check, open=False, **options)
-            await pool.open()
-        return cls(where, opened, pool)
+    def __repr__(self) -> str:
+        return f"Async{self._store!r}"
 
     async def __aenter__(self) -> Self:
         return self
@@ -267,78 +253,44 @@ class AsyncPostgresStore(_ServerStore):
     async def __aexit__(self, *exception: object) -> None:
         await self.close()
 
-    async def _run_read(self, steps: StatementFlow[T]) -> T:
-        held = self._current_batch.own_connection()
-        return await self._run(held, steps if held is not None else connect.in_snapshot(steps))
+    put = _async_method(PostgresStore.put, writes=True)
+    delete = _async_method(PostgresStore.delete, writes=True)
+    documents = _async_method(PostgresStore._documents)  # noqa: SLF001 (of this file)
+    document = _async_method(PostgresStore.document)
+    listed = _async_method(PostgresStore.listed)
+    search = _async_method(PostgresStore.search)
+    neighbours = _async_method(PostgresStore.neighbours)
+    counts = _async_method(PostgresStore.counts)
+    state_root = _async_method(PostgresStore.state_root)
+    stats = _async_method(PostgresStore.stats)
+    check = _async_method(PostgresStore.check)
+    compact = _async_method(PostgresStore.compact, writes=True)
+    _remember = _async_method(PostgresStore.remember)
 
-    async def _run_write(self, steps: StatementFlow[T]) -> T:
-        return await self._run(self._current_batch.connection_for_writing(), steps)
-
-    async def _run(self, held: Any, steps: StatementFlow[T]) -> T:
-        with self._convert_errors():
-            if held is not None:
-                async with held.transaction():
-                    return await arun_flow(held, steps)
-            async with self._pool.connection() as connection:
-                return await arun_flow(connection, steps)
-
-    async def _run_best_effort(self, steps: StatementFlow[None]) -> None:
+    async def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
+        """Keep token counts; best effort: a store that cannot write only counts again."""
         if not self._current_batch.is_inherited():
-            with suppress(ExternalError):
-                await self._run_write(steps)
-
-    put = _async_method("put", _run_write, write.put_document)
-    delete = _async_method("delete", _run_write, write.delete_document)
-    documents = _async_method("documents", _run_read, contents.list_content_hashes)
-    document = _async_method("document", _run_read, contents.load_document)
-    listed = _async_method("listed", _run_read, contents.list_documents)
-    search = _async_method("search", _run_read, hybrid_search)
-    neighbours = _async_method("neighbours", _run_read, load_neighbours)
-    counts = _async_method("counts", _run_read, contents.load_counts)
-    remember = _async_method("remember", _run_best_effort, contents.save_counts)
-    state_root = _async_method("state_root", _run_read, contents.compute_state_root)
-    stats = _async_method("stats", _run_read, contents.compute_stats)
-    check = _async_method("check", _run_read, check_store)
+            await self._remember(fingerprint, counts)
 
     @asynccontextmanager
     async def batch(self) -> AsyncIterator[None]:
         """As `PostgresStore.batch`, for the writes of this task."""
-        if (outer := self._current_batch.connection_for_writing()) is not None:
-            async with outer.transaction():
-                yield
-            return
-        with self._convert_errors():
-            connection = await self._pool.getconn()
+        outer = self._current_batch.connection_for_writing()
+        thread, batch = outer or ThreadPoolExecutor(1), self._store.batch()
+        raised: BaseException | None = None
         try:
-            with self._convert_errors():
-                await arun_flow(connection, begin_write(self._context))
-            with self._current_batch.hold(connection):
+            await _run_on(thread, batch.__enter__)
+            with self._current_batch.hold(thread) if outer is None else nullcontext():
                 yield
-            with self._convert_errors():
-                await connection.commit()
-        except BaseException:
-            with self._convert_errors():
-                if not connection.closed:
-                    await connection.rollback()
+        except BaseException as error:
+            raised = error
             raise
         finally:
-            with self._convert_errors():
-                await self._pool.putconn(connection)
-
-    async def compact(self) -> None:
-        """As `PostgresStore.compact`."""
-        self._check_not_in_batch()
-        await self._run_write(contents.delete_unused_rows(self._context))
-        steps = contents.vacuum_tables(self._context)
-        with self._convert_errors():
-            async with self._pool.connection() as connection:
-                await connection.set_autocommit(True)
-                try:
-                    await arun_flow(connection, steps, alone=True)
-                finally:
-                    if not connection.closed:
-                        await connection.set_autocommit(False)
+            trace = raised.__traceback__ if raised is not None else None
+            end = partial(batch.__exit__, None if raised is None else type(raised), raised, trace)
+            # Behind what a cancelled call still does there; a second cancellation does not stop it.
+            await shield(_run_on(thread, end))
 
     async def close(self) -> None:
         """Close the connections; a second time does nothing."""
-        await self._pool.close()
+        await to_thread(self._store.close)

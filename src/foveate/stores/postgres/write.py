@@ -16,9 +16,10 @@ from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import outlines
 from foveate.stores.checksums import MASK
+from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
 from foveate.stores.postgres import checksums, contents, half_vectors, postings
-from foveate.stores.postgres.filters import FILTER_ROWS, check_storable, encode_facts, is_storable
+from foveate.stores.postgres.filters import FILTER_ROWS, check_storable, is_storable
 from foveate.stores.postgres.schema import (
     begin_write_statements,
     check_schema_version,

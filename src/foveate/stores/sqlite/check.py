@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import ExternalError
-from foveate.core.state import combine_states, state_hash
 from foveate.stores import outlines, postings, vectors
 from foveate.stores.checksums import MASK, checksum, sum_of_places
-from foveate.stores.recount import MAX_FINDINGS, ReaderTotals, text_findings
+from foveate.stores.recount import Recount, text_findings
 from foveate.stores.report import Finding, Report
 from foveate.stores.rows import (
     CHUNK_FIELDS,
@@ -29,7 +26,7 @@ from foveate.stores.rows import (
     quote_columns,
     terms_to_index,
 )
-from foveate.stores.sqlite import schema, vector_index
+from foveate.stores.sqlite import schema
 from foveate.stores.sqlite.schema import load_facts, load_unverified_facts
 from foveate.stores.sqlite.transactions import convert_engine_errors, is_damaged
 
@@ -52,20 +49,6 @@ _RELATIONS = (
         (
             "SELECT c.chunk_id FROM chunks AS c JOIN scan AS s ON s.chunk = c.id "
             "WHERE s.audience <> c.audience"
-        ),
-    ),
-    (
-        "chunk {!r} has an audience of other principals",
-        (
-            "SELECT c.chunk_id FROM chunks AS c LEFT JOIN audiences AS a ON a.id = c.audience "
-            "WHERE a.principals IS NOT c.principals"
-        ),
-    ),
-    (
-        "document {!r} has an audience of other principals",
-        (
-            "SELECT d.document_id FROM documents AS d "
-            "LEFT JOIN audiences AS a ON a.id = d.audience WHERE a.principals IS NOT d.principals"
         ),
     ),
     (
@@ -107,26 +90,20 @@ _CHECKED = (
 )
 
 
-def check_rows(connection: Connection) -> Iterator[str]:
+def check_rows(connection: Connection, recount: Recount[int]) -> Iterator[str]:
     """Rows that refer to nothing, readers that differ, texts that are not what their hash says."""
     for said, query in _RELATIONS:
         for (found,) in connection.execute(query):
             yield said.format(found)
-    yield from _check_members(connection)
-    for document in _iter_documents(connection, ("document_id", "text", "text_hash")):
-        chunks = _chunk_rows(connection, document["id"])
-        yield from text_findings(document, document["text"], chunks)
-
-
-def _check_members(connection: Connection) -> Iterator[str]:
-    members: dict[int, list[str]] = {}
-    for principal, audience in connection.execute("SELECT principal, audience FROM members"):
-        members.setdefault(audience, []).append(principal)
-    for audience, principals in connection.execute("SELECT id, principals FROM audiences"):
-        if sorted(members.pop(audience, [])) != json.loads(principals):
-            yield f"the members of the audience {principals} are others"
-    for audience in members:
-        yield f"audience {audience} has members and is not there"
+    recount.principals.update(connection.execute("SELECT id, principals FROM audiences"))
+    yield from recount.member_findings(
+        connection.execute("SELECT principal, audience FROM members")
+    )
+    fields = ("document_id", "text", "text_hash", "audience", "principals")
+    for document in _iter_documents(connection, fields):
+        number = document["id"]
+        yield from text_findings(document, document["text"], _chunk_rows(connection, number))
+        yield from recount.audience_findings(document, _chunk_rows(connection, number))
 
 
 def check_postings(connection: Connection) -> Iterator[str]:
@@ -244,9 +221,6 @@ def _iter_documents(connection: Connection, fields: tuple[str, ...]) -> Iterator
         yield dict(zip(names, row, strict=True))
 
 
-PartCheck: TypeAlias = Callable[[], Iterator[str]]
-
-
 def check(folder: Path | str) -> Report:
     """Check the store in `folder`; raises `BadInput` if there is none of this version."""
     folder = Path(folder)
@@ -263,43 +237,32 @@ def check(folder: Path | str) -> Report:
 
 
 def _check_connection(connection: Connection, folder: Path) -> Report:
-    totals = ReaderTotals[int]()
-    parts: dict[str, PartCheck] = {
-        "file": lambda: _check_integrity(connection),
-        "rows": lambda: check_rows(connection),
-        "words": lambda: check_postings(connection),
-        "vectors": lambda: _check_vectors(connection, folder),
-        "state": lambda: _check_state(connection, totals),
-        "checksums": lambda: check_checksums(connection),
+    recount = Recount[int](passes=(sqlite3.DatabaseError,))
+    parts = {
+        "file": _check_integrity(connection),
+        "rows": check_rows(connection, recount),
+        "words": check_postings(connection),
+        "vectors": _check_vectors(connection, folder),
+        "state": _check_state(connection, recount),
+        "checksums": check_checksums(connection),
     }
-    findings = [
-        Finding(part=name, what=what)
-        for name, part in parts.items()
-        for what in _iter_findings(part)
-    ]
-    return Report(
-        documents=connection.execute("SELECT count(*) FROM documents").fetchone()[0],
-        chunks=connection.execute("SELECT count(*) FROM chunks").fetchone()[0],
-        state_root=state_hash(
-            combine_states(totals.states.values()),
-            embedder=str(load_unverified_facts(connection).get("embedder")),
-        ),
-        findings=tuple(findings),
+    for name, findings in parts.items():
+        recount.take(name, _readable(findings))
+    return recount.report(
+        connection.execute("SELECT count(*) FROM documents").fetchone()[0],
+        connection.execute("SELECT count(*) FROM chunks").fetchone()[0],
+        str(load_unverified_facts(connection).get("embedder")),
     )
 
 
-def _iter_findings(part: PartCheck) -> Iterator[str]:
-    """The part's findings; that it cannot be read is one."""
+def _readable(findings: Iterator[str]) -> Iterator[str]:
+    """The findings; where the file is damaged, that is one."""
     try:
-        yield from islice(part(), MAX_FINDINGS)
+        yield from findings
     except sqlite3.DatabaseError as error:
         if not is_damaged(error):
             raise
         yield f"cannot be read to its end: {error}"
-    except ExternalError as error:
-        yield str(error)
-    except Exception as error:  # noqa: BLE001 (what a damaged value leads to is not foreseen)
-        yield f"holds a value that was not put there: {error}"
 
 
 def _check_integrity(connection: Connection) -> Iterator[str]:
@@ -319,36 +282,18 @@ def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
     live, _ = vectors.refresh_scan(connection, None, facts)
     if live.checksum != facts["scan"]:
         yield "the rows that a search scans are not those that were written"
-    yield from vector_index.check_index_files(folder, facts, live)
     path = folder / vectors.FILE
     if not path.exists():
         return
-    kept = vectors.load_scan(path, facts["dimensions"])
-    if kept is None:
+    if vectors.load_scan(path, facts["dimensions"]) is None:
         yield f"{vectors.FILE} is damaged; it is not used, and the next search writes it again"
-        return
-    if not vectors.is_earlier_state(connection, kept):
-        return  # of a state that is not this store's: it is not used either
-    both = np.intersect1d(kept.ids, live.ids)
-    mine, theirs = np.searchsorted(kept.ids, both), np.searchsorted(live.ids, both)
-    same: list[Any] = [
-        np.array_equal(a[mine], b[theirs])
-        for a, b in zip(vectors.scan_arrays(kept), vectors.scan_arrays(live), strict=True)
-    ]
-    if not all(same) or (kept.generation == live.generation and len(kept.ids) != len(live.ids)):
-        yield f"{vectors.FILE} says other things than the rows; delete it"
 
 
-def _check_state(connection: Connection, totals: ReaderTotals[int]) -> Iterator[str]:
-    """Every audience's state and figures from scratch; leaves them in `totals`."""
+def _check_state(connection: Connection, recount: Recount[int]) -> Iterator[str]:
+    """Every audience's state and figures from scratch; leaves them in `recount`."""
     for document in _iter_documents(connection, ("audience", *DOCUMENT_FIELDS)):
-        totals.add([document_member(document)], 0)
-        totals.add(chunk_members(document, _chunk_rows(connection, document["id"])), 1)
+        recount.add([document_member(document)], 0)
+        recount.add(chunk_members(document, _chunk_rows(connection, document["id"])), 1)
     query = "SELECT id, principals, state, documents, chunks FROM audiences ORDER BY id"
     for audience, principals, state, *counted in connection.execute(query):
-        yield from totals.findings(audience, principals, state, counted)
-    facts = load_unverified_facts(connection)
-    query = "SELECT generation, version FROM history ORDER BY generation DESC LIMIT 1"
-    last = connection.execute(query).fetchone() or (0, bytes(32))
-    if last != (facts["generation"], facts["version"]):
-        yield f"the last write noted is number {last[0]}, the store's is {facts['generation']}"
+        yield from recount.state_findings(audience, principals, state, counted)

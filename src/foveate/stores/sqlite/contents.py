@@ -227,8 +227,7 @@ def bytes_by_part(connection: Connection, folder: Path) -> dict[str, int]:
     for path in sorted(folder.iterdir()):
         if path.name == schema.DATABASE or not path.is_file():
             continue
-        near = path.name.startswith("nearby-")
-        name = "nearby_files" if near else _FILES.get(path.name, "left_over")
+        name = _FILES.get(path.name, "left_over")
         found[name] = found.get(name, 0) + path.stat().st_size
     return found
 

@@ -2,7 +2,6 @@
 
     STORE/store.db      SQLite, write-ahead log: the truth
     STORE/vectors.bin   the scanned rows, derived from it; may be deleted at any time
-    STORE/nearby-A.bin  approximate indexes, derived in the same way
 
 Row ids are never used again. A new store is written aside and linked into place. A change to a
 table or to `terms.py` raises VERSION, and the documents are then indexed again. Every key has two
@@ -30,7 +29,7 @@ _CHECKSUM = "checksum"
 
 
 def load_facts(connection: Connection) -> dict[str, Any]:
-    """Embedder, dimensions, number and hash of the last write, and more; raises where damaged."""
+    """Embedder, dimensions, version of the last write, and more; raises where damaged."""
     found = load_unverified_facts(connection)
     if found.pop(_CHECKSUM, None) != sum_of_facts(found):
         raise damage("its facts are not as they were written")
@@ -42,19 +41,13 @@ def load_unverified_facts(connection: Connection) -> dict[str, Any]:
     return dict(connection.execute("SELECT key, value FROM meta"))
 
 
-def update_facts(connection: Connection, changes: Mapping[str, Any]) -> None:
-    """Change some of them."""
-    rows = {**load_facts(connection), **changes}
-    save_facts(connection, rows, changes)
-
-
 def save_facts(connection: Connection, rows: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
     """Write what changed, and the checksum of all `rows`."""
     changed = {**changes, _CHECKSUM: sum_of_facts(rows)}
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(changed.items()))
 
 
-VERSION = 4
+VERSION = 5
 APPLICATION_ID = 0x666F7665  # "fove", so that `file` and we know our own
 DATABASE = "store.db"
 BUSY_MS = 30_000
@@ -66,11 +59,9 @@ PUBLIC_AUDIENCE = 0
 
 
 TABLES = """
--- `checksum` is of all other rows, `scan` the sum over the rows of that table.
+-- `checksum` is of all other rows, `scan` the sum over the rows of that table. `version` is random
+-- and new with every write.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-
--- Each write's number and hash chain: tells whether vectors.bin descends from this very store.
-CREATE TABLE history (generation INTEGER PRIMARY KEY, version BLOB NOT NULL);
 
 -- Who may read: one row for each distinct set of principals, its lattice hash (state root), and
 -- how much it holds, so that what one may read can be counted without reading it.
@@ -256,8 +247,8 @@ def _create_store(path: Path, embedder: str, dimensions: int) -> None:
             connection.execute(
                 "INSERT INTO audiences VALUES (?, ?, ?, ?, ?, ?)", (*everyone, checksum(everyone))
             )
-            first = {"embedder": embedder, "dimensions": dimensions, "generation": 0, "scan": 0}
-            first["version"] = bytes(32)
+            first = {"embedder": embedder, "dimensions": dimensions, "scan": 0}
+            first["version"] = bytes(16)
             save_facts(connection, first, first)
         _link_into_place(aside, path)
     finally:
@@ -309,5 +300,5 @@ def refuse_older(connection: Connection, folder: Path) -> None:
     if version < VERSION:
         raise BadInput(
             f"the store in {str(folder)!r} has schema {version} of an older version, this version "
-            f"reads {VERSION}; index the documents again, into a new folder"
+            f"reads {VERSION}; index the documents again, into a new folder: foveate index"
         )

@@ -26,16 +26,9 @@ from foveate.stores.rows import SELECT_CHUNK, chunks_from_rows
 from foveate.stores.scoring import (
     best_keys,
     best_matches,
-    best_positions,
     check_limits,
     fuse,
     search_result,
-)
-from foveate.stores.sqlite.vector_index import (
-    LoadedIndexes,
-    VectorIndex,
-    rows_in_index,
-    search_index,
 )
 from foveate.stores.vectors import Scan
 
@@ -45,7 +38,6 @@ _WHAT = "a chunk is not as it was written"
 def hybrid_search(
     connection: Connection,
     scan: Scan,
-    indexes: LoadedIndexes,
     query: str,
     vector: Vector | None,
     *,
@@ -61,9 +53,7 @@ def hybrid_search(
     wanted = _filter_mask(connection, scan, view, where)
     aim = quantise_query(vector, scan.vectors.shape[1])
     nothing = np.empty(0, dtype=np.int64)
-    close, used = nothing, list[VectorIndex]()
-    if aim is not None:
-        close, used = _nearest_rows(scan, aim, wanted, depth, indexes.indexes_for_view(facts, view))
+    close = nearest(scan, aim, wanted, depth) if aim is not None else nothing
     terms = query_terms(query)
     found = lexical.read_through_cache(
         scan, terms, lambda missing: lexical.read_postings(connection, scan, missing)
@@ -95,7 +85,7 @@ def hybrid_search(
         None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
         dict(zip(rows.tolist(), bm25.tolist(), strict=True)),
         lexical_matches=len(words),
-        index=", ".join(nearby.version for nearby in used),
+        index="",
         state_root=state_hash(state, embedder=facts["embedder"]),
     )
 
@@ -132,24 +122,6 @@ def _filter_mask(
     matching = np.zeros(len(scan.ids), dtype=bool)
     matching[np.searchsorted(scan.ids, ids)] = True
     return matching if view.mask is None else matching & view.mask
-
-
-def _nearest_rows(
-    scan: Scan, aim: Any, wanted: Any, depth: int, indexes: Sequence[VectorIndex]
-) -> tuple[Any, list[VectorIndex]]:
-    """Positions of the nearest rows, and by which indexes some of them were found."""
-    near, used, left = [], [], wanted
-    for nearby in indexes:
-        found = search_index(scan, nearby, aim, wanted, depth)
-        if found is not None:
-            near.append(found)
-            used.append(nearby)
-            others = ~rows_in_index(scan, nearby)
-            left = others if left is None else left & others
-    if left is None or left.any():
-        near.append(nearest(scan, aim, left, depth))
-    rows = np.unique(np.concatenate(near)) if near else np.empty(0, dtype=np.int64)
-    return rows[best_positions(cosines(scan, aim, rows), depth)] if used else rows, used
 
 
 def _load_sort_keys(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:

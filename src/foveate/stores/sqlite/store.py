@@ -18,7 +18,7 @@ from foveate.stores import filters, vectors
 from foveate.stores.int8 import quantise_or_zeros
 from foveate.stores.prepared import check_counts, counts_by_hash
 from foveate.stores.report import Stats
-from foveate.stores.sqlite import contents, schema, search, vector_index, write
+from foveate.stores.sqlite import contents, schema, search, write
 from foveate.stores.sqlite.schema import load_facts
 from foveate.stores.sqlite.transactions import Transactions, convert_engine_errors
 
@@ -50,7 +50,6 @@ class SqliteStore(Transactions):
             found = load_facts(self._connection)
         self.embedder_name: str = found["embedder"]
         self.dimensions: int = found["dimensions"]
-        self._indexes = vector_index.LoadedIndexes(folder, self.dimensions)
 
     def __repr__(self) -> str:
         return f"SqliteStore({str(self.folder)!r})"
@@ -137,7 +136,6 @@ class SqliteStore(Transactions):
             return search.hybrid_search(
                 connection,
                 self._scan,
-                self._indexes,
                 query,
                 vector,
                 facts=known,
@@ -202,21 +200,6 @@ class SqliteStore(Transactions):
                 else contents.bytes_by_part(connection, self.folder),
             )
 
-    def approximate(self, *, least: int = vector_index.MIN_ROWS) -> int:
-        """Build an approximate index for each audience of `least` rows; how many."""
-        with self._transaction("DEFERRED") as connection:
-            known = load_facts(connection)
-            scan = self._scan = vectors.load_current_scan(
-                connection, self.folder, self._scan, known
-            )
-        built = 0
-        with convert_engine_errors():
-            for audience, noted in vector_index.build_indexes(self.folder, scan, least):
-                with self._transaction("IMMEDIATE", reads=False) as connection:
-                    vector_index.save_record(connection, audience, noted)
-                built += 1
-        return built
-
     def compact(self) -> None:
         """Give back the room that deleting left; answers and state root stay as they are."""
         with self._transaction("IMMEDIATE") as connection:
@@ -228,5 +211,4 @@ class SqliteStore(Transactions):
         """Close files and connections; a second time does nothing."""
         with self._lock:
             self._scan = None
-            self._indexes.clear()
             self._connection.close()

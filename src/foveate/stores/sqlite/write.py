@@ -7,10 +7,9 @@ import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_bytes
 from sqlite3 import Connection
 from typing import Any
-
-from blake3 import blake3
 
 from foveate.core.state import EMPTY_STATE, update_state
 from foveate.core.types import Chunk
@@ -41,9 +40,6 @@ from foveate.stores.vectors import rows_of, summed
 SLICE = 1_024
 """Chunks whose rows are made, or read, together."""
 
-_HISTORY_WRITES = 1000
-"""So many writes back a vectors.bin can be brought up to date instead of built again."""
-
 
 def replace_document(
     connection: Connection,
@@ -58,8 +54,8 @@ def replace_document(
     row["audience"] = _audience_id(connection, row["principals"])
     packed = zlib.compress(document.text.encode())
     number = _insert(connection, "documents", {**row, "text": packed})
-    link = _Link(connection, b"put")
-    link.account([document_member(row)], documents=1)
+    totals = _Write(connection)
+    totals.account([document_member(row)], documents=1)
     seen: set[str] = set()
     places: list[Place] = []
     for start in range(0, len(chunks), SLICE):
@@ -71,13 +67,13 @@ def replace_document(
         places += zip([one["sequence"] for one in rows], terms, audience, strict=True)
         lengths = [len(some) for some in terms.values()]
         scan = sum_of_vectors(list(terms), audience, lengths, own)
-        link.account(chunk_members(row, rows), vectors=own.tobytes(), scan=scan)
+        totals.account(chunk_members(row, rows), scan=scan)
         pending.add(number, terms)
         if pending.is_full():
             pending.flush(connection, unfinished=number)
     outline = outlines.outline(number, row, places)
     connection.execute("INSERT INTO outlines VALUES (?, ?, ?, ?, ?)", outline)
-    link.close()
+    totals.close()
 
 
 def _put(
@@ -113,24 +109,24 @@ def remove_document(connection: Connection, pending: PendingPostings, document_i
         return False
     row = dict(zip(names, values, strict=True))
     number = row["id"]
-    link = _Link(connection, b"delete")
-    link.account([document_member(row)], documents=-1)
+    totals = _Write(connection)
+    totals.account([document_member(row)], documents=-1)
     fields = ["audience", *CHUNK_FIELDS]
     query = f"SELECT {quote_columns(fields)} FROM chunks WHERE document = ?"
     reading = connection.execute(query, (number,))
     while found := reading.fetchmany(SLICE):
         chunk_rows = [dict(zip(fields, chunk, strict=True)) for chunk in found]
-        link.account(chunk_members(row, chunk_rows), sign=-1)
+        totals.account(chunk_members(row, chunk_rows), sign=-1)
     pending.drop(number)
     postings.unindex(connection, number)
     mine = "chunk IN (SELECT id FROM chunks WHERE document = ?)"
     width = load_facts(connection)["dimensions"]
-    link.scan -= summed(rows_of(connection, mine, number, width))
+    totals.scan -= summed(rows_of(connection, mine, number, width))
     connection.execute(f"DELETE FROM scan WHERE {mine}", (number,))
     connection.execute("DELETE FROM chunks WHERE document = ?", (number,))
     connection.execute("DELETE FROM outlines WHERE document = ?", (number,))
     connection.execute("DELETE FROM documents WHERE id = ?", (number,))
-    link.close()
+    totals.close()
     return True
 
 
@@ -177,31 +173,25 @@ def _next_chunk(connection: Connection) -> int:
     return int(last[0]) + 1 if last else 1
 
 
-class _Link:
-    """The next link of the hash chain of writes, with audiences' totals and the scan's sum."""
+class _Write:
+    """A write's part in the audiences' totals and in the scan's sum."""
 
-    def __init__(self, connection: Connection, what: bytes) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._known = load_facts(connection)
-        self._hash = blake3(self._known["version"] + what)
         self.scan = 0
 
     def account(
         self,
-        found: Sequence[tuple[int, bytes]],
+        found: Iterable[tuple[int, bytes]],
         *,
         documents: int = 0,
         sign: int = 1,
-        vectors: bytes = b"",
         scan: int = 0,
     ) -> None:
         """Members by audience: one more or less of `documents`, or chunks that come or go."""
         by_audience: dict[int, list[bytes]] = {}
         for audience, encoded in found:
-            size = len(encoded).to_bytes(8, "little")
-            self._hash.update(audience.to_bytes(8, "little") + size + encoded)
             by_audience.setdefault(audience, []).append(encoded)
-        self._hash.update(vectors)
         self.scan += scan
         sign = documents or sign
         for audience, members in by_audience.items():
@@ -214,15 +204,10 @@ class _Link:
             contents.save_audience(self._connection, changed)
 
     def close(self) -> None:
-        """Note it as the latest write."""
-        connection, version = self._connection, self._hash.digest()
-        generation, scan = self._known["generation"] + 1, self._known["scan"] + self.scan & MASK
-        changes = {"generation": generation, "version": version, "scan": scan}
-        save_facts(connection, {**self._known, **changes}, changes)
-        connection.execute("INSERT INTO history VALUES (?, ?)", (generation, version))
-        connection.execute(
-            "DELETE FROM history WHERE generation <= ?", (generation - _HISTORY_WRITES,)
-        )
+        """Note it as the latest one."""
+        known = load_facts(self._connection)
+        changes = {"version": token_bytes(16), "scan": known["scan"] + self.scan & MASK}
+        save_facts(self._connection, {**known, **changes}, changes)
 
 
 _STALE_SECONDS = 3_600
@@ -248,7 +233,8 @@ def shrink_files(connection: Connection, folder: Path) -> None:
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     now = time.time()
-    for pattern in (f"{DATABASE}.*.vectors", f"{DATABASE}.*.new"):
+    # The last are indexes of vectors that earlier versions made.
+    for pattern in (f"{DATABASE}.*.new", f"{DATABASE}.*.vectors", "nearby-*.bin"):
         for path in folder.glob(pattern):
             with suppress(OSError):
                 if now - path.stat().st_mtime > _STALE_SECONDS:
