@@ -145,6 +145,8 @@ def text_from_content(content: Content) -> str:
         return content
     texts: list[str] = []
     for part in content or ():  # a message that calls tools may have none
+        if part.get("type") == "image":  # its data is no text
+            continue
         inner = part.get("content", ())
         source = part.get("source", "")
         found = [part.get("title"), part.get("context"), part.get("text")]
