@@ -40,6 +40,14 @@ def index(
     file_limit: FileLimits = None,
     encoding: TextEncoding = "",
     password_file: PasswordFile = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(
+            "--images",
+            metavar="DIR",
+            help="Also read images of PDF, Word and PowerPoint files, into this folder.",
+        ),
+    ] = None,
     jobs: Readers = None,
     engine: EngineName = "local",
     address: RayAddress = None,
@@ -77,7 +85,7 @@ def index(
     Only changed files are read again, and deleted files leave the store. A file that cannot be
     read is reported with the reason, and the others continue (exit code 3 if none could be read).
     Names of --file-limit: file_bytes, unpacked_bytes, ratio, members, depth, pages, rows,
-    cell_chars, text_chars, chunks, attachments, seconds, memory_bytes.
+    cell_chars, text_chars, chunks, attachments, images, image_bytes, seconds, memory_bytes.
 
     Summaries and questions are made from a document's own headings, questions and title. With
     --model a model writes them. If it writes none, or adds numbers, the former stay and the report
@@ -94,6 +102,8 @@ def index(
 
     if watch and engine != "local":
         raise BadOption("--watch reads few files at a time; leave out --engine")
+    if images is not None and engine != "local":
+        raise BadOption("--images writes to a folder of this machine; leave out --engine")
     limits = parse_limits(file_limit or ())
     with open_indexer(
         paths,
@@ -104,6 +114,7 @@ def index(
         limits=limits,
         encoding=encoding,
         password_file=password_file,
+        images=images,
         enrich=Enrich(summaries=summaries, questions=questions, index_summaries=index_summaries),
         model=model,
         jobs=jobs,
