@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveate import BadInput, BadOption, assemble
+from foveate import BadInput, BadOption, Context, Session, assemble, converse, proceed
+from foveate.answer.places import citable_blocks
 from foveate.core import formats, stages
 from foveate.core.assemble import assemble as assemble_inputs
 from foveate.core.candidates import candidates_from_items
@@ -455,3 +456,36 @@ def test_without_images_nothing_changes():
     assert bare.manifest == other.manifest
     assert "images" not in json.dumps(bare.to_dict()["blocks"])
     assert IMAGE_TOKENS not in bare.trace[-1].notes
+
+
+def test_conversations_and_sessions_show_captions():
+    """U1: their requests are counted as texts."""
+    request = converse(QUESTION, found(PLAN), model="gpt-4o", format="openai-parts")
+    first = proceed(Session(), QUESTION, found(PLAN), budget=1_000)
+    plain = [{k: v for k, v in one.items() if k != "images"} for one in found()]
+
+    assert "Image, page 4: The plan of the mill." in request.context.text
+    assert "image_url" not in request.context.text
+    assert "Image, page 4: The plan of the mill." in first.context.text
+    assert converse(QUESTION, plain, model="gpt-4o").inputs.image_formula == ""
+
+
+def test_a_context_with_images_is_read_back_from_json():
+    """F2: blocks have their images, and nothing else is added."""
+    context = assemble(QUESTION, found(PLAN), budget=4_000, format="openai-parts")
+    record = json.loads(json.dumps(context.to_dict()))
+
+    assert record["blocks"][0]["images"] == [PLAN]
+    assert "images" not in record["blocks"][1]
+    assert Context.from_dict(record).blocks[0].images == context.blocks[0].images
+
+
+def test_a_page_that_a_provider_cites_is_found_beside_its_caption():
+    """C2: the line of an image is no part of the document, and moves no place in it."""
+    given_ = found(PLAN, start=100)
+    context = assemble(QUESTION, given_, budget=9_000, format="anthropic-document")
+    (first, _) = citable_blocks(context)
+    start = first.text.index("built")
+
+    assert first.document_spans(start, start + 5) == ((113, 118),)
+    assert first.document_spans(len(first.text) - 4, len(first.text)) == ()
