@@ -70,7 +70,7 @@ def test_gemini_takes_the_parts():
     (turn,) = request["contents"]
     kinds = [next(iter(part)) for part in turn["parts"]]
 
-    assert request["system_instruction"]
+    assert request["config"]["system_instruction"]
     assert kinds == ["text", "fileData", "inlineData", "text", "text"]
     assert turn["parts"][1] == {
         "fileData": {"fileUri": PLAN["url"], "mimeType": "image/png"},

@@ -142,7 +142,7 @@ def format_for_responses(
 
 
 def format_for_gemini(found: Sequence[Message]) -> dict[str, Any]:
-    """The messages for Gemini's client: `{"contents": […], "system_instruction": …}`.
+    """The messages for Gemini's client: `{"contents": […], "config": {…}}`.
 
     Parts are those of the format `openai-parts`; raises `BadOption` for others.
 
@@ -160,7 +160,8 @@ def format_for_gemini(found: Sequence[Message]) -> dict[str, Any]:
         for message in found
         if message["role"] != "system"
     ]
-    return {**({"system_instruction": system} if system.strip() else {}), "contents": contents}
+    config = {"config": {"system_instruction": system}} if system.strip() else {}
+    return {**config, "contents": contents}
 
 
 def _convert_part(part: Mapping[str, Any], kind: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from foveate.cli.options import (
     STORE,
     EngineName,
     FileLimits,
+    ImageFolder,
     Json,
     PasswordFile,
     RayAddress,
@@ -40,14 +41,7 @@ def index(
     file_limit: FileLimits = None,
     encoding: TextEncoding = "",
     password_file: PasswordFile = None,
-    images: Annotated[
-        Path | None,
-        typer.Option(
-            "--images",
-            metavar="DIR",
-            help="Also read images of PDF, Word and PowerPoint files, into this folder.",
-        ),
-    ] = None,
+    images: ImageFolder = None,
     jobs: Readers = None,
     engine: EngineName = "local",
     address: RayAddress = None,
@@ -102,8 +96,6 @@ def index(
 
     if watch and engine != "local":
         raise BadOption("--watch reads few files at a time; leave out --engine")
-    if images is not None and engine != "local":
-        raise BadOption("--images writes to a folder of this machine; leave out --engine")
     limits = parse_limits(file_limit or ())
     with open_indexer(
         paths,
