@@ -77,13 +77,15 @@ class DocumentStore:
         jobs: int = 1,
         encoding: str = "",
         passwords: Iterable[str] = (),
+        images: str | Path | None = None,
     ) -> Report:
         """Index files and folders; afterwards the store holds what is in them now.
 
         `size`, `overlap`: of a chunk, in tokens. `principals`: the names that may read documents
         which do not say so themselves; none is everybody. `jobs`: processes that read files.
         `encoding`: of texts that are neither UTF-8 nor marked and declare none. `passwords`:
-        tried on PDF files that need one. The
+        tried on PDF files that need one. `images`: a folder for the images of PDF, Word and
+        PowerPoint files, which `messages` takes them from; None reads none. The
         report counts what was written, and names what could not be read and why.
 
         Raises `BadInput` for a path that is not there, and `BadOption` or `ExternalError`.
@@ -99,6 +101,7 @@ class DocumentStore:
             jobs=jobs,
             encoding=encoding,
             passwords=tuple(passwords),
+            images=images,
         )
 
     def search(self, query: str, **keywords: Unpack[AssembleKeywords]) -> SearchResult:

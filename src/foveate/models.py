@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
+from foveate.core.image_tokens import parse_formula
 from foveate.ports import Usage
 
 SAFE_WINDOW = 8_192
@@ -33,6 +34,7 @@ class Model:
 
     `frame`: what the chat format adds to each message, and before the answer. `price`: US dollars a
     million tokens read, read from the provider's cache, and written; None where it is not known.
+    `images`: the formula that counts images (`core/image_tokens.py`); empty: the format's.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Model:
     tokenizer: str = "cl100k_base*1.3"
     frame: tuple[int, int] = (8, 8)
     price: tuple[float, float, float] | None = None
+    images: str = ""
     aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -57,6 +60,11 @@ class Model:
             raise BadOption(f"{where}: frame is {self.frame}; it must be 0 or more")
         if self.price is not None and not all(0 <= one < inf for one in self.price):
             raise BadOption(f"{where}: price is {self.price}; it must be 0 or more")
+        if self.images:
+            try:
+                parse_formula(self.images)
+            except BadOption as error:
+                raise BadOption(f"{where}: {error}") from None
         if not all((self.name, self.tokenizer, *self.aliases)):
             raise BadOption(f"{where}: name, tokenizer and aliases must not be empty")
 
@@ -200,6 +208,7 @@ _FIELD_RULES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "tokenizer": ("a text", _is_text),
     "frame": ("two whole numbers", _is_frame),
     "price": ("three numbers", _is_price),
+    "images": ("a text", _is_text),
     "aliases": ("a list of texts", _is_texts),
 }
 """What a model's line may say, and how."""

@@ -53,6 +53,17 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedImage:
+    """An image in a file: its bytes, and the part of the text (a page, a slide) that it is in."""
+
+    data: bytes
+    start: int
+    end: int
+    page: int | None = None
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedDocument:
     """What a loader made of a file: one text, and where its sections, pages and rows stand.
 
@@ -61,7 +72,7 @@ class LoadedDocument:
     of it. `lines`: whether the text's lines are the file's. `principals` empty: whatever the
     caller says of all documents. `front`: so many characters at the beginning are no text of the
     document's; they are counted in every offset, and are in no chunk. `encoding`: of the file, if
-    it is not UTF-8 and has no byte order mark.
+    it is not UTF-8 and has no byte order mark. `images`: those of the file, if they were asked for.
     """
 
     text: str
@@ -77,6 +88,7 @@ class LoadedDocument:
     lines: bool = True
     front: int = 0
     encoding: str = ""
+    images: tuple[LoadedImage, ...] = ()
 
 
 class Loader(Protocol):
@@ -145,6 +157,8 @@ def text_from_content(content: Content) -> str:
         return content
     texts: list[str] = []
     for part in content or ():  # a message that calls tools may have none
+        if part.get("type") == "image":  # its data is no text
+            continue
         inner = part.get("content", ())
         source = part.get("source", "")
         found = [part.get("title"), part.get("context"), part.get("text")]

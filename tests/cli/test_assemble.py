@@ -242,3 +242,19 @@ def test_the_question_is_an_argument(run, chunks):
 
     assert by_argument.code == 0
     assert by_argument.out == by_option.out
+
+
+def test_images_of_candidates_are_replayed(run, tmp_path):
+    """F2, U1, D4: from JSON Lines to a part of the text, and again from the bundle."""
+    image = {"hash": "0" * 32, "media_type": "image/png", "width": 640, "height": 480}
+    path, bundle = tmp_path / "with.jsonl", tmp_path / "b.json"
+    path.write_text(jsonl([{**CHUNKS[0], "images": [image]}]))
+    words = ("assemble", "--query", QUERY, "--chunks", path, "--format", "anthropic-document")
+    ran = run(*words, "--budget", "2000", "--bundle", bundle)
+    path.write_text(jsonl([{**CHUNKS[0], "images": [{**image, "width": 0}]}]))
+    refused = run(*words)
+
+    assert f"blake3:{'0' * 32}" in ran.out
+    assert run("replay", bundle).out.strip() == "identical"
+    assert refused.code == 3
+    assert "images[0].width" in refused.complaint

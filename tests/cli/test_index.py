@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from io import BytesIO
 from pathlib import Path
 
+import docx
 import pytest
+from PIL import Image as Picture
 
-from documents import locked_pdf
+from documents import locked_pdf, saved
 
 HASHING = ("--embedder", "hashing")
 
@@ -167,3 +170,23 @@ def test_a_password_file_that_is_none_is_refused(run, docs, name, data, said):
     assert ran.code in (2, 3)
     assert said in " ".join(ran.err.split())
     assert "secret" not in ran.out + ran.err
+
+
+def test_images_are_kept_in_a_folder(run, tmp_path):
+    """F2, U1: with --images, and not on the machines of a cluster."""
+    document = docx.Document()
+    document.add_paragraph("The wheel of the mill.")
+    out = BytesIO()
+    Picture.new("RGB", (40, 40), "red").save(out, "PNG")
+    document.add_picture(BytesIO(out.getvalue()))
+    Path("mill.docx").write_bytes(saved(document))
+    done = run("index", "mill.docx", "--images", "images", *HASHING)
+    found = run("assemble", "the wheel", "--format", "openai-parts", "--budget", "2000")
+    refused = run("index", "mill.docx", "--images", "images", "--engine", "ray", *HASHING)
+
+    assert done.code == 0, done.err
+    (kept,) = Path("images").iterdir()
+    assert kept.read_bytes() == out.getvalue()
+    assert f"blake3:{kept.name}" in found.out
+    assert refused.code == 2
+    assert "leave out --engine" in refused.complaint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 from command_line import CHUNKS, QUERY
@@ -99,3 +100,25 @@ def test_a_budget_that_is_too_small_says_what_would_do(service):
 
     assert refused.status_code == 422
     assert made.status_code == 200
+
+
+def test_images_come_with_their_candidates(service):
+    """F3, U1: an image is a part of the text; a wrong one is said by line and field."""
+    image = {
+        "url": "https://mill.example/plan.png",
+        "media_type": "image/png",
+        "width": 640,
+        "height": 480,
+        "caption": "The plan.",
+    }
+    chunk = {**CHUNKS[0], "images": [image]}
+    asked = {"query": QUERY, "candidates": [chunk], "budget": 2_000, "format": "openai-parts"}
+    answer = service.post("/v1/assemble", json=asked)
+    chunk["images"] = [{**image, "url": "https://mill.example/p.png?token=53c"}]
+    refused = service.post("/v1/assemble", json=asked)
+
+    assert answer.json()["blocks"][0]["images"] == [image]
+    assert json.loads(answer.json()["text"])[1]["type"] == "image_url"
+    assert (refused.status_code, problem(refused)["line"]) == (400, 1)
+    assert "images[0].url" in refused.text
+    assert "53c" not in refused.text

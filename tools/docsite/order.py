@@ -26,6 +26,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "clients",
         "fastapi",
         "provider-blocks",
+        "images",
         "tables",
         "your-own-store",
     ),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from foveate import plugins
-from foveate.answer.messages import role_text_pairs, tokenizer_from_context
+from foveate.answer.messages import image_tokens, role_text_pairs, tokenizer_from_context
 from foveate.core.errors import BadOption
 from foveate.core.types import Context
 from foveate.core.window import count_messages
@@ -39,6 +39,7 @@ def answer_limit(
     budget = context.budget
     if budget.window is not None:
         needed = count_messages(pairs, budget, tokenizer_from_context(context))
+        needed += image_tokens(context)
         left = budget.window - budget.buffer - needed
         if limit > max(left, budget.generation):
             raise BadOption(
@@ -50,6 +51,7 @@ def answer_limit(
         return limit
     framed = replace(budget, per_message=known.frame[0], per_reply=known.frame[1])
     needed = count_messages(pairs, framed, plugins.tokenizer(known.tokenizer))
+    needed += image_tokens(context)
     most = _max_answer_tokens(known, needed)
     if limit <= most:
         return limit

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from foveate import plugins
 from foveate.answer.answer_budget import answer_limit
 from foveate.answer.check import AnswerCheck, check_answer
+from foveate.answer.image_bytes import ImageSource
 from foveate.answer.messages import messages
 from foveate.answer.places import count_earlier_blocks
 from foveate.answer.provider_citations import (
@@ -59,6 +60,7 @@ class AskOptions:
 
     `max_tokens` None: what the context's budget keeps for the answer, or less if the model's window
     leaves less. `window`: the model's, if the registry lacks it or is wrong. `timeout` in seconds.
+    `images`: where the bytes of images are that the context names by hash, as `messages` takes it.
     """
 
     prompt: str = "grounded"
@@ -69,6 +71,7 @@ class AskOptions:
     temperature: float = 0.0
     timeout: float = 120.0
     window: int | None = None
+    images: ImageSource | None = None
 
     def __post_init__(self) -> None:
         """Refuse limits that are none, before anything is searched or counted for them."""
@@ -186,6 +189,7 @@ def _build_request(
             system=how.system,
             channel=how.channel,
             language=how.language,
+            images=how.images,
         )
     check_messages(given)
     _refuse_earlier_blocks(context, given)

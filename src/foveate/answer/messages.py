@@ -11,10 +11,12 @@ from copy import deepcopy
 from typing import Any, Literal, cast
 
 from foveate import plugins
+from foveate.answer.image_bytes import ImageSource, add_image_bytes, gemini_part
 from foveate.core.chat.turns import join_lines
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, UnknownName
 from foveate.core.formats.shared.parts import parse_content_parts
+from foveate.core.image_fit import IMAGE_TOKENS
 from foveate.core.types import Context
 from foveate.core.window import count_messages, join_by_template, join_message, join_parts
 from foveate.pipeline.inputs import Channel, check_context
@@ -37,6 +39,7 @@ def messages(
     extra_instructions: str = "",
     template: str = "",
     tokenizer: Tokenizer | None = None,
+    images: ImageSource | None = None,
 ) -> list[Message]:
     """System and user message, for any OpenAI-compatible or Ollama client, or a `Model`.
 
@@ -46,7 +49,8 @@ def messages(
     paragraph. `template`: the layout of a user's message that is a text, with `{context}` and
     `{question}` in it. Assemble with the same prompt, instructions and template; raises
     `BudgetTooSmall` if the request does not fit. `tokenizer`: the context's, if it has no
-    name here.
+    name here. `images`: where the bytes of images are that the context names by hash, a directory
+    or a function of the hash.
 
     >>> from foveate import assemble
     >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
@@ -66,7 +70,7 @@ def messages(
     if template:
         asked = join_by_template(context.text, context.query, template)
     elif parts is not None:
-        asked = join_parts(parts, context.query)
+        asked = join_parts(add_image_bytes(parts, images), context.query)
     found: list[Message] = [{"role": "system", "content": system}] if system else []
     found.append({"role": "user", "content": asked})
     _check_window(context, found, tokenizer)
@@ -137,8 +141,33 @@ def format_for_responses(
     return whole
 
 
+def format_for_gemini(found: Sequence[Message]) -> dict[str, Any]:
+    """The messages for Gemini's client: `{"contents": […], "config": {…}}`.
+
+    Parts are those of the format `openai-parts`; raises `BadOption` for others.
+
+    >>> format_for_gemini([{"role": "user", "content": "Q"}])
+    {'contents': [{'role': 'user', 'parts': [{'text': 'Q'}]}]}
+    """
+    system = "\n\n".join(text_from_content(m["content"]) for m in found if m["role"] == "system")
+    contents = [
+        {
+            "role": "model" if message["role"] == "assistant" else "user",
+            "parts": [{"text": message["content"]}]
+            if isinstance(message["content"], str)
+            else [gemini_part(part) for part in message["content"]],
+        }
+        for message in found
+        if message["role"] != "system"
+    ]
+    config = {"config": {"system_instruction": system}} if system.strip() else {}
+    return {**config, "contents": contents}
+
+
 def _convert_part(part: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """The part as a text of this kind; raises `BadOption` for another provider's block."""
+    """The part as a text of this kind, or an image; raises `BadOption` for another's block."""
+    if part["type"] == "image_url":
+        return {"type": "input_image", "image_url": part["image_url"]["url"], "detail": "auto"}
     if part["type"] != "text":
         raise BadOption(
             f"a block {part['type']!r} is not of OpenAI's kinds; take the format 'openai-parts'"
@@ -202,15 +231,21 @@ def _check_window(context: Context, found: Sequence[Message], given: Tokenizer |
     if budget.window is None:
         return
     limit = budget.window - budget.generation - budget.buffer
-    needed = count_messages(
-        role_text_pairs(context, found), budget, given or tokenizer_from_context(context)
-    )
+    tokenizer = given or tokenizer_from_context(context)
+    needed = count_messages(role_text_pairs(context, found), budget, tokenizer)
+    needed += image_tokens(context)
     if needed > limit:
         raise BudgetTooSmall(
             limit,
             needed,
             what="the request with this system prompt (assemble with the same prompt)",
         )
+
+
+def image_tokens(context: Context) -> int:
+    """Tokens of the context's images, which its count has beside those of its text."""
+    notes = context.trace[-1].notes if context.trace else {}
+    return int(notes.get(IMAGE_TOKENS, 0))
 
 
 def tokenizer_from_context(context: Context) -> Tokenizer:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foveate.core.formats.shared.parts import TEXT_SEPARATOR, escape_json, parse_content_parts
+from foveate.core.image_fit import CAPTION_LINES
 from foveate.core.stages.pack.cut import MARK as CUT
 from foveate.core.text.shapes.gaps import END_MARK
 from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
@@ -158,6 +159,9 @@ def _ranges_from(block: Block, at: int) -> list[Span]:
             at = mark.end()
         found.append((at, at + end - start))
         at, before = at + end - start, end
+    if at > len(block.text):
+        return []
+    rest = CAPTION_LINES.sub("", block.text[at:])
     if block.rendition == "truncated":
-        return found if block.text[at:] == CUT else []
-    return found if at == len(block.text) or _TRAILING.fullmatch(block.text, at) else []
+        return found if rest == CUT else []
+    return found if not rest or _TRAILING.fullmatch(rest) else []

@@ -13,6 +13,7 @@ from foveate.cli.options import (
     STORE,
     EngineName,
     FileLimits,
+    ImageFolder,
     Json,
     PasswordFile,
     RayAddress,
@@ -40,6 +41,7 @@ def index(
     file_limit: FileLimits = None,
     encoding: TextEncoding = "",
     password_file: PasswordFile = None,
+    images: ImageFolder = None,
     jobs: Readers = None,
     engine: EngineName = "local",
     address: RayAddress = None,
@@ -77,7 +79,7 @@ def index(
     Only changed files are read again, and deleted files leave the store. A file that cannot be
     read is reported with the reason, and the others continue (exit code 3 if none could be read).
     Names of --file-limit: file_bytes, unpacked_bytes, ratio, members, depth, pages, rows,
-    cell_chars, text_chars, chunks, attachments, seconds, memory_bytes.
+    cell_chars, text_chars, chunks, attachments, images, image_bytes, seconds, memory_bytes.
 
     Summaries and questions are made from a document's own headings, questions and title. With
     --model a model writes them. If it writes none, or adds numbers, the former stay and the report
@@ -104,6 +106,7 @@ def index(
         limits=limits,
         encoding=encoding,
         password_file=password_file,
+        images=images,
         enrich=Enrich(summaries=summaries, questions=questions, index_summaries=index_summaries),
         model=model,
         jobs=jobs,

@@ -130,6 +130,7 @@ def open_indexer(
     limits: Limits | None = None,
     encoding: str = "",
     password_file: Path | None = None,
+    images: Path | None = None,
     enrich: Enrich | None = None,
     model: str = "",
     jobs: int | None = None,
@@ -142,6 +143,8 @@ def open_indexer(
     for as many processes as are useful, or as Ray has processors.
     """
     check_engine(engine, jobs, address)
+    if images is not None and engine != "local":
+        raise BadOption("--images writes to a folder of this machine; leave out --engine")
     check_sizes(size, overlap)
     walks = walk_paths(paths)
     reader = plugins.embedder(embedder)
@@ -165,6 +168,7 @@ def open_indexer(
                 limits=limits,
                 encoding=checked,
                 passwords=passwords,
+                images=images,
                 enrich=enrich,
                 model=writer,
                 at_once=_TRANSACTION_DOCUMENTS,

@@ -137,6 +137,14 @@ TextEncoding = Annotated[
         help="Encoding of texts that are not UTF-8 and declare none, e.g. windows-1251.",
     ),
 ]
+ImageFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--images",
+        metavar="DIR",
+        help="Also read images of PDF, Word and PowerPoint files, into this folder.",
+    ),
+]
 PasswordFile = Annotated[
     Path | None,
     typer.Option(

@@ -15,6 +15,7 @@ from foveate.core.blocks import citations_from_blocks
 from foveate.core.contracts import StepObserver, Tokenizer, observe_step
 from foveate.core.fit import FittedContext, build_context, fit
 from foveate.core.header_costs import build_request
+from foveate.core.image_fit import set_aside
 from foveate.core.manifest import canonical_recipe
 from foveate.core.measure import count_exclusions
 from foveate.core.render import renderer_for_recipe
@@ -95,7 +96,10 @@ class Assembly:
     observers: StepObserver | None = None
 
     def attempt(self, room: Budget) -> Attempt:
-        """Run the stages and the last gate; after near misses again, with more or less room."""
+        """Run the stages and the last gate; after near misses again, with more or less room.
+
+        If nothing fits beside what is kept for images, nothing is kept for them.
+        """
         first = found = self._run(room, 0)
         more = 0
         for step in (1, 2, 4):
@@ -103,6 +107,8 @@ class Assembly:
                 break
             more += step * found.missed_by
             found = self._run(room, more)
+        if found.fitted is None and room.images:  # texts come before images
+            return self.attempt(replace(room, images=0))
         return first if found.fitted is None else found
 
     def shortfall(self, room: Budget) -> int:
@@ -112,7 +118,8 @@ class Assembly:
 
     def _run(self, room: Budget, more: int) -> Attempt:
         inputs, renderer = self.inputs, renderer_for_recipe(self.inputs.recipe)
-        other = replace(room, documents=room.documents and max(room.documents + more, 1))
+        kept = set_aside(inputs, room)
+        other = replace(room, documents=room.documents and max(room.documents + more - kept, 1))
         request = build_request(inputs, other, self.tokenizer, renderer, self.known)
         candidates, trace = run_stages(inputs, request, self.observers)
         request = replace(request, budget=room)

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from foveate.core.checks import check_string
 from foveate.core.errors import BadInput
+from foveate.core.images import IMAGES, images_to_json
 from foveate.core.metadata import canonical_metadata, plain_metadata
 from foveate.core.record_keys import standardise_record
 from foveate.core.types import Candidate, Chunk
@@ -27,7 +28,7 @@ TEXT_FIELDS = ("id", "document_id", "source", "title", "summary")
 INTEGER_FIELDS = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
 SCORE_FIELDS = ("score", "semantic_score", "lexical_score", "rerank_score")
 OTHER_FIELDS = ("text", "section", "modified_at", "principals", "metadata", "embedding", "origin")
-FIELDS = frozenset((*TEXT_FIELDS, *INTEGER_FIELDS, *SCORE_FIELDS, *OTHER_FIELDS))
+FIELDS = frozenset((*TEXT_FIELDS, *INTEGER_FIELDS, *SCORE_FIELDS, *OTHER_FIELDS, IMAGES))
 RANK_SMOOTHING = 60
 """As in reciprocal rank fusion: the first few places are told apart, and not too much."""
 ORIGINS = ("retrieved", "neighbour")  # side knowledge has a door of its own, the gate
@@ -245,6 +246,8 @@ def chunk_from_record(record: Mapping[str, Any]) -> Chunk:
             continue
         if (read := _FIELD_PARSERS.get(key)) is not None:
             values[key] = read(key, value)
+        elif key == IMAGES:
+            extra[key] = images_to_json(value)
         elif key not in FIELDS:
             extra[str(key)] = value
     metadata = {} if record.get("metadata") is None else record["metadata"]

@@ -27,6 +27,7 @@ def context_to_json(context: Any) -> dict[str, Any]:
         "token_count": context.token_count,
         "blocks": [
             {name: value_to_json(getattr(block, name)) for name in BLOCK_KEYS}
+            | ({"images": [image.to_json() for image in block.images]} if block.images else {})
             for block in context.blocks
         ],
         "citations": value_to_json(context.citations),

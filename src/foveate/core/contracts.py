@@ -73,6 +73,8 @@ class Format(Protocol):
     A format with `joins_runs` writes the texts of one document's run as one text, each after a line
     break; `parse` gives the run back as the block of its first text.
     A format with `once_a_document` shows a document in one place, whatever the order of the best.
+    A format with `write_images`, `image_formula` and `image_types` (see `PartsFormat`) has parts
+    for the images of a block behind its body; in others captions stand for them.
     A format may name in `reads` the fields of a block (beside marker, kind, document, metadata and
     summary) that its header, separator and footer depend on; headers are then not made anew for
     every candidate that has the same.

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from foveate.core.blocks import blocks_from_candidates, rendition_text, sanitising_decisions
 from foveate.core.contracts import Tokenizer
+from foveate.core.image_fit import IMAGE_TOKENS, ImagePlan, plan_images
 from foveate.core.manifest import build_manifest, canonical_recipe
 from foveate.core.measure import LazyMetrics, compute_metrics
 from foveate.core.notebook import NotebookTrace
-from foveate.core.render import Renderer
+from foveate.core.render import RenderedText, Renderer
 from foveate.core.renditions import full_rendition
-from foveate.core.request import Inputs, Request
+from foveate.core.request import Inputs, Recipe, Request
+from foveate.core.text.profile import HashedText
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import (
     Block,
@@ -50,40 +53,67 @@ class FittedContext:
     budget_use: float
 
 
+@dataclass(frozen=True, slots=True)
+class _RenderedAttempt:
+    """One attempt: the rendered text and what it was made of.
+
+    `tokens` are those of the text and of the images, `image_tokens` those of the images alone.
+    """
+
+    texts: Sequence[HashedText]
+    blocks: tuple[Block, ...]
+    bodies: Sequence[HashedText]
+    rendered: RenderedText
+    tokens: int
+    image_tokens: int
+
+
 def fit(
     candidates: tuple[Candidate, ...], inputs: Inputs, request: Request, renderer: Renderer
 ) -> FittedContext:
-    """Render, count the real string, shed until it fits. Summaries go first, then the least."""
-    gauge, budget = request.token_counter, request.budget
+    """Render, count the real string, shed until it fits. Summaries go first, then the least.
+
+    Images get what a text that fits leaves.
+    """
+    budget, tokenizer = request.budget, request.token_counter.tokenizer
     shed: list[Decision] = []
     shown, attempts = candidates, 0
     summaries = place_summaries(shown, request, renderer)
+    images: ImagePlan | None = None
     while True:
-        texts = [rendition_text(candidate) for candidate in shown]
-        blocks = blocks_from_candidates(shown, inputs.recipe, texts, summaries)
-        bodies = [gauge.render_body(*text) for text in texts]
-        rendered = renderer.render(blocks, [body.text for body in bodies])
-        tokens = gauge.count_joined(
-            rendered.text, rendered.glue, [bodies[n] for n in rendered.order]
+        attempt = _render(
+            shown, request, renderer, inputs.recipe, summaries=summaries, images=images
         )
         attempts += 1
-        over = _excess(rendered.text, tokens, budget, inputs, gauge.tokenizer)
-        if over <= 0 or not shown:
-            break
-        if summaries:
-            summaries = {}
+        over = _excess(attempt, budget, inputs, tokenizer)
+        if over > 0 and shown:
+            if images and images.shrink(over):
+                continue
+            images = None
+            if summaries:
+                summaries = {}
+                continue
+            shown, lost = _drop_least_valued(shown, over, request)
+            shed.extend(lost)
             continue
-        shown, lost = _drop_least_valued(shown, over, request)
-        shed.extend(lost)
+        if images is not None:
+            break
+        room = _image_room(attempt, budget, inputs, tokenizer)
+        images = plan_images(shown, inputs, request.token_counter, room)
+        if not images:
+            break
     notes: dict[str, Number] = {"attempts": attempts, "summaries": len(summaries)}
-    pairs = zip(blocks, bodies, strict=True)
+    pairs = zip(attempt.blocks, attempt.bodies, strict=True)
     notes["neutralised"] = sum([body.text != block.text for block, body in pairs])
-    decisions = (*sanitising_decisions(shown, texts), *shed)
+    if images:
+        notes[IMAGE_TOKENS] = attempt.image_tokens
+    decisions = (*sanitising_decisions(shown, attempt.texts), *images.decisions(), *shed)
     return FittedContext(
-        text=rendered.text,
-        tokens=tokens,
+        text=attempt.rendered.text,
+        tokens=attempt.tokens,
         blocks=tuple(
-            replace_unchecked(Block, b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)
+            replace_unchecked(Block, b, span=s)
+            for b, s in zip(attempt.blocks, attempt.rendered.spans, strict=True)
         ),
         candidates=shown,
         trace=StageTrace(
@@ -94,8 +124,39 @@ def fit(
             decisions=decisions,
             notes=notes,
         ),
-        budget_use=_budget_use(rendered.text, tokens, budget),
+        budget_use=_budget_use(attempt.rendered.text, attempt.tokens, budget),
     )
+
+
+def _render(
+    shown: Sequence[Candidate],
+    request: Request,
+    renderer: Renderer,
+    recipe: Recipe,
+    *,
+    summaries: Mapping[int, str],
+    images: ImagePlan | None,
+) -> _RenderedAttempt:
+    counter = request.token_counter
+    texts = [rendition_text(candidate) for candidate in shown]
+    texts = images.add_captions(texts) if images else texts
+    blocks = blocks_from_candidates(shown, recipe, texts, summaries)
+    blocks = images.add_images(blocks) if images else blocks
+    bodies = [counter.render_body(*text) for text in texts]
+    rendered = renderer.render(blocks, [body.text for body in bodies])
+    tokens = counter.count_joined(rendered.text, rendered.glue, [bodies[n] for n in rendered.order])
+    seen = images.tokens if images else 0
+    return _RenderedAttempt(texts, blocks, bodies, rendered, tokens + seen, seen)
+
+
+def _image_room(
+    attempt: _RenderedAttempt, budget: Budget, inputs: Inputs, tokenizer: Tokenizer
+) -> float:
+    """Tokens that the text leaves for images; no end without a budget of tokens."""
+    room = inf if budget.documents is None else budget.documents - attempt.tokens
+    if inputs.budget.window is None:
+        return room
+    return min(room, -window_excess(inputs, attempt.rendered.text, attempt.tokens, tokenizer))
 
 
 def _budget_use(text: str, tokens: int, room: Budget) -> float:
@@ -103,12 +164,13 @@ def _budget_use(text: str, tokens: int, room: Budget) -> float:
     return max(of_tokens, len(text) / room.characters if room.characters else 0.0)
 
 
-def _excess(text: str, tokens: int, budget: Budget, inputs: Inputs, tokenizer: Tokenizer) -> int:
-    """By how much the finished text is over, in tokens or characters; 0 or less: it fits."""
-    over = tokens - budget.documents if budget.documents is not None else 0
+def _excess(attempt: _RenderedAttempt, budget: Budget, inputs: Inputs, tokenizer: Tokenizer) -> int:
+    """By how much it is over, in tokens or characters; 0 or less: it fits."""
+    text, images = attempt.rendered.text, attempt.image_tokens
+    over = attempt.tokens - budget.documents if budget.documents is not None else 0
     if budget.characters is not None:
         over = max(over, len(text) - budget.characters)
-    return max(over, window_excess(inputs, text, tokens, tokenizer))
+    return max(over, window_excess(inputs, text, attempt.tokens - images, tokenizer, images))
 
 
 def _drop_least_valued(

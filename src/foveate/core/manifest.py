@@ -61,7 +61,8 @@ def budget_hash(budget: Budget) -> str:
 
 @lru_cache(maxsize=256)
 def _zones_hash(zones: tuple[int | None, ...]) -> str:
-    return digest(repr(list(zip(_ZONE_NAMES, zones, strict=True))))
+    named = zip(_ZONE_NAMES, zones, strict=True)
+    return digest(repr([zone for zone in named if zone != ("images", 0)]))  # as before there were
 
 
 def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
@@ -121,8 +122,12 @@ def inputs_hash(inputs: Inputs) -> str:
         vectors_hash((inputs.query_embedding,)),
     ]
     others = [getattr(inputs, name) for name in _OTHER_INPUTS]
-    others += [more for more in (inputs.notes, inputs.offers) if more]  # where there are none: as
+    others += [more for more in _later_inputs(inputs) if more]  # where there are none: as
     return digest("".join(hashes) + repr(others))  # before there could be any
+
+
+def _later_inputs(inputs: Inputs) -> tuple[object, ...]:
+    return inputs.notes, inputs.offers, inputs.image_formula
 
 
 def part_hashes(inputs: Inputs) -> dict[str, str]:
@@ -138,6 +143,8 @@ def part_hashes(inputs: Inputs) -> dict[str, str]:
         found[name] = digest(repr(getattr(inputs, name)))
     if inputs.notes:
         found["notes"] = digest(repr(inputs.notes))
+    if inputs.image_formula:
+        found["image formula"] = digest(inputs.image_formula)
     found |= {f"{o.way} of {o.key}": digest(repr(o)) for o in inputs.offers}
     return found
 

@@ -100,6 +100,7 @@ def build_bundle(
         "index": inputs.index,
         "notes": [list(note) for note in inputs.notes],
         "offers": [asdict(offer) for offer in inputs.offers],
+        **({"image_formula": inputs.image_formula} if inputs.image_formula else {}),
         "parts": part_hashes(inputs),
         "recipe_spelled": canonical_recipe_text(inputs.recipe),
         "manifest": manifest_to_json(replace(context.manifest, when=when)),
@@ -133,6 +134,7 @@ def inputs_from_bundle(bundle: Mapping[str, Any], known: ComponentRegistry) -> I
             index=bundle.get("index", ""),
             notes=tuple((name, value) for name, value in bundle.get("notes", [])),
             offers=tuple(_compressed_text_from_json(offer) for offer in bundle.get("offers", [])),
+            image_formula=str(bundle.get("image_formula", "")),
         )
     except BadInput:
         raise

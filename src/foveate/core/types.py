@@ -24,6 +24,7 @@ from foveate.core.checks import (
     hashed_fields,
 )
 from foveate.core.errors import BadInput
+from foveate.core.images import Image
 from foveate.core.zones import Budget
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ class Block:
     `text` is what is put in (control characters already made harmless), before the format
     neutralises it; `summary` is set on the first block of a document only. `document_spans` are
     the ranges of the document that the text shows, where offsets are known. `span` is where the
-    (neutralised) body stands in the finished text.
+    (neutralised) body stands in the finished text. `images` are parts of their own behind the body.
     """
 
     marker: int
@@ -272,6 +273,7 @@ class Block:
     chunk_ids: tuple[str, ...] = ()
     document_spans: tuple[Span, ...] = ()
     corroborating: tuple[Source, ...] = ()
+    images: tuple[Image, ...] = ()
     span: Span = (0, 0)
 
 

@@ -74,12 +74,17 @@ def _check_zones(inputs: Inputs, tokenizer: Tokenizer) -> None:
         raise BudgetTooSmall(budget.conversation, history, what=what)
 
 
-def window_excess(inputs: Inputs, text: str, tokens: int, tokenizer: Tokenizer) -> int:
-    """Tokens by which the request exceeds the window; `tokens` is the count of `text`."""
+def window_excess(
+    inputs: Inputs, text: str, tokens: int, tokenizer: Tokenizer, images: int = 0
+) -> int:
+    """Tokens by which the request exceeds the window.
+
+    `tokens` is the count of `text`; `images` are the tokens of the images beside it.
+    """
     budget = inputs.budget
     if budget.window is None:
         return 0
-    limit = budget.window - budget.generation - budget.buffer
+    limit = budget.window - budget.generation - budget.buffer - images
     fixed = count_messages(fixed_messages(inputs), budget, tokenizer)
     if fixed + tokens + SLACK <= limit:
         return fixed + tokens + SLACK - limit

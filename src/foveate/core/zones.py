@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from foveate.core.checks import check_zone
 from foveate.core.errors import BadOption
 
-_FRAMING = ("per_message", "per_reply")
+_MAY_BE_ZERO = (
+    *("system", "conversation", "query", "generation", "buffer"),
+    *("per_message", "per_reply", "images"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +21,7 @@ class Budget:
     """Tokens by zone. `documents` is what the context may take; `characters` limits it as well.
 
     `window` None: the model's window is not known and only the document zone is checked.
+    `images`: what of `documents` is kept for images of the candidates; 0: what their texts leave.
     `per_message` and `per_reply`: what the model's chat format adds; as OpenAI documents it for
     its chat models where nothing better is known.
     """
@@ -32,9 +36,10 @@ class Budget:
     buffer: int = 1_000
     per_message: int = 4
     per_reply: int = 3
+    images: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("system", "conversation", "query", "generation", "buffer", *_FRAMING):
+        for name in _MAY_BE_ZERO:
             check_zone(name, getattr(self, name), 0)
         for name in ("documents", "characters", "window"):
             if getattr(self, name) is not None:

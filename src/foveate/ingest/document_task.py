@@ -14,6 +14,7 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.types import Chunk
 from foveate.ingest.enrich import enrich_document
+from foveate.ingest.images import keep_images
 from foveate.ingest.load import ReadOptions, load_file, read_file
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.prepare import Settings, build_chunks, build_document, content_digest, file_hash
@@ -73,7 +74,8 @@ PartsByTask: TypeAlias = Iterator[Iterator[PreparedPart]]
 class Preparer:
     """How files are prepared. `embedder`: None if vectors are computed elsewhere, or not at all.
 
-    `passwords`: of PDF files. `moved`: digests of documents whose vectors are known already.
+    `passwords`: of PDF files. `image_folder`: where the bytes of images are written. `moved`:
+    digests of documents whose vectors are known already.
     """
 
     settings: Settings
@@ -82,6 +84,7 @@ class Preparer:
     limits: Limits = field(default_factory=Limits)
     passwords: tuple[str, ...] = field(default=(), repr=False)
     moved: frozenset[str] = frozenset()
+    image_folder: str = ""
 
     def parts(self, task: Task, sandbox: Sandbox) -> Iterator[PreparedPart]:
         """Yield the parts of the file in order; `sandbox` reads formats that need a sandbox.
@@ -98,7 +101,11 @@ class Preparer:
         except (InvalidRequest, OSError) as error:
             yield Refusal(reason=error_reason(error))
             return
-        options = ReadOptions(encoding=self.settings.encoding, passwords=self.passwords)
+        options = ReadOptions(
+            encoding=self.settings.encoding,
+            passwords=self.passwords,
+            images=self.settings.images,
+        )
         found = load_file(data, file.path, self.limits, sandbox, options)
         del data
         while True:
@@ -125,6 +132,8 @@ class Preparer:
             )
         except InvalidRequest as error:
             return Refusal(reason=error_reason(error))
+        if loaded.images:
+            keep_images(loaded.images, self.image_folder)
         is_moved = content_digest(document.content_hash) in self.moved
         embedder = None if is_moved else self.embedder
         texts = [chunk.text for chunk in pieces]

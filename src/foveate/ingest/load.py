@@ -35,12 +35,14 @@ _REPLACED = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)
 class ReadOptions:
     """`encoding`: of texts that are neither UTF-8 nor marked, and declare none.
 
+    `images`: whether images of PDF, Word and PowerPoint files are read too.
     `passwords`: tried in order on PDF files that need one; they are neither stored nor shown.
     Raises `UnknownName` for an encoding that Python does not know.
     """
 
     encoding: str = ""
     passwords: tuple[str, ...] = field(default=(), repr=False)
+    images: bool = False
 
     def __post_init__(self) -> None:
         """Refuse an unknown encoding before any file is read."""
@@ -104,7 +106,9 @@ def load_file(
         declared = declared_encoding(data) if kind in ("html", "data") else ""
         data, encoding = to_utf8(data, declared, options.encoding)
     if is_sandboxed(kind):
-        found: Iterable[LoadedDocument | BadInput] = sandbox.load(data, path, options.passwords)
+        found: Iterable[LoadedDocument | BadInput] = sandbox.load(
+            data, path, options.passwords, images=options.images
+        )
     else:
         found = load_in_process(data, path, limits)
     for each in found:
@@ -115,10 +119,15 @@ def load_file(
 
 
 def load_in_process(
-    data: bytes, path: Path, limits: Limits, passwords: Sequence[str] = ()
+    data: bytes,
+    path: Path,
+    limits: Limits,
+    passwords: Sequence[str] = (),
+    *,
+    images: bool = False,
 ) -> Iterator[LoadedDocument | BadInput]:
     """The file's documents, read in this process, one at a time. Raises `BadInput`."""
-    loader = loader_for(path, limits, passwords)
+    loader = loader_for(path, limits, passwords, images=images)
     if loader is None:
         raise BadInput(f"no loader for {path.suffix or 'files without a suffix'}")
     try:

@@ -21,6 +21,7 @@ from foveate.core.errors import BadInput
 from foveate.core.types import TABLE_NAMES, Chunk, content_hash
 from foveate.ingest.chunk import Piece, each_chunk
 from foveate.ingest.enrich import Enrich
+from foveate.ingest.images import attach_images
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
 from foveate.ports import Document, LoadedDocument
@@ -42,10 +43,12 @@ class Settings:
     enrich: Enrich = field(default_factory=Enrich)
     model: str = ""
     encoding: str = ""
+    images: bool = False
 
     def key(self) -> str:
-        """All of it as one line; without an encoding, as before there were any."""
-        named = [name for name in self.__slots__ if name != "encoding" or self.encoding]
+        """All of it as one line; without encoding and images, as before there were any."""
+        later = ("encoding", "images")
+        named = [name for name in self.__slots__ if name not in later or getattr(self, name)]
         return repr((_FORMAT, *(getattr(self, name) for name in named)))
 
 
@@ -143,7 +146,7 @@ def build_chunks(
         chunks.append(chunk)
         starts.append(piece.start)
         counts.append(piece.tokens)
-    return chunks, counts
+    return attach_images(chunks, loaded.images) if loaded.images else chunks, counts
 
 
 def _part_hash(loaded: LoadedDocument, file: File, settings: Settings) -> str:

@@ -1,8 +1,8 @@
 """The sandboxed reader, `python -m foveate.ingest.reader LIMITS`.
 
-A request is a line of JSON (`name`, `size`, `passwords`) and that many bytes; an answer is a line
-of JSON. It ends with its input. Where the system allows, its memory is limited and an alarm ends
-it.
+A request is a line of JSON (`name`, `size`, `passwords`, `images`) and that many bytes; an answer
+is a line of JSON. It ends with its input. Where the system allows, its memory is limited and an
+alarm ends it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 from foveate.core.errors import InvalidRequest
 from foveate.ingest.load import load_in_process
@@ -30,18 +31,19 @@ def main() -> None:
         asked = json.loads(line)
         data = questions.read(asked["size"])
         _set_alarm(limits.seconds + _GRACE_SECONDS)
-        answer = _load_answer(data, Path(asked["name"]), limits, tuple(asked["passwords"]))
+        answer = _load_answer(data, asked, limits)
         _set_alarm(0)
         del data
         answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
 
 
-def _load_answer(
-    data: bytes, path: Path, limits: Limits, passwords: tuple[str, ...]
-) -> ReaderAnswer:
+def _load_answer(data: bytes, asked: dict[str, Any], limits: Limits) -> ReaderAnswer:
+    path, passwords = Path(asked["name"]), tuple(asked["passwords"])
     try:
-        return answer_from_parts(load_in_process(data, path, limits, passwords))
+        return answer_from_parts(
+            load_in_process(data, path, limits, passwords, images=asked["images"])
+        )
     except InvalidRequest as error:
         return {"refused": str(error)}
 

@@ -20,6 +20,7 @@ from foveate.core.errors import BadOption
 from foveate.ingest.chunk import check_sizes
 from foveate.ingest.document_task import PartsByTask, Preparer, Task
 from foveate.ingest.enrich import Enrich
+from foveate.ingest.images import make_image_folder
 from foveate.ingest.loaders import suffixes
 from foveate.ingest.loaders.decode import check_encoding
 from foveate.ingest.loaders.limits import Limits
@@ -55,6 +56,7 @@ def ingest(
     limits: Limits | None = None,
     encoding: str = "",
     passwords: Sequence[str] = (),
+    images: Path | str | None = None,
     enrich: Enrich | None = None,
     model: Model | None = None,
     jobs: int = 1,
@@ -67,14 +69,16 @@ def ingest(
     `principals`: who may read documents that name none; empty is everybody. `limits`: how much of
     one file is read; a file over them is reported. `encoding`: of texts that are neither UTF-8 nor
     marked and declare none; without it they are read as Windows-1252 if they look like that, and
-    the report says so. `passwords`: tried on PDF files that need one, and never stored. `enrich`:
-    add summaries to documents and questions to chunks, from their own words or written by the
-    `model`. `jobs`: how many processes prepare files; or another `engine` prepares them. The
-    outcome is the same. `at_once`: how many documents share a transaction, if the store can; more
-    is faster, blocks other writers longer, and is repeated after a kill. Without an `embedder` the
-    store gets no vectors. Raises `BadInput` for a missing path, `BadOption`, also if the store has
-    documents of another path of the same name, and `ExternalError` if the store or the embedder
-    fails or the disk is full: what was written stays, and the next run continues.
+    the report says so. `passwords`: tried on PDF files that need one, and never stored. `images`: a
+    folder for the images of PDF, Word and PowerPoint files, each under the hash of its bytes; None
+    reads none. `enrich`: add summaries to documents and questions to chunks, from their own words
+    or written by the `model`. `jobs`: how many processes prepare files; or another `engine`
+    prepares them. The outcome is the same. `at_once`: how many documents share a transaction, if
+    the store can; more is faster, blocks other writers longer, and is repeated after a kill.
+    Without an `embedder` the store gets no vectors. Raises `BadInput` for a missing path,
+    `BadOption`, also if the store has documents of another path of the same name, and
+    `ExternalError` if the store or the embedder fails or the disk is full: what was written stays,
+    and the next run continues.
     """
     check_sizes(size, overlap)
     if jobs < 1:
@@ -89,7 +93,10 @@ def ingest(
         encoding=check_encoding(encoding),
         enrich=enrich or Enrich(),
         model=model.name if model is not None else "",
+        images=images is not None,
     )
+    if images is not None:
+        make_image_folder(str(images))
     describe = None
     if model is not None and (settings.enrich.summaries or settings.enrich.questions):
         describe = ModelEnricher(model=model, tokenizer=tokenizer, options=settings.enrich)
@@ -108,6 +115,7 @@ def ingest(
         limits=limits or Limits(),
         passwords=tuple(passwords),
         moved=state.moved_digests(),
+        image_folder=str(images or ""),
     )
     _run_tasks(state, preparer, engine or local_engine(jobs), on_progress)
     state.delete_missing()

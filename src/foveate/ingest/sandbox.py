@@ -23,7 +23,7 @@ from foveate.core.errors import BadInput
 from foveate.ingest.loaders.blocks import Rows
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.process import format_exit, start_process, wait_for_exit
-from foveate.ports import LoadedDocument, Section
+from foveate.ports import LoadedDocument, LoadedImage, Section
 
 
 class ReaderAnswer(TypedDict, total=False):
@@ -51,6 +51,9 @@ def _loaded_to_json(loaded: LoadedDocument) -> dict[str, Any]:
     return plain | {
         "sections": _plain_sections(loaded.sections),
         "metadata": dict(loaded.metadata),
+        "images": [
+            asdict(image) | {"data": b64encode(image.data).decode()} for image in loaded.images
+        ],
         "modified_at": instant.isoformat() if instant else None,
     }
 
@@ -63,6 +66,10 @@ def _loaded_from_json(plain: dict[str, Any]) -> LoadedDocument:
             "sections": _sections(plain["sections"]),
             "modified_at": datetime.fromisoformat(instant) if instant else None,
             "principals": tuple(plain["principals"]),
+            "images": tuple(
+                LoadedImage(**image | {"data": b64decode(image["data"])})
+                for image in plain["images"]
+            ),
         }
     )
 
@@ -97,9 +104,13 @@ class Sandbox:
         self._end_process()
 
     def load(
-        self, data: bytes, path: Path, passwords: Sequence[str] = ()
+        self, data: bytes, path: Path, passwords: Sequence[str] = (), *, images: bool = False
     ) -> Sequence[LoadedDocument | BadInput]:
-        """The file's documents. Raises `BadInput`, also if the reader had to be ended."""
+        """The file's documents, with its `images` if they are asked for.
+
+        Raises `BadInput`, also if the reader had to be ended.
+        """
+        asked = {"name": path.name, "passwords": list(passwords), "images": images}
         process = self._process = self._process or _start_reader(self.limits)
         overtime: list[bool] = []
 
@@ -111,7 +122,7 @@ class Sandbox:
         timer.daemon = True
         timer.start()
         try:
-            line = _send_file(process, data, path, passwords)
+            line = _send_file(process, data, asked)
         except BaseException:  # Ctrl-C: half a question is in the pipe
             process.kill()
             self._end_process()
@@ -139,12 +150,9 @@ def _start_reader(limits: Limits) -> subprocess.Popen[bytes]:
     return start_process("foveate.ingest.reader", json.dumps(asdict(limits)))
 
 
-def _send_file(
-    process: subprocess.Popen[bytes], data: bytes, path: Path, passwords: Sequence[str]
-) -> bytes:
+def _send_file(process: subprocess.Popen[bytes], data: bytes, asked: dict[str, Any]) -> bytes:
     """The answering line; incomplete if the process ended before."""
-    asked = {"name": path.name, "size": len(data), "passwords": list(passwords)}
-    question = json.dumps(asked).encode() + b"\n"
+    question = json.dumps({**asked, "size": len(data)}).encode() + b"\n"
     to, back = _require_pipe(process.stdin), _require_pipe(process.stdout)
     with contextlib.suppress(BrokenPipeError):
         to.write(question)

@@ -50,6 +50,7 @@ def cache_key(query: str, state_root: str, resolved: ResolvedOptions, ports: obj
         canonical_recipe(resolved.recipe).hash,
         budget_hash(resolved.budget),
         resolved.tokenizer.fingerprint,
+        resolved.image_formula,
         resolved.messages,
         tuple(sorted(set(resolved.principals))),
         sorted((options.where or {}).items(), key=repr),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.candidates import BestFirst, candidate_to_json
 from foveate.core.errors import ExternalError
+from foveate.core.image_fit import has_any_image
 from foveate.core.request import Inputs, Recipe
 from foveate.core.text.identifiers import identifier_pattern, query_identifiers
 from foveate.core.types import Candidate, Context, Number, Supplement, rank
@@ -229,6 +230,7 @@ def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[A
     known = counts_for(tokenizer.fingerprint)
     if store is None:
         inputs = yield from _compressed(ports, inputs, resolved, known)
+        inputs = _name_image_formula(inputs, resolved)
         return AssemblyResult(
             inputs=inputs, context=assemble(inputs, tokenizer, known, ports.observers)
         )
@@ -242,11 +244,19 @@ def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[A
     )
     known.update(stored)
     inputs = yield from _compressed(ports, inputs, resolved, known)
+    inputs = _name_image_formula(inputs, resolved)
     context = assemble(inputs, tokenizer, known, ports.observers)
     new = {h: known[h] for h in hashes if h not in stored and h in known}
     if new:
         yield Call("keep_counts", lambda: store.remember(tokenizer.fingerprint, new))
     return AssemblyResult(inputs=inputs, context=context)
+
+
+def _name_image_formula(inputs: Inputs, resolved: ResolvedOptions) -> Inputs:
+    """The inputs with the model's formula if a chunk has images; without images it is no input."""
+    if not resolved.image_formula or not has_any_image(inputs):
+        return inputs
+    return replace(inputs, image_formula=resolved.image_formula)
 
 
 def _side_knowledge(ports: Ports, inputs: Inputs) -> Flow[Inputs]:

@@ -136,7 +136,8 @@ class AssembleOptions:
 class ResolvedOptions:
     """The values that options resolve to.
 
-    `system`: the system prompt. `history`: earlier messages, as (role, content).
+    `system`: the system prompt. `history`: earlier messages, as (role, content). `image_formula`:
+    the model's, empty without one.
     """
 
     recipe: Recipe
@@ -145,6 +146,7 @@ class ResolvedOptions:
     principals: tuple[str, ...] = ()
     system: str = ""
     history: tuple[tuple[str, str], ...] = ()
+    image_formula: str = ""
     options: AssembleOptions = field(default_factory=AssembleOptions, compare=False)
 
     @property
@@ -174,6 +176,7 @@ def resolve_options(
         recipe = add_supplement_gate(recipe, taxonomy)
     recipe = _keep_best(recipe, options.keep)
     system = add_instructions(_system_prompt(options, recipe), options.extra_instructions)
+    image_formula = ""
     if options.model is None:
         tokenizer = _load_tokenizer(options.tokenizer or recipe.tokenizer)
         budget = _recipe_budget(options.budget, recipe)
@@ -183,6 +186,7 @@ def resolve_options(
 
         known = model_named(options.model) if isinstance(options.model, str) else options.model
         tokenizer = _load_tokenizer(options.tokenizer or known.tokenizer)
+        image_formula = known.images
         room = Budget.for_model(
             known,
             system_prompt=system,
@@ -198,6 +202,7 @@ def resolve_options(
         principals=check_principals(options.principals),
         system=system,
         history=parse_messages(options.messages),
+        image_formula=image_formula,
         options=options,
     )
 

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, Field, TypeAdapter
 
+from foveate.core.images import MAX_CAPTION, MAX_IMAGES, MAX_SIDE, MEDIA_TYPES
 from foveate.models import registry
 from foveate.service.problems import LAYER_STATUSES, MEDIA_TYPE, status_sentence
 from foveate.service.request_options import RequestOptions
@@ -28,6 +29,20 @@ def _nullable(kind: str, **more: Any) -> dict[str, Any]:
     return {"type": [kind, "null"], **more}
 
 
+IMAGE_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["media_type", "width", "height"],
+    "properties": {
+        "url": _nullable("string"),
+        "hash": _nullable("string", description="BLAKE3 of the bytes, 32 hex digits."),
+        "media_type": {"enum": list(MEDIA_TYPES)},
+        "width": {"type": "integer", "minimum": 1, "maximum": MAX_SIDE},
+        "height": {"type": "integer", "minimum": 1, "maximum": MAX_SIDE},
+        "caption": _nullable("string", maxLength=MAX_CAPTION),
+        "page": _nullable("integer", minimum=0),
+    },
+    "additionalProperties": False,
+}
 CANDIDATE_SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["text"],
@@ -41,6 +56,7 @@ CANDIDATE_SCHEMA: dict[str, Any] = {
         "modified_at": _nullable("string", format="date-time"),
         "principals": _nullable("array", items={"type": "string"}),
         "metadata": _nullable("object"),
+        "images": _nullable("array", items=IMAGE_SCHEMA, maxItems=MAX_IMAGES),
         "embedding": _nullable("array", items={"type": "number"}, minItems=1),
         "origin": {"enum": ["retrieved", "neighbour", None]},
     },

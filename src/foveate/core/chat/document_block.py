@@ -20,6 +20,7 @@ from foveate.core.chat.turns import Turn
 from foveate.core.chat.zone_demand import ChatOptions, RequestState
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall
+from foveate.core.image_fit import with_captions_alone
 from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Inputs, Recipe
 from foveate.core.stages.dedup.exact import DedupExact, normalise
@@ -311,6 +312,7 @@ def _append_context(
             return None
         budget = replace(inputs.budget, documents=left, window=None)
         fresh = replace(inputs, candidates=new, budget=budget, messages=())
+        fresh = with_captions_alone(fresh)
         try:
             context = assemble(fresh, state.tokenizer, state.known)
         except BudgetTooSmall:

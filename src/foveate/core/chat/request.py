@@ -25,6 +25,7 @@ from foveate.core.chat.zone_demand import (
 )
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
+from foveate.core.image_fit import with_captions_alone
 from foveate.core.manifest import build_manifest
 from foveate.core.notebook import NotebookTrace
 from foveate.core.request import Inputs
@@ -79,7 +80,10 @@ def build_conversation(
     """
     counts: TokenCountCache = {} if known is None else known
     run = RequestState(
-        inputs=filter_permitted(inputs), talk=talk, tokenizer=tokenizer, known=counts
+        inputs=with_captions_alone(filter_permitted(inputs)),
+        talk=talk,
+        tokenizer=tokenizer,
+        known=counts,
     )
     check_lengths(run)
     try:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-import struct
 from collections.abc import Mapping
 from typing import Any
+
+from foveate.core.image_files import read_image_header
 
 LARGEST = 1_600
 """Tokens: the most that a provider takes for one image (Anthropic; OpenAI's most is 1,105)."""
@@ -52,29 +53,10 @@ def inline_data(block: Any) -> str:
 def image_size(data: str) -> tuple[int, int] | None:
     """Width and height in pixels of base64 image data; None where they are not known."""
     try:
-        raw = base64.b64decode(data[:_HEADER], validate=False)
-        if raw[:8] == b"\x89PNG\r\n\x1a\n":
-            return struct.unpack(">II", raw[16:24])
-        if raw[:4] == b"GIF8":
-            return struct.unpack("<HH", raw[6:10])
-        if raw[:4] == b"RIFF" and raw[12:16] == b"VP8X":
-            return (
-                1 + int.from_bytes(raw[24:27], "little"),
-                1 + int.from_bytes(raw[27:30], "little"),
-            )
-        return _jpeg_size(raw) if raw[:2] == b"\xff\xd8" else None
-    except (binascii.Error, struct.error, IndexError):
+        header = read_image_header(base64.b64decode(data[:_HEADER], validate=False))
+    except binascii.Error:
         return None
-
-
-def _jpeg_size(raw: bytes) -> tuple[int, int] | None:
-    at = 2
-    while at + 9 < len(raw) and raw[at] == 0xFF:
-        if 0xC0 <= raw[at + 1] <= 0xCF and raw[at + 1] not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", raw[at + 5 : at + 9])
-            return width, height
-        at += 2 + int.from_bytes(raw[at + 2 : at + 4], "big")
-    return None
+    return header and (header.width, header.height)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -61,8 +61,8 @@ class AnthropicDocument(parts.PartsFormat):
         return f'{lead}Source: {parts.escape_json(origin)}",{named}{_DATA}'
 
     def footer(self, block: Block, following: Block | None) -> str:
-        """The end of the block with citations on, and of the list."""
-        return _END + parts.list_end(following)
+        """The end of the block with citations on, its images, and the end of the list."""
+        return _END + self.write_images(block.images) + parts.list_end(following)
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with title, source, section, page and metadata."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from foveate.core.contracts import ParsedBlock
 from foveate.core.formats.shared import aside, parts
@@ -19,6 +19,7 @@ from foveate.core.formats.shared.header import (
     row_fields,
     with_summary,
 )
+from foveate.core.images import Image
 from foveate.core.text.escape import Guard
 from foveate.core.text.markers import WRITTEN
 from foveate.core.types import Block
@@ -34,6 +35,8 @@ class OpenAiParts(parts.PartsFormat):
     """Numbered sources as text parts."""
 
     name = "openai-parts"
+    image_formula: ClassVar[str] = "tiles 512 2048 768 85 170"
+    image_types: ClassVar[tuple[str, ...]] = ("image/png", "image/jpeg", "image/webp")
     body_guard: ClassVar[Guard] = _BODY
     line_guard: ClassVar[Guard] = _LINE
     reads: ClassVar[tuple[str, ...]] = ("source", "section", "page", "row")
@@ -45,8 +48,12 @@ class OpenAiParts(parts.PartsFormat):
         )
 
     def footer(self, block: Block, following: Block | None) -> str:
-        """The end of the part, and of the list."""
-        return parts.TEXT_CLOSE + parts.list_end(following)
+        """The end of the part, the images behind it, and the end of the list."""
+        return parts.TEXT_CLOSE + self.write_images(block.images) + parts.list_end(following)
+
+    def image_part(self, image: Image) -> dict[str, Any]:
+        """An `image_url` part, whose address may be `blake3:` and the hash of the bytes."""
+        return {"type": "image_url", "image_url": {"url": image.reference}}
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with marker, source, page and metadata."""

@@ -38,6 +38,7 @@ _SUFFIXES = {
 _FORMATS = {suffix: kind for kind, known in _SUFFIXES.items() for suffix in known.split()}
 _TEXT = frozenset({"code", "csv", "data", "html", "jsonl", "markdown", "notebook", "text"})
 _SANDBOXED = frozenset(_FORMATS.values()) - (_TEXT - {"csv"})
+_WITH_IMAGES = ("docx", "pdf", "pptx")
 _MODULES = {"markdown": "text", "ods": "odf", "odt": "odf"}
 
 
@@ -62,9 +63,15 @@ def is_text(kind: str) -> bool:
 
 
 def loader_for(
-    path: Path, limits: Limits = DEFAULT_LIMITS, passwords: Sequence[str] = ()
+    path: Path,
+    limits: Limits = DEFAULT_LIMITS,
+    passwords: Sequence[str] = (),
+    *,
+    images: bool = False,
 ) -> Loader | None:
     """The loader for the file's suffix, or None. `passwords`: of PDF files.
+
+    `images`: whether images are read too, where the format's loader can.
 
     >>> loader_for(Path("README.MD")).__name__, loader_for(Path("photo.png"))
     ('load_markdown', None)
@@ -79,6 +86,8 @@ def loader_for(
         return partial(loader, limits=limits, loader_for=inner)
     if kind == "pdf":
         loader = partial(loader, passwords=passwords)
+    if images and kind in _WITH_IMAGES:
+        loader = partial(loader, images=True)
     found: Loader = partial(loader, limits=limits) if is_sandboxed(kind) else loader
     return found
 

@@ -7,12 +7,13 @@ headers, footers, comments, deleted and hidden text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.pictures import Pictures, drawn_images
 from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ports import LoadedDocument
 
@@ -147,8 +148,13 @@ _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _FALSE_VALUES = ("0", "false", "off")
 
 
-def load_docx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
-    """The file as one document, titled by its properties, its title paragraph or its name."""
+def load_docx(
+    data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS, images: bool = False
+) -> tuple[LoadedDocument]:
+    """The file as one document, titled by its properties, its title paragraph or its name.
+
+    `images`: whether the images in its text are read too.
+    """
     archive = Archive(data, limits)
     part = archive.main_part("document")
     body = _Body(
@@ -157,12 +163,20 @@ def load_docx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tu
         read_numbering(archive, archive.related_part(part, "numbering")),
         read_notes(archive, part, limits),
     )
+    drawn = iter(drawn_images(archive, part) if images else ())
+    pictures = Pictures(limits)
     for kind, name, given in archive.events(part):
         body.handle_event(kind, name, given)
+        if images and (kind, name) == ("start", "blip"):
+            found = next(drawn, None)
+            if found is not None and not body.is_skipping:
+                at = body.blocks.size
+                pictures.add(archive.read(found[0]), at, at, caption=found[1])
     text, headings = body.blocks.text(), body.blocks.headings
     title = body.title or next((name for _, level, name in headings if level == 1), path.stem)
     sections = sections_from_headings(text, headings)
-    return (read_properties(archive).document(text, title, sections),)
+    loaded = read_properties(archive).document(text, title, sections)
+    return (replace(loaded, images=tuple(pictures.found.values())),)
 
 
 @dataclass(slots=True)
@@ -190,6 +204,11 @@ class _Body:
     _skipped: int = 0
     _in_properties: bool = False
     _in_text: bool = False
+
+    @property
+    def is_skipping(self) -> bool:
+        """Whether what comes is deleted or a second version."""
+        return self._skipped > 0
 
     def handle_event(self, kind: str, name: str, given: dict[str, str]) -> None:
         """One event of the main part."""

@@ -17,7 +17,8 @@ class Limits:
     Office, OpenDocument or EPUB file; the ratio counts beyond a megabyte. `depth`: nesting of
     elements. `pages`: of a PDF, slides or chapters. `rows`: of all sheets, or of a CSV file.
     `cell_chars`: of one cell. `text_chars`: of all text. `chunks`: of one document. `attachments`:
-    of a mail. `seconds` and `memory_bytes`: of the process that reads all but plain texts.
+    of a mail. `images` and `image_bytes`: of one file, if its images are read. `seconds` and
+    `memory_bytes`: of the process that reads all but plain texts.
     """
 
     file_bytes: int = 256 << 20
@@ -31,6 +32,8 @@ class Limits:
     text_chars: int = 64_000_000
     chunks: int = 20_000
     attachments: int = 100
+    images: int = 500
+    image_bytes: int = 128 << 20
     seconds: int = 120
     memory_bytes: int = 2 << 30
 

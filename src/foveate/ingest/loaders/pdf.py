@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from foveate.core.errors import BadInput, MissingExtra
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.pictures import Pictures, png_from_pixels
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
 
@@ -21,15 +23,23 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)
 _HYPHEN = re.compile(r"[\ufffe\u0002]\r?\n?|\u00ad\r?\n")  # PDFium's mark of a word cut by the line
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\ufffe\uffff]")
 _BOOKMARKS = 10_000
+_FORM_DEPTH = 3  # forms within forms in which images are looked for
+_MAX_PIXELS = 50_000_000  # of an image that is decoded
 _NO_TEXT = "no text on its {} pages: it may be a scan, which needs text recognition first"
 
 
 def load_pdf(
-    data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS, passwords: Sequence[str] = ()
+    data: bytes,
+    path: Path,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    passwords: Sequence[str] = (),
+    images: bool = False,
 ) -> tuple[LoadedDocument]:
     """The file as one document, titled by its title or its name; a section is a page.
 
-    `passwords` are tried in order on a file that needs one.
+    `passwords` are tried in order on a file that needs one. `images`: whether those of its pages
+    are read too.
     Raises `BadInput` if it is damaged, encrypted, over a limit or without text, and `MissingExtra`
     without `pypdfium2`.
     """
@@ -37,7 +47,8 @@ def load_pdf(
     try:
         limits.check_bound("pages", len(pdf), "pages")
         told = pdf.get_metadata_dict(skip_empty=True)
-        blocks, sections = _read_pages(pdf, limits)
+        pictures = Pictures(limits)
+        blocks, sections = _read_pages(pdf, limits, pictures if images else None)
         if not blocks.size:
             raise BadInput(_NO_TEXT.format(len(pdf)))
     finally:
@@ -49,6 +60,7 @@ def load_pdf(
         metadata={"author": told["Author"]} if told.get("Author") else {},
         modified_at=_parse_date(told.get("ModDate", "") or told.get("CreationDate", "")),
         lines=False,
+        images=tuple(pictures.found.values()),
     )
     return (loaded,)
 
@@ -69,7 +81,9 @@ def _open_pdf(data: bytes, passwords: Sequence[str]) -> Any:
     raise BadInput("encrypted: give its password (--password-file), or save it without one")
 
 
-def _read_pages(pdf: Any, limits: Limits) -> tuple[Blocks, list[Section]]:
+def _read_pages(
+    pdf: Any, limits: Limits, pictures: Pictures | None
+) -> tuple[Blocks, list[Section]]:
     blocks = Blocks(limits)
     sections: list[Section] = []
     paths = dict(_bookmark_paths(pdf))
@@ -77,9 +91,13 @@ def _read_pages(pdf: Any, limits: Limits) -> tuple[Blocks, list[Section]]:
     for number in range(len(pdf)):
         path = paths.get(number, path)
         text = _page_text(pdf, number)
+        start = blocks.size
         if text:
             start = blocks.add_paragraph(text)
             sections.append(Section(start=start, end=blocks.size, path=path, page=number + 1))
+        if pictures is not None:
+            for data in _page_images(pdf, number):
+                pictures.add(data, start, blocks.size, page=number + 1)
     return blocks, sections
 
 
@@ -99,6 +117,37 @@ def _page_text(pdf: Any, number: int) -> str:
     joined = _HYPHEN.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
     clean = _CONTROL.sub("", joined)
     return "\n".join(line.rstrip() for line in clean.split("\n")).strip()
+
+
+def _page_images(pdf: Any, number: int) -> Iterator[bytes]:
+    """The images of a page as JPEG or PNG; one that PDFium cannot read is left out."""
+    import pypdfium2
+    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
+
+    page = pdf[number]
+    try:
+        for shown in page.get_objects(filter=(FPDF_PAGEOBJ_IMAGE,), max_depth=_FORM_DEPTH):
+            with suppress(pypdfium2.PdfiumError, KeyError):
+                width, height = shown.get_px_size()
+                if width * height > _MAX_PIXELS:
+                    continue
+                if shown.get_filters() == ["DCTDecode"]:
+                    yield bytes(shown.get_data())
+                else:
+                    yield _png_from_bitmap(shown.get_bitmap())
+    finally:
+        page.close()
+
+
+def _png_from_bitmap(bitmap: Any) -> bytes:
+    """PDFium's rows of blue, green and red as PNG."""
+    from pypdfium2.raw import FPDFBitmap_BGRA
+
+    pixels = bitmap.to_numpy()
+    if pixels.ndim == 2 or pixels.shape[2] == 1:
+        return png_from_pixels(pixels.reshape(pixels.shape[:2]))
+    order = [2, 1, 0, 3] if bitmap.format == FPDFBitmap_BGRA else [2, 1, 0]
+    return png_from_pixels(pixels[:, :, order])
 
 
 def _bookmark_paths(pdf: Any) -> Iterator[tuple[int, str]]:

@@ -6,12 +6,13 @@ once. Shapes come in the order of the file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.pictures import Pictures, drawn_images
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
 
@@ -19,19 +20,29 @@ _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr")
 
 
-def load_pptx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
-    """The file as one document, titled by its properties, its first title or its name."""
+def load_pptx(
+    data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS, images: bool = False
+) -> tuple[LoadedDocument]:
+    """The file as one document, titled by its properties, its first title or its name.
+
+    `images`: whether the images of its slides are read too.
+    """
     archive = Archive(data, limits)
     part = archive.main_part("presentation")
     slides = _slide_parts(archive, part)
     limits.check_bound("pages", len(slides), "slides")
-    blocks = Blocks(limits)
+    blocks, pictures = Blocks(limits), Pictures(limits)
     sections: list[Section] = []
     for slide, number in _first_places(slides).items():
-        if section := _write_slide(archive, slide, number, blocks):
-            sections.append(section)
+        section = _write_slide(archive, slide, number, blocks)
+        sections += [section] if section else []
+        if images:
+            start, end = (section.start, section.end) if section else (blocks.size, blocks.size)
+            for name, caption in drawn_images(archive, slide):
+                pictures.add(archive.read(name), start, end, page=number, caption=caption)
     title = next((each.path for each in sections if each.path), path.stem)
-    return (read_properties(archive).document(blocks.text(), title, tuple(sections)),)
+    loaded = read_properties(archive).document(blocks.text(), title, tuple(sections))
+    return (replace(loaded, images=tuple(pictures.found.values())),)
 
 
 def _slide_parts(archive: Archive, part: str) -> list[str]:

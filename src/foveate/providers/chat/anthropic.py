@@ -23,7 +23,7 @@ _ANTHROPIC = Vendor(
     key_variable="ANTHROPIC_API_KEY",
     answer="message",
     home="https://api.anthropic.com",
-    takes=frozenset({"text", "search_result", "document"}),
+    takes=frozenset({"text", "search_result", "document", "image"}),
     finish={"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length"},
 )
 _PROTOCOL_VERSION = "2023-06-01"

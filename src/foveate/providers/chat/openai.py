@@ -38,7 +38,7 @@ _OPENAI = Vendor(
     key_variable="OPENAI_API_KEY",
     answer="chat completion",
     home="https://api.openai.com/v1",
-    takes=frozenset({"text", TOOL_CALLS}),
+    takes=frozenset({"text", "image_url", TOOL_CALLS}),
     finish={"stop": "stop", "length": "length"},
 )
 _OPTIONAL = frozenset({"temperature", "max_tokens", "stop", "stream_options"})

@@ -52,6 +52,7 @@ class BlockOut(BaseModel):
     section: str
     page: int | None
     summary: str
+    images: list[dict[str, Any]] = Field([], description="Shown behind it; absent without any.")
 
 
 class CitationOut(BaseModel):

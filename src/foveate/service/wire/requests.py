@@ -155,6 +155,7 @@ class BudgetIn(RequestModel):
     buffer: ZoneTokens = 0
     per_message: ZoneTokens = 0
     per_reply: ZoneTokens = 0
+    images: ZoneTokens = 0
 
 
 Tokens = Annotated[

@@ -7,13 +7,16 @@ because the model reads the string.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from foveate.core.formats.shared.aside import summary_line, supplement_line
+from foveate.core.images import MEDIA_TYPES, Image
 from foveate.core.text.escape import Guard
 from foveate.core.types import Block, Context
 
+IMAGE_PARTS = ("image", "image_url", "input_image")
+"""Types of parts that are images, of Anthropic and of OpenAI."""
 TEXT_OPEN = '{"type":"text","text":"'
 TEXT_CLOSE = '"}'
 TEXT_SEPARATOR = TEXT_CLOSE + "," + TEXT_OPEN
@@ -34,6 +37,9 @@ class PartsFormat:
     """A format that is a list of content parts; a subclass overrides what it does otherwise."""
 
     __slots__ = ()
+    image_formula: ClassVar[str] = "patches 28 2576 4784 1"
+    """What counts images if no model is named: Anthropic's for its newer models."""
+    image_types: ClassVar[tuple[str, ...]] = MEDIA_TYPES
     body_guard: ClassVar[Guard]
     line_guard: ClassVar[Guard]
 
@@ -49,6 +55,15 @@ class PartsFormat:
     def body(self, text: str) -> str:
         """Neutralised, and as the inside of a JSON string."""
         return escape_json(self.body_guard(text))
+
+    def write_images(self, images: Iterable[Image]) -> str:
+        """A part for each image, behind its block."""
+        parts = (json.dumps(self.image_part(image), separators=(",", ":")) for image in images)
+        return "".join(f",{part}" for part in parts)
+
+    def image_part(self, image: Image) -> dict[str, Any]:
+        """Anthropic's `image` block, whose address may be `blake3:` and the hash of the bytes."""
+        return {"type": "image", "source": {"type": "url", "url": image.reference}}
 
     def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
         """A text part of its own, which cannot be cited."""
@@ -76,10 +91,11 @@ def bodies_of(context: Context) -> list[str]:
 
 
 def parse_parts(text: str, opening: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """Each part, and where the string after the literal `opening` starts in it."""
+    """Each part but images, and where the string after the literal `opening` starts in it."""
     decoder = json.JSONDecoder()
     at = 1
     while at < len(text):
         part, end = decoder.raw_decode(text, at)
-        yield part, text.find(opening, at) + len(opening)
+        if part.get("type") not in IMAGE_PARTS:
+            yield part, text.find(opening, at) + len(opening)
         at = end + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from foveate.core.images import IMAGES, images_of
 from foveate.core.types import Candidate, Decision, Number, Source, Step, rank
 from foveate.core.unchecked import new_decision
 
@@ -21,6 +22,26 @@ class Copy:
     numbers: Mapping[str, Number]
 
 
+def _without_own_images(
+    candidates: tuple[Candidate, ...], copies: Mapping[str, Copy]
+) -> Mapping[str, Copy]:
+    if not copies:
+        return copies
+    found = {
+        c.chunk.id: {image.reference for image in images_of(c.chunk.metadata)}
+        for c in candidates
+        if c.chunk.metadata and IMAGES in c.chunk.metadata
+    }
+    if not found:
+        return copies
+    none: set[str] = set()
+    return {
+        own: copy
+        for own, copy in copies.items()
+        if found.get(own, none) <= found.get(copy.by, none)
+    }
+
+
 def merge_sources(
     candidates: tuple[Candidate, ...],
     copies: Mapping[str, Copy],
@@ -28,8 +49,11 @@ def merge_sources(
     reason: str,
     notes: Mapping[str, Number] | None = None,
 ) -> Step:
-    """Take the copies (by chunk id) out: `merged`; mark those that stay for them: `changed`."""
-    notes = notes or {}
+    """Take the copies (by chunk id) out: `merged`; mark those that stay for them: `changed`.
+
+    A copy with an image that the text which stays does not have is no copy, and stays too.
+    """
+    notes, copies = notes or {}, _without_own_images(candidates, copies)
     if not copies:
         return Step(candidates=candidates, notes=notes)
     groups: dict[str, list[Candidate]] = {copy.by: [] for copy in copies.values()}

@@ -1,0 +1,87 @@
+"""Bytes of images in content parts, in place of their hashes.
+
+A context names an image by its address, or by `blake3:` and the hash of its bytes. The bytes are
+put in when the messages are made; they are in no context, manifest or bundle.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from mimetypes import guess_type
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.core.image_files import read_image_header
+from foveate.core.images import HASH_SCHEME, image_hash
+
+ImageSource: TypeAlias = str | PathLike[str] | Callable[[str], bytes]
+"""A directory with a file for each hash, or what gives the bytes of a hash."""
+
+
+def add_image_bytes(
+    parts: Sequence[Mapping[str, Any]], images: ImageSource | None
+) -> list[dict[str, Any]]:
+    """The parts with bytes where they name a hash.
+
+    Raises `BadOption` without a source for them, `BadInput` for other bytes than the hash's,
+    `ExternalError` for a file that cannot be read.
+    """
+    return [_with_bytes(dict(part), images) for part in parts]
+
+
+def _with_bytes(part: dict[str, Any], images: ImageSource | None) -> dict[str, Any]:
+    if part.get("type") == "image" and part["source"].get("type") == "url":
+        found = _read(part["source"]["url"], images)
+        if found is not None:
+            media_type, data = found
+            part["source"] = {"type": "base64", "media_type": media_type, "data": data}
+    elif part.get("type") == "image_url":
+        found = _read(part["image_url"]["url"], images)
+        if found is not None:
+            part["image_url"] = {"url": f"data:{found[0]};base64,{found[1]}"}
+    return part
+
+
+def _read(reference: str, images: ImageSource | None) -> tuple[str, str] | None:
+    """Media type and base64 data; None for an address."""
+    if not reference.startswith(HASH_SCHEME):
+        return None
+    wanted = reference.removeprefix(HASH_SCHEME)
+    if images is None:
+        raise BadOption(
+            f"the context has an image by its hash, {wanted}; say where its bytes are: "
+            "messages(context, images=DIRECTORY), or a function of the hash"
+        )
+    data = images(wanted) if callable(images) else _read_file(Path(images), wanted)
+    header = read_image_header(data)
+    if header is None or image_hash(data) != wanted:
+        raise BadInput(f"image {wanted}: its bytes are others than were hashed", field="images")
+    return header.media_type, b64encode(data).decode()
+
+
+def _read_file(folder: Path, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except OSError as error:
+        raise ExternalError(f"image {name}: no file in {str(folder)!r}: {error.strerror}") from None
+
+
+def gemini_part(part: Mapping[str, Any]) -> dict[str, Any]:
+    """A text or `image_url` part of OpenAI's form as Gemini takes it; raises `BadOption`.
+
+    >>> gemini_part({"type": "image_url", "image_url": {"url": "https://a.example/plan.png"}})
+    {'fileData': {'fileUri': 'https://a.example/plan.png', 'mimeType': 'image/png'}}
+    """
+    if part["type"] == "text":
+        return {"text": part["text"]}
+    if part["type"] != "image_url":
+        raise BadOption(f"a block {part['type']!r} is not Gemini's; take the format 'openai-parts'")
+    url = part["image_url"]["url"]
+    head, comma, data = url.partition(";base64,")
+    if comma:
+        return {"inlineData": {"mimeType": head.removeprefix("data:"), "data": data}}
+    kind = guess_type(url.partition("?")[0])[0]
+    return {"fileData": {"fileUri": url, **({"mimeType": kind} if kind else {})}}

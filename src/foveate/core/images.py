@@ -1,0 +1,182 @@
+"""Images that a candidate carries: by reference or by hash, never their bytes.
+
+They are metadata of a chunk, under the key `images`, and so go through every store, bundle and hash
+as metadata does. A record of a candidate may give them beside its text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from blake3 import blake3
+
+from foveate.core.checks import check_integer, check_string
+from foveate.core.errors import BadInput
+from foveate.core.image_files import read_image_header
+
+IMAGES = "images"
+"""The key of a chunk's metadata, and of a candidate's record."""
+MEDIA_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+MAX_SIDE = 16_384
+"""Pixels; no provider takes an image of a longer side."""
+MAX_IMAGES = 100
+"""Of one candidate, and of one context: what providers take with one request."""
+MAX_CAPTION = 4_000  # characters
+HASH_SCHEME = "blake3:"
+"""What the hash of an image's bytes stands behind in a content part, in place of an address."""
+
+_HASH = re.compile(r"[0-9a-f]{32}")
+_URL = re.compile(r"https?://[-A-Za-z0-9._~:/?#@!$&'()*+,;=%]{1,4000}")
+_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
+_SECRET = re.compile(
+    r"(?i)(?:token|secret|signature|credential|passw|api[-_]?key|auth|session|jwt)"
+    r"|^(?:sig|key|pwd|code|hmac|se|sp|sv)$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """An image by its address (`url`), the hash of its bytes (`hash`), or both.
+
+    `width` and `height` are pixels. `hash` is BLAKE3, 32 hex digits. `page`: of the document.
+    Raises `BadInput` naming the field and what to give.
+    """
+
+    media_type: str
+    width: int
+    height: int
+    url: str = ""
+    hash: str = ""
+    caption: str = ""
+    page: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no provider takes, and what must not be written into bundles and logs."""
+        for name in ("media_type", "url", "hash", "caption"):
+            check_string(name, getattr(self, name))
+        if self.media_type not in MEDIA_TYPES:
+            message = f"is {self.media_type!r}; give one of {', '.join(MEDIA_TYPES)}"
+            raise BadInput(message, field="media_type")
+        for name in ("width", "height"):
+            size = getattr(self, name)
+            if type(size) is not int or not 1 <= size <= MAX_SIDE:
+                raise BadInput(
+                    f"is {size!r}; give the image's size in pixels, 1 to {MAX_SIDE} a side, and "
+                    "scale a larger image down",
+                    field=name,
+                )
+        if not self.url and not self.hash:
+            raise BadInput("is missing; give the image's url or the hash of its bytes", field="url")
+        if self.hash and not _HASH.fullmatch(self.hash):
+            raise BadInput("must be BLAKE3 of the image's bytes, 32 hex digits", field="hash")
+        if self.url:
+            _check_url(self.url)
+        if len(self.caption) > MAX_CAPTION:
+            message = f"has {len(self.caption)} characters; give at most {MAX_CAPTION}"
+            raise BadInput(message, field="caption")
+        if self.page is not None:
+            check_integer("page", self.page)
+
+    @property
+    def reference(self) -> str:
+        """What stands for the image in a content part: its address, or `blake3:` and its hash."""
+        return self.url or HASH_SCHEME + self.hash
+
+    def to_json(self) -> dict[str, Any]:
+        """The image as an object of a candidate's `images`; what is empty is left out."""
+        return {name: value for name, value in asdict(self).items() if value not in ("", None)}
+
+
+_FIELDS = tuple(one.name for one in fields(Image))
+_REQUIRED = ("media_type", "width", "height")
+
+
+def _check_url(url: str) -> None:
+    """Refuse addresses with secrets, which would be in every bundle; no message repeats one."""
+    if url[:5].lower() == "data:":
+        raise BadInput("holds the image's bytes; give their hash (image_from_bytes)", field="url")
+    if not _URL.fullmatch(url):
+        message = "must be an http or https address of ASCII characters, at most 4,000 of them"
+        raise BadInput(message, field="url")
+    authority, *_ = re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)
+    advice = "give an address without it, or the hash of the bytes"
+    if "@" in authority:
+        raise BadInput(f"holds a user name or password; {advice}", field="url")
+    for parameter in re.split(r"[?#&;]", url)[1:]:
+        name = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), parameter.partition("=")[0])
+        if _SECRET.search(name):
+            raise BadInput(f"has a parameter {name[:40]!r}, a secret; {advice}", field="url")
+
+
+def image_from_bytes(data: bytes, *, caption: str = "", page: int | None = None) -> Image:
+    """The image of these bytes by its hash, with type and size as its first bytes say.
+
+    Raises `BadInput` if they are no PNG, JPEG, WebP or GIF.
+    """
+    header = read_image_header(data)
+    if header is None:
+        raise BadInput("are no PNG, JPEG, WebP or GIF data", field="images")
+    media_type, width, height = header
+    return Image(
+        media_type=media_type,
+        width=width,
+        height=height,
+        hash=image_hash(data),
+        caption=caption,
+        page=page,
+    )
+
+
+def image_hash(data: bytes) -> str:
+    """BLAKE3 of an image's bytes, 32 hex digits."""
+    return blake3(data).hexdigest(16)
+
+
+def parse_images(value: Any) -> tuple[Image, ...]:
+    """Images from a list of objects or `Image` values; raises `BadInput` naming place and field."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
+        raise BadInput("must be a list of objects", field=IMAGES)
+    if len(value) > MAX_IMAGES:
+        raise BadInput(f"has {len(value)} images; give at most {MAX_IMAGES}", field=IMAGES)
+    return tuple(_parse_image(item, place) for place, item in enumerate(value))
+
+
+def _parse_image(item: Any, place: int) -> Image:
+    where = f"{IMAGES}[{place}]"
+    if isinstance(item, Image):
+        return item
+    if not isinstance(item, Mapping):
+        raise BadInput(f"must be an object, not {type(item).__name__}", field=where)
+    for name in item:
+        if name not in _FIELDS:
+            raise BadInput(f"is unknown; give {', '.join(_FIELDS)}", field=f"{where}.{name}")
+    for name in _REQUIRED:
+        if item.get(name) is None:
+            advice = "image_from_bytes reads type and size from the image's bytes"
+            raise BadInput(f"is missing; {advice}", field=f"{where}.{name}")
+    try:
+        return Image(**{name: value for name, value in item.items() if value is not None})
+    except BadInput as error:
+        message = str(error).removeprefix(f"field {error.field!r}: ")
+        raise BadInput(message, field=f"{where}.{error.field}") from None
+
+
+def images_to_json(value: Any) -> list[dict[str, Any]]:
+    """A candidate's `images`, checked, as its chunk's metadata holds them."""
+    return [image.to_json() for image in parse_images(value)]
+
+
+def images_of(metadata: Mapping[str, Any]) -> tuple[Image, ...]:
+    """The images in a chunk's metadata; none if `images` there has another form.
+
+    Raises `BadInput` for images with wrong fields.
+    """
+    found = metadata.get(IMAGES)
+    if not found or not isinstance(found, list | tuple):
+        return ()
+    if not all(isinstance(one, Mapping) and ("url" in one or "hash" in one) for one in found):
+        return ()
+    return parse_images(found) if all("media_type" in one for one in found) else ()
