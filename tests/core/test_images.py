@@ -121,6 +121,14 @@ def test_models_that_read_images_have_a_formula():
             Model(name="m", window=9, images=wrong)
 
 
+def test_an_address_that_names_an_author_holds_no_secret():
+    """U1: a parameter is a secret by its name, and `author` is none."""
+    url = "https://a.example/p.png?author=ann"
+    context = assemble(QUESTION, found({**PLAN, "url": url}), budget=2_000, format="openai-parts")
+
+    assert url in context.text
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [

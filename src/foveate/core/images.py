@@ -32,7 +32,7 @@ _HASH = re.compile(r"[0-9a-f]{32}")
 _URL = re.compile(r"https?://[-A-Za-z0-9._~:/?#@!$&'()*+,;=%]{1,4000}")
 _ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
 _SECRET = re.compile(
-    r"(?i)(?:token|secret|signature|credential|passw|api[-_]?key|auth|session|jwt)"
+    r"(?i)(?:token|secret|signature|credential|passw|api[-_]?key|auth(?!or)|session|jwt)"
     r"|^(?:sig|key|pwd|code|hmac|se|sp|sv)$"
 )
 
