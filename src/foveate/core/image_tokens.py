@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
 from math import ceil
 
 from foveate.core.errors import BadOption
@@ -43,7 +42,6 @@ def count_image_tokens(formula: str, width: int, height: int) -> int:
     return _COUNTERS[name][1](numbers, width, height)
 
 
-@lru_cache(maxsize=64)
 def parse_formula(formula: str) -> tuple[str, Sizes]:
     """The formula's name and numbers; raises `BadOption` for a name or a number that is wrong."""
     name, *numbers = formula.split() if isinstance(formula, str) and formula.strip() else [""]

@@ -335,11 +335,28 @@ def test_text_parts(protocol, sent):
 
 
 @pytest.mark.parametrize(
+    ("protocol", "part"),
+    [
+        ("openai", {"type": "image_url", "image_url": {"url": "https://a.example/p.png"}}),
+        ("anthropic", {"type": "image", "source": {"type": "url", "url": "https://a.example/p"}}),
+    ],
+)
+def test_image_parts(protocol, part):
+    """R1: an image goes as it is to the protocol whose part it is."""
+    asked = [{"role": "user", "content": [part, {"type": "text", "text": "What is it?"}]}]
+    with serving(protocol) as server:
+        assert load_model(server.name).complete(asked).text == ANSWER
+
+    assert server.requests[0]["messages"][-1]["content"][0] == part
+
+
+@pytest.mark.parametrize(
     ("protocol", "part", "said"),
     [
         ("openai", SOURCES, r"message 1 has parts that this model does not take \(search_result\)"),
         ("ollama", SOURCES, "take another format, such as openai-parts"),
-        ("anthropic", {"type": "image", "source": {}}, r"does not take \(image\)"),
+        ("anthropic", {"type": "image_url", "image_url": {}}, r"does not take \(image_url\)"),
+        ("openai", {"type": "image", "source": {}}, r"does not take \(image\)"),
         ("openai", {"text": "no type"}, "a list of parts with a type"),
         ("openai", {"type": "text"}, "a list of parts with a type"),
     ],
