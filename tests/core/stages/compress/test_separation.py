@@ -95,15 +95,32 @@ def test_a_budget_is_a_limit() -> None:
     found = pool(best=3)
     for item in found[8:]:
         item["text"] = str(item["text"]).partition(". ")[2]
-    context = assemble(QUESTION, found, budget=8_000)
+    context = assemble(QUESTION, found, budget=3_000)
     notes = trace_of(context, "pack").notes
     reasons = {"unlikely", "no_match"}
     left_out = [d for d in trace_of(context, "pack").decisions if d.reason in reasons]
 
-    assert context.token_count < 4_000
+    larger = assemble(QUESTION, found, budget=8_000)
+
+    assert context.token_count < 2_500
+    assert len(larger.citations) > len(context.citations), "the pool nearly fits: more is shown"
     assert notes["stopped"] > 0
-    assert 0 <= notes["next_worth"] < 1e-6
+    assert 0 <= notes["next_worth"] < 1e-4
     assert left_out
+
+
+def test_noise_is_left_out_though_it_fits() -> None:
+    """J2: clear noise is left out, however much room there is for it."""
+    found = [
+        {"text": f"Roses and wool number {n} are kept in large old rooms.", "source": f"{n}.md"}
+        for n in range(60)
+    ]
+    gold = "The north boiler needs a pressure of two bar in winter."
+    context = assemble(QUESTION, [{"text": gold, "source": "boiler.md"}, *found], budget=4_000)
+
+    assert gold in context.text
+    assert context.token_count < 500
+    assert trace_of(context, "pack").notes["stopped"] > 0
 
 
 def test_what_has_no_word_of_the_question_opens_no_block() -> None:

@@ -34,6 +34,9 @@ ROUNDS = 4  # of counting what was chosen and using what is left
 LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
 NOTHING = Cost(0, 0)
 MODEST = (400, 1_600)  # tokens, characters; with less than that, noise is no burden
+UNLIKELY = 1_200_000.0  # times the worth of noise, 14 in log-odds; what is worth less is unlikely
+SOME = (2_000, 8_000)  # tokens, characters; up to that size, unlikely pieces are shown
+BESIDE_LIKELY = 1.3  # times what likely pieces took; unlikely pieces are shown up to that, too
 SLACK = 3  # tokens or characters that are not worth another round
 
 Fill: TypeAlias = Literal["budget", "relevance"]
@@ -46,32 +49,42 @@ def pack_evidence(
 ) -> Choices:
     """Fill the budget with sentences; each candidate is shown as those of it that were chosen.
 
-    `fill`: `relevance` stops before sentences that are noise beside the best, once `MODEST` tokens
-    are used. From there on, neither opens a block that no sentence of it earned.
+    `fill`: `relevance` stops before noise once `MODEST` tokens are used, and before sentences that
+    are unlikely beside the best once `SOME` are, or `BESIDE_LIKELY` times what the likely ones
+    took. If the budget holds nearly the whole pool, more of the unlikely sentences are shown.
+    Where noise would be shown, a block that no sentence of it earned may open, and whole.
     """
     basket = build_selection(candidates, scale)
     counted: dict[int, Choice] = {}
     room = (scale.tokens, scale.characters)[basket.unit] or 0
     _take_asked(basket, counted, scale)
-    waiting, noise = _all(basket), list[Entry]()
+    waiting, noise, unlikely = _all(basket), list[Entry](), list[Entry]()
     if fill == "relevance":
-        noise = [entry for entry in waiting if is_noise(basket, entry[1])]
-        unlikely = {piece for _, piece in noise}
-        waiting = [entry for entry in waiting if entry[1] not in unlikely]
+        noise, likely = _divide(waiting, basket, basket.noise)
+        few = 0.0 if room <= SOME[basket.unit] else basket.noise * UNLIKELY
+        unlikely, waiting = _divide(likely, basket, few)
     waiting = _spend(basket, waiting, room, counted, scale)
+    held = int(room * min(room / max(sum(basket.costs), 1), 1.0) ** 2)
+    if unlikely:
+        beside = int(BESIDE_LIKELY * _used(basket, counted)[basket.unit])
+        some = min(room, max(SOME[basket.unit], beside, held))
+        rest = _spend(basket, unlikely, some, counted, scale)
+        (noise if some < room else waiting).extend(rest)
     unmatched = [e for e in waiting if not basket.may_stand(basket.with_heads(e[1]))]
+    modest = min(room, MODEST[basket.unit])
     if noise or unmatched:
         basket.is_modest = True
-        modest = min(room, MODEST[basket.unit])
         rest = _spend(basket, [*noise, *unmatched], modest, counted, scale)
         others = {piece for _, piece in unmatched}
         noise = [entry for entry in rest if entry[1] not in others]
+        unmatched = [entry for entry in rest if entry[1] in others]
+        _spend(basket, unmatched, max(held, modest), counted, scale)
         waiting = [entry for entry in waiting if entry[1] not in others]
     if not basket.groups:
         _take_least(basket, counted, scale)
     choices = _choices(basket, counted, scale, room)
     _record_unmatched(choices, basket)
-    if noise and fill == "relevance" and not waiting:
+    if noise and modest < room and not waiting:
         _record_stop(choices, basket, noise)
     return choices
 
@@ -107,9 +120,15 @@ def _spend(
     return waiting
 
 
-def is_noise(basket: Selection, piece: int) -> bool:
-    """Whether the piece and all that it is shown with are noise beside the best."""
-    return all(basket.worths[p] < basket.noise for p in basket.with_heads(piece))
+def _divide(
+    entries: Sequence[Entry], basket: Selection, least: float
+) -> tuple[list[Entry], list[Entry]]:
+    """The entries that are worth less than that, with all that they are shown with; the others."""
+    parts: tuple[list[Entry], list[Entry]] = ([], [])
+    for entry in entries:
+        worth = max(basket.worths[p] for p in basket.with_heads(entry[1]))
+        parts[worth >= least].append(entry)
+    return parts
 
 
 def _record_unmatched(choices: Choices, basket: Selection) -> None:
