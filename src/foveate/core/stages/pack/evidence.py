@@ -77,8 +77,6 @@ def pack_evidence(
         rest = _spend(basket, [*noise, *unmatched], modest, counted, scale)
         others = {piece for _, piece in unmatched}
         noise = [entry for entry in rest if entry[1] not in others]
-        unmatched = [entry for entry in rest if entry[1] in others]
-        _spend(basket, unmatched, max(held, modest), counted, scale)
         waiting = [entry for entry in waiting if entry[1] not in others]
     if not basket.groups:
         _take_least(basket, counted, scale)
