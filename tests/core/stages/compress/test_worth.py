@@ -222,3 +222,20 @@ def test_no_run_that_is_repeated_is_left_out(pieces: list[list[int]]) -> None:
         rest = iter(piece)
         assert all(run in rest for run in found)
         assert [run for run in found if many[run] > 1] == [run for run in piece if many[run] > 1]
+
+
+def test_a_stop_word_of_another_language_opens_no_block() -> None:
+    """J3: *war* is a stop word in German. It opens a block only if no other word is found."""
+    told = "The war ended in May. Wool was sold at the market. Bread was not."
+    texts = {"war": told, "boiler": "The boiler was made before the war. It is red."}
+    better = {f"better{n}": f"Boiler number {n} stands here." for n in range(3)}
+    scores = {"war": 0.1, "boiler": 0.2} | dict.fromkeys(better, 0.9)
+    pool = [candidate(text, id=name, score=scores[name]) for name, text in (texts | better).items()]
+    question = "Which boiler is from the time of the war?"
+
+    found = score_sentences(pool, question).by_candidate
+    alone = score_sentences([c for c in pool if c.id == "war"], question).by_candidate
+
+    assert not any(found["war"].earned)
+    assert any(found["boiler"].earned)
+    assert any(alone["war"].earned)

@@ -22,6 +22,7 @@ from foveate.core.stages.compress.identifiers import identified
 from foveate.core.stages.compress.separation import Separation, separate
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import Pool, pool_of
+from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Candidate, Sentences, rank
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ BEST_CHUNKS = 3
 """The best so many chunks by score may open a block, and all in the upper half of the range."""
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 """A particle or an ending, mostly: pairs with fewer of them are more of a word of the query."""
+_LIGHT = frozenset().union(*STOP_WORDS.values())
+"""Stop words of any language: one of them in a text is no reason to open a block."""
 _FROM_SCORES = ("score", "place")
 
 
@@ -149,15 +152,18 @@ def _earned(
 
     By unit: `held`, the bits of the terms in it; `chunks`, the number of its chunk; `gain`, above
     zero where the query names it or a score set it apart. Of Japanese pairs of characters, those
-    with the fewest hiragana that are found count. The others are shown beside these. A title is not
-    enough: it does not say which part of the text to show. If no unit and no title holds a word of
-    the query, all may.
+    with the fewest hiragana that are found count. Stop words of another language than the query's
+    count if no other word is found. The others are shown beside these. A title is not enough: it
+    does not say which part of the text to show. If no unit and no title holds a word of the query,
+    all may.
     """
     import numpy as np
 
     endings = [len(_HIRAGANA.findall(term)) for term in pool.terms]
-    for most in range(3):
-        telling = sum(1 << t for t, many in enumerate(endings) if many <= most)
+    for most, light in ((0, _LIGHT), (1, _LIGHT), (2, _LIGHT), (2, frozenset[str]())):
+        telling = sum(
+            1 << t for t, term in enumerate(pool.terms) if endings[t] <= most and term not in light
+        )
         earned = np.array([words & telling > 0 for words in held], dtype=np.bool_)
         if earned.any():
             break
