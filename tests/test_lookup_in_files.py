@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from bench.lookup_texts import COLUMNS, RecordText, make_text
 
+import foveate
 from foveate.core.types import TABLE_NAMES
-from foveate.ingest import ingest
-from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.options import AssembleOptions
-from foveate.ports import Store
-from foveate.providers import embedders, tokenizers
-from foveate.stores import open_store
 
 FILES = {
     "JSON, one line": "one.json",
@@ -40,22 +37,49 @@ AS_IN_THE_FILE = (
     "code",
 )
 """Of the others, lines are documents, or rows are written out."""
-MADE = {form: make_text(form, 120, 20 + n) for n, form in enumerate(FILES)}
+SIZES = (60, 120, 500)
+BUDGETS = (150, 300, 600)
+MARK = re.compile(r"\s*\[…[^\]\n]*\]\s*")
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """All files in one store."""
-    folder: Path = tmp_path_factory.mktemp("files")
+def make_texts(size: int) -> dict[str, RecordText]:
+    """A text of so many records in each form; only its own has the identifier that is asked for."""
+    for seed in count(size, 100):
+        texts = {form: make_text(form, size, seed + n) for n, form in enumerate(FILES)}
+        alone = (sum(m.ids[m.target] in o.text for o in texts.values()) for m in texts.values())
+        if set(alone) == {1}:
+            return texts
+    raise AssertionError("no seed gives identifiers of their own")
+
+
+MADE = {size: make_texts(size) for size in SIZES}
+
+
+class Indexed(NamedTuple):
+    """All files of one size in one store."""
+
+    store: foveate.DocumentStore
+    texts: dict[str, RecordText]
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def indexed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Indexed]:
+    """The store, opened as a user opens it."""
+    folder, texts = tmp_path_factory.mktemp("files"), MADE[request.param]
     for form, name in FILES.items():
-        (folder / name).write_text(MADE[form].text)
-    embedder = embedders.load_embedder("hashing")
-    opened = open_store(folder / "store", embedder_name=embedder.name, dimensions=256)
-    names = [folder / name for name in FILES.values()]
-    report = ingest(names, opened, embedder, tokenizers.load_tokenizer("cl100k_base"))
-    assert not report.failed
-    yield opened
-    opened.close()
+        (folder / name).write_text(texts[form].text)
+    with foveate.open_store(folder / "store") as store:
+        for name in FILES.values():
+            assert not store.index(folder / name).failed
+        yield Indexed(store, texts)
+
+
+def chunks_of(store: foveate.DocumentStore, document: str) -> dict[str, str]:
+    """The chunks of a document by their ids."""
+    places = [(document, n) for n in range(0, 700, 7)]
+    return {chunk.id: chunk.text for chunk in store.store.neighbours(places, 3)}
 
 
 def written(made: RecordText) -> str:
@@ -69,35 +93,43 @@ def written(made: RecordText) -> str:
 
 
 @pytest.mark.parametrize("form", FILES)
-def test_record_of_a_file_is_found_by_its_identifier(store: Store, form: str) -> None:
-    """U2, T2: whole, at 300 tokens, with the names of its columns, from a search over all files."""
-    made = MADE[form]
-    context = Assembler(
-        store=store,
-        embedder=embedders.load_embedder("hashing"),
-        options=AssembleOptions(budget=300),
-    ).assemble(made.asked)
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_record_of_a_file_is_found_by_its_identifier(
+    indexed: Indexed, form: str, budget: int
+) -> None:
+    """U2, T2: whole, with the names of its columns, from a search over all files.
+
+    Whatever is shown of a file stands so in its chunks.
+    """
+    made = indexed.texts[form]
+    context = indexed.store.assemble(made.asked, budget=budget)
 
     assert written(made) in context.text
-    assert context.blocks[0].source == FILES[form]
+    assert Path(context.blocks[0].source).name == FILES[form]
+    assert context.token_count <= budget
     if form in ("HTML table", "Markdown table"):
-        own = "\n".join(block.text for block in context.blocks if block.source == FILES[form])
-        assert own.count(f"| {' | '.join(COLUMNS)} |") == 1
+        own = [block.text for block in context.blocks if Path(block.source).name == FILES[form]]
+        assert "\n".join(own).count(f"| {' | '.join(COLUMNS)} |") == 1
+    for block in context.blocks:
+        chunks = chunks_of(indexed.store, block.document_id)
+        held = "\n".join(chunks[name] for name in block.chunk_ids)
+        for piece in MARK.split(block.text.removeprefix("… ").removesuffix(" …")):
+            assert piece.strip() in held
 
 
 @pytest.mark.parametrize("form", AS_IN_THE_FILE)
-def test_every_record_is_whole_in_a_chunk(store: Store, form: str) -> None:
+def test_every_record_is_whole_in_a_chunk(indexed: Indexed, form: str) -> None:
     """U1: chunks end between records."""
-    made = MADE[form]
-    chunks = store.neighbours([(FILES[form], n) for n in range(0, 400, 7)], 3)
+    chunks = chunks_of(indexed.store, FILES[form]).values()
 
     assert chunks
-    assert all(any(own.strip() in chunk.text for chunk in chunks) for own in made.records)
+    assert all(any(own.strip() in text for text in chunks) for own in indexed.texts[form].records)
 
 
-def test_rows_know_where_the_names_of_their_columns_are(store: Store) -> None:
+def test_rows_know_where_the_names_of_their_columns_are(indexed: Indexed) -> None:
     """U2: in the metadata of the chunk, so that the names can be fetched with it."""
-    first, *others = store.neighbours([("seven.md", n) for n in range(0, 40, 7)], 3)
+    places = [(FILES["Markdown table"], n) for n in range(0, 700, 7)]
+    first, *others = indexed.store.store.neighbours(places, 3)
 
     assert TABLE_NAMES not in first.metadata
     assert {chunk.metadata[TABLE_NAMES] for chunk in others} == {0}
