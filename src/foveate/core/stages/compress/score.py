@@ -59,7 +59,7 @@ BEST_CHUNKS = 3
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 """A particle or an ending, mostly: pairs with fewer of them are more of a word of the query."""
 _LIGHT = frozenset().union(*STOP_WORDS.values())
-"""Stop words of any language: one of them in a text is no reason to open a block."""
+"""Stop words of any language. Of the words of a query, they count last."""
 _FROM_SCORES = ("score", "place")
 
 
@@ -159,11 +159,9 @@ def _earned(
     """
     import numpy as np
 
-    endings = [len(_HIRAGANA.findall(term)) for term in pool.terms]
-    for most, light in ((0, _LIGHT), (1, _LIGHT), (2, _LIGHT), (2, frozenset[str]())):
-        telling = sum(
-            1 << t for t, term in enumerate(pool.terms) if endings[t] <= most and term not in light
-        )
+    weak = [2 if term in _LIGHT else len(_HIRAGANA.findall(term)) for term in pool.terms]
+    for most in range(3):
+        telling = sum(1 << t for t, many in enumerate(weak) if many <= most)
         earned = np.array([words & telling > 0 for words in held], dtype=np.bool_)
         if earned.any():
             break

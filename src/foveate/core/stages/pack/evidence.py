@@ -64,8 +64,8 @@ def pack_evidence(
         few = 0.0 if room <= SOME[basket.unit] else basket.noise * UNLIKELY
         unlikely, waiting = _divide(likely, basket, few)
     waiting = _spend(basket, waiting, room, counted, scale)
-    held = int(room * min(room / max(sum(basket.costs), 1), 1.0) ** 2)
     if unlikely:
+        held = int(room * min(room / max(sum(basket.costs), 1), 1.0) ** 2)
         beside = int(BESIDE_LIKELY * _used(basket, counted)[basket.unit])
         some = min(room, max(SOME[basket.unit], beside, held))
         rest = _spend(basket, unlikely, some, counted, scale)
