@@ -100,7 +100,7 @@ def test_a_budget_is_a_limit() -> None:
     for budget in (3_000, 8_000):
         context = assemble(QUESTION, found, budget=budget)
         steps.append(trace_of(context, "pack"))
-        assert context.token_count < 4_000
+        assert context.token_count < 2_500
         assert [d for d in steps[-1].decisions if d.reason in reasons]
 
     assert steps[0].notes["stopped"] > 0

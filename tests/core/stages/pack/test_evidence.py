@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from math import exp
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from foveate.core.stages.compress.score import score_sentences
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 from foveate.core.stages.pack.evidence import pack_evidence
-from foveate.core.types import Candidate, Step
+from foveate.core.types import Candidate, Sentences, Step
 from foveate.pipeline.assembler import assemble
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import candidates
@@ -206,3 +207,20 @@ def test_a_half_new_text_is_not_said_already() -> None:
 
     assert {d.reason for d in tight.decisions if d.chunk_id == "b"} == {"over_budget"}
     assert {d.reason for d in same.decisions if d.chunk_id == "c"} == {"already_said"}
+
+
+def test_a_budget_that_holds_nearly_the_pool_shows_more_of_what_is_unlikely() -> None:
+    """J2: unlikely sentences fill up to 2,000 tokens, and more only if most of them fit anyway."""
+
+    def used(texts: int) -> int:
+        pool = []
+        for n in range(texts):
+            text = " ".join(f"word{n}x{k}" for k in range(100))
+            worth = 1.0 if n == 0 else exp(-15)
+            one = Sentences(spans=((0, len(text)),), leans=(0,), worths=(worth,), noise=exp(-24))
+            pool.append(replace(candidate(text, id=f"c{n}", score=1 - n / 500), sentences=one))
+        step = Pack(policy="value", fill="relevance")(tuple(pool), request(budget=4_000))
+        return sum(len(text.split()) for text in texts_shown(step))
+
+    assert used(45) > 2_500
+    assert 1_500 < used(400) <= 2_000
