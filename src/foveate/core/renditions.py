@@ -37,25 +37,33 @@ def join_chunk_spans(
 ) -> tuple[str, tuple[Span, ...]]:
     """Spans of the chunk as one text; in gaps, records, rows, lines and turns are counted.
 
-    `parts`: the chunks inside of it, if it is a passage.
+    `parts`: the chunks inside of it, if it is a passage: then an end is cut unless the first, or
+    the last, of the chunks that are shown ends there.
     """
     counted = [counted for shape in shapes_of(chunk) for counted in shape.counted]
-    borders = {border for part in parts for border in part.span}
-    return join_spans(chunk.text, spans, counted, borders)
+    shown = [part.span for part in _shown_parts(parts, spans)]
+    whole = (min(a for a, _ in shown), max(b for _, b in shown)) if shown else None
+    return join_spans(chunk.text, spans, counted, whole)
 
 
 def rendition_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...]:
     """The chunks of which something is shown, as they are read; at least one."""
     if not candidate.parts:
         return (candidate.chunk,)
-    chunks: dict[str, Chunk] = {}
-    first, last = (shown.spans or _EMPTY_SPANS)[0]
-    for part in candidate.parts:
+    chunks = {p.chunk.id: p.chunk for p in _shown_parts(candidate.parts, shown.spans)}
+    return tuple(chunks.values()) or (candidate.chunk,)
+
+
+def _shown_parts(parts: Sequence[Part], spans: Sequence[Span]) -> list[Part]:
+    """The parts of which the spans show something."""
+    found: list[Part] = []
+    first, last = (spans or _EMPTY_SPANS)[0]
+    for part in parts:
         start, end = part.span
         seen = first < end and start < last
-        if seen or any(a < end and start < b for a, b in shown.spans):
-            chunks[part.chunk.id] = part.chunk
-    return tuple(chunks.values()) or (candidate.chunk,)
+        if seen or any(a < end and start < b for a, b in spans):
+            found.append(part)
+    return found
 
 
 def corroborating_sources(candidate: Candidate, shown: Collection[str]) -> tuple[Source, ...]:

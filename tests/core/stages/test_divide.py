@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
+from foveate.core.renditions import join_chunk_spans
 from foveate.core.request import Stage
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.dedup.exact import DedupExact
@@ -274,3 +275,21 @@ def test_a_piece_is_as_long_as_what_it_may_show() -> None:
     pieces = Divide()((one,), request()).candidates
 
     assert [c.id for c in Floor(min_tokens=10)(pieces, request()).candidates] == ["a"]
+
+
+def test_an_end_inside_of_the_chunk_before_is_marked() -> None:
+    """J3: a piece that begins where a chunk does, in the middle of another, is cut there."""
+    one = stitched(("a", "One is. Two is. ", 0.9), ("b", "Two is. Three is.", 0.5))
+    parts = tuple(
+        replace(part, span=span) for part, span in zip(one.parts, ((0, 15), (8, 25)), strict=True)
+    )
+    text = "One is. Two is. Three is."
+    chunk = replace(one.chunk, text=text, start=0, end=len(text))
+
+    begins_inside, _ = join_chunk_spans(chunk, [(8, 25)], parts)
+    ends_inside, _ = join_chunk_spans(chunk, [(0, 7)], parts)
+    whole, _ = join_chunk_spans(chunk, [(16, 25)], parts[1:])
+
+    assert (begins_inside, ends_inside) == ("… Two is. Three is.", "One is. …")
+    assert whole == "… Three is."
+    assert join_chunk_spans(chunk, [(0, 15)], parts[:1])[0] == "One is. Two is."

@@ -6,7 +6,7 @@ Walker 1994), and by their length, so that a text without any of the words still
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from math import log
 
@@ -90,12 +90,12 @@ def join_spans(
     text: str,
     spans: Sequence[Span],
     counted: Sequence[Counted] = (),
-    borders: Collection[int] = (),
+    whole: Span | None = None,
 ) -> tuple[str, tuple[Span, ...]]:
     """The spans as one text: neighbours keep what is between them, gaps and cut ends get a mark.
 
     `counted`: what of the text is counted where it is left out, at both ends of the text too.
-    `borders`: where the chunks begin and end that the text was made of; an end there is not cut.
+    `whole`: from where to where the text would not be cut at its ends; without it, all of it.
     """
     merged: list[list[int]] = []
     for start, end in spans:
@@ -106,18 +106,11 @@ def join_spans(
     ranges = tuple((start, end) for start, end in merged)
     ends = [0, *(end for _, end in ranges)]
     starts = [*(start for start, _ in ranges), len(text)]
-    apart = {0: _is_border(text, starts[0], 0, borders)}
-    apart[len(ranges)] = _is_border(text, ends[-1], 1, borders)
+    begin, end = whole or (0, len(text))
+    apart = {0: not text[begin : starts[0]].strip(), len(ranges): not text[ends[-1] : end].strip()}
     gaps = [
         gap_mark(text, *gap, counted, is_apart=apart.get(n, False))
         for n, gap in enumerate(zip(ends, starts, strict=True))
     ]
     shown = [text[start:end] + gap for (start, end), gap in zip(ranges, gaps[1:], strict=True)]
     return gaps[0] + "".join(shown), ranges
-
-
-def _is_border(text: str, at: int, side: int, borders: Collection[int]) -> bool:
-    """Whether only white space is between the place and a border before (0) or behind it (1)."""
-    if side:
-        return any(not text[at:border].strip() for border in borders if border >= at)
-    return any(not text[border:at].strip() for border in borders if border <= at)
