@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from foveate.core.text.atoms import join_atoms
 from foveate.core.text.long_units import cut_long
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
 from foveate.core.text.shapes.find import find_shapes
@@ -31,7 +32,7 @@ LONGEST_ITEM = 400
 """Characters; an item of a list is one unit up to that many, for half a step misleads."""
 BRIEF = 30
 """Characters; of up to three words that are no longer than that, nobody learns anything."""
-_BRIEF = re.compile(r"[^\w\n]*+(?:[a-z0-9\u00c0-\u052f]++[^\w\n]*+){1,3}", re.IGNORECASE)
+_BRIEF = re.compile(r"[^\w\n]*+(?:[a-z0-9\u00c0-\u052f]++[^\w\n]*+){0,3}", re.IGNORECASE)
 _CONTINUES = re.compile(r"[)\]}]|(?:else|elif|except|finally|catch|end|fi|done|esac)\b")
 NESTED = 2
 """Columns to the right at which an item is part of the one before."""
@@ -121,7 +122,7 @@ def _prose_units(text: str, language: str) -> Units:
         whole = kind == "list" and span[1] - span[0] <= LONGEST_ITEM
         lines = [span] if whole else unit_spans(text, span, kind, language)
         if kind == "paragraph":
-            lines = cut_long(text, lines)
+            lines = join_atoms(text, cut_long(text, lines))
         spans += _pieces(text, lines) if kind == "code" else lines
         if kind == "paragraph":
             prose.append(span)
@@ -219,7 +220,9 @@ def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: in
             yield opener
         elif i == 0 and _INSIDE.match(text, at) and len(spans) > 1:
             yield 1
-        elif kind == "paragraph" and len(spans) - first > 1 and _is_brief(text, *spans[i]):
+        elif (
+            kind in ("paragraph", "code") and len(spans) - first > 1 and _is_brief(text, *spans[i])
+        ):
             yield i - 1 if i > first else i + 1
         elif kind == "paragraph" and i > 0 and _BOUND.match(text, at):
             yield i - 1
