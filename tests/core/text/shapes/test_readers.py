@@ -106,6 +106,25 @@ def test_other_delimiters_are_read_from_the_rows(delimiter: str) -> None:
     assert (shape.head, shape.columns, len(shape.spans)) == (0, 3, 9)
 
 
+def test_pipes_with_spaces_and_no_outer_ones_are_rows() -> None:
+    """U1: as tables are written out of annual reports."""
+    rows = ["in millions | 2008 | 2007", "tier 1 capital | $71.0 | $82.0", "all (tiers 1 and"]
+    rows[2] += " 2) | 108.4 | 121.6"
+    shape = only("\n".join(rows))
+
+    assert shown("\n".join(rows), shape) == rows
+    assert (shape.head, shape.columns) == (0, 3)
+
+
+def test_a_key_goes_with_the_records_behind_it() -> None:
+    """U1 J3: records that begin in the middle of a line begin with their key."""
+    records = ",\n".join(f'{{"name": "tool {n}", "about": "Turns valve {n}."}}' for n in "123456")
+    prose = "The tools are simple, and so is how they are called. " * 12
+    text = f'{prose}\n\nShell curl \'{{\n    "max": 9,\n    "tools": [{records}]\n'
+
+    assert shown(text, only(text))[0].startswith('"tools": [')
+
+
 def test_rows_without_names_have_no_header() -> None:
     """U2: the first row of a later chunk is no header."""
     text = "\n".join(f"A-{n},Bern,{n}.50,2024-01-0{n}" for n in range(1, 9))

@@ -17,7 +17,10 @@ FEWEST_ROWS = 3
 LOOKED_AT = 12
 """Rows from which delimiter and header are read."""
 MAX_SPACED = 0.34
-"""Commas of prose have a space behind them, those of tables have none; up to that share may."""
+"""Commas of prose have a space behind them, those of tables have none; up to that share may.
+
+Pipes stand in tables alone, and mostly have spaces.
+"""
 MAX_CELL = 80
 """Characters of a cell on average; longer ones are sentences."""
 MAX_NAME = 60
@@ -36,7 +39,7 @@ def opens_table(text: str, start: int, end: int) -> str:
             following = following or text[end + 1 : line_end(text, end + 1)]
             if following.count(delimiter) < count:
                 continue
-            spaced = line.count(delimiter + " ") if delimiter != "\t" else 0
+            spaced = line.count(delimiter + " ") if delimiter in ",;" else 0
             if spaced < count or '"' in line:
                 return delimiter
     return ""
@@ -130,7 +133,7 @@ def _is_table(rows: Sequence[Row], delimiter: str) -> bool:
     if len(rows[0].cells) == PAIR and delimiter == "," and not _is_named_pair(rows):
         return False
     cells = [cell for row in rows for cell in row.cells]
-    if delimiter != "\t":
+    if delimiter in ",;":
         inner = [cell for row in rows for cell in row.cells[1:]]
         if sum(cell.startswith(" ") for cell in inner) > MAX_SPACED * len(inner):
             return False

@@ -45,7 +45,7 @@ _MAY_OPEN = re.compile(
       | Traceback|Exception\ in|Caused\ by
       | TRACE|DEBUG|INFO|NOTICE|WARN|ERROR|CRITICAL|FATAL|SEVERE
       | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}|time=
-      | [^\n,;|\t]*+(?:\t|[,;|](?!\ ))
+      | [^\n,;|\t]*+(?:\t|\||[,;](?!\ ))
     )""",
     re.VERBOSE,
 )
@@ -55,6 +55,8 @@ _CODE_OPENS = frozenset("acdefilnpsuv@#")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[^`\n]*")
 _INLINE = re.compile(r"(?:\{\s*\"|\[\s*[\[{])")
 _SHORTEST_INLINE = 200  # characters
+_KEY_BEFORE = re.compile(r"\"[^\"\n]{1,64}\"\s*:\s*\Z")
+"""The key of what follows on its line, which is shown with it."""
 LEAST_TORN = 0.4
 """Of a text that begins in the middle of a record is records."""
 
@@ -144,7 +146,12 @@ def _read_inline(text: str, start: int) -> Reading:
     if shape is None or shape.end - shape.start < _SHORTEST_INLINE:
         return Reading(None, stop)
     rest = text[shape.end : line_end(text, shape.end)].strip()
-    return Reading(None if rest.strip(".;)`'\"") else shape, stop)
+    if rest.strip(".;)`'\""):
+        return Reading(None, stop)
+    if key := _KEY_BEFORE.search(text, text.rfind("\n", 0, start) + 1, start):
+        first = (key.start(), shape.spans[0][1])
+        shape = shape._replace(start=key.start(), spans=(first, *shape.spans[1:]))
+    return Reading(shape, stop)
 
 
 def _read_torn(text: str) -> Shape | None:
