@@ -239,3 +239,34 @@ def test_a_stop_word_of_another_language_opens_no_block() -> None:
     assert not any(found["war"].earned)
     assert any(found["boiler"].earned)
     assert any(alone["war"].earned)
+
+
+def test_a_single_character_opens_no_block() -> None:
+    """J3: *K* is in many texts. It opens a block only if no other word is found."""
+    texts = {"c": "K is a letter. Wool was sold. Bread was not.", "boiler": "Boiler K is red."}
+    better = {f"better{n}": f"Boiler number {n} stands here." for n in range(3)}
+    scores = {"c": 0.1, "boiler": 0.2} | dict.fromkeys(better, 0.9)
+    pool = [candidate(text, id=name, score=scores[name]) for name, text in (texts | better).items()]
+    question = "Where is boiler K?"
+
+    found = score_sentences(pool, question).by_candidate
+    alone = score_sentences([c for c in pool if c.id == "c"], question).by_candidate
+
+    assert not any(found["c"].earned)
+    assert any(alone["c"].earned)
+
+
+def test_a_table_whose_title_is_asked_for_is_its_head_and_its_rows() -> None:
+    """J3 U2: the title says nothing about single rows; the head is still there for later chunks."""
+    rows = "\n".join(f"| 19{n} | Part {n} | open |" for n in range(70, 76))
+    table = f"| Year | Role | Notes |\n|---|---|---|\n{rows}"
+    pool = [candidate(f"Ada Byron number {n}.", id=f"b{n}", score=0.9) for n in range(3)]
+    chunk = Chunk(id="films", title="Ada Byron: 1970s", text=table)
+    pool.append(Candidate(chunk=chunk, score=0.1))
+    found = score_sentences(pool, "What did Ada Byron do?").by_candidate["films"]
+
+    assert [table[a:b].splitlines()[0] for a, b in found.spans] == [
+        "| Year | Role | Notes |",
+        "|---|---|---|",
+    ]
+    assert (found.earned, found.leans) == ((False, True), (0, 0))

@@ -224,3 +224,39 @@ def test_a_budget_that_holds_nearly_the_pool_shows_more_of_what_is_unlikely() ->
 
     assert used(45) > 2_500
     assert 1_500 < used(400) <= 2_000
+
+
+def _table(number: int, rows: range, *, sequence: int, names: str = "") -> Candidate:
+    """A chunk of a table of a document; `names`: its header."""
+    text = names + "".join(f"| A-{n} | {n} kg | Bern |\n" for n in rows)
+    made = candidate(text, id=f"t{number}", document_id="d", sequence=sequence, score=0.1)
+    return replace(made, chunk=replace(made.chunk, start=None, end=None))
+
+
+def _rows_of(pool: tuple[Candidate, ...], budget: int) -> dict[str, str]:
+    step = packed(pool, budget, "How heavy is A-25?")
+    return {c.id: c.shown.text for c in step.candidates if c.shown is not None}
+
+
+def test_a_head_that_is_shown_for_a_later_chunk_brings_no_rows_of_its_own() -> None:
+    """U2 J3: the names of the columns open no block for rows that nothing speaks for."""
+    names = "| part | weight | town |\n|---|---|---|\n"
+    others = tuple(candidate(f"Boats number {n}.", id=f"b{n}", score=0.9) for n in range(4))
+    first = _table(1, range(10, 20), sequence=0, names=names)
+    shown = _rows_of((*others, first, _table(2, range(20, 30), sequence=1)), 150)
+
+    assert "A-25" in shown["t2"]
+    assert "weight" in shown["t1"]
+    assert "A-1" not in shown["t1"]
+
+
+def test_a_table_that_ended_lends_its_head_to_no_later_chunk() -> None:
+    """U2: only what goes on at the end of a chunk can be the table that the next begins with."""
+    names = "| part | weight | town |\n|---|---|---|\n"
+    others = tuple(candidate(f"Boats number {n}.", id=f"b{n}", score=0.9) for n in range(4))
+    first = _table(1, range(10, 20), sequence=0, names=names)
+    ended = replace(first, chunk=replace(first.chunk, text=first.text + "\nThat is the list."))
+    shown = _rows_of((*others, ended, _table(2, range(20, 30), sequence=1)), 150)
+
+    assert "A-25" in shown["t2"]
+    assert "t1" not in shown

@@ -101,7 +101,7 @@ def score_sentences(
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
     runs = runs_of(pool.index.words, pool.index.widths.tolist())
     held = _held_terms(pool)
-    earned = _earned(pool, held, chunks, named + separation.gain)
+    earned = _earned(pool, held, chunks, named)
     linked = found["bridge"] > 0
     sentences: dict[str, Sentences] = {}
     for p in pool.passages:
@@ -119,7 +119,8 @@ def score_sentences(
             asked=tuple(np.flatnonzero(named[own]).tolist()),
         )
         if not earned[own].any():
-            scored = _merge_units(p.candidate, scored, is_named=bool(p.held or linked[own].any()))
+            speaks = bool(p.held or linked[own].any() or scored.set_apart)
+            scored = _merge_units(p.candidate, scored, is_named=speaks)
         sentences[p.candidate.chunk.id] = scored
     return ScoredSentences(sentences, separation)
 
@@ -127,21 +128,31 @@ def score_sentences(
 def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> Sentences:
     """The text as one piece, for nothing speaks for a part of it.
 
-    `is_named`: its title, or a link, speaks for all of it. A table stays as it is: rows in later
-    chunks are shown with its header.
+    `is_named`: its title, a link or its score speaks for all of it. The head of a table stays a
+    piece of its own, for rows in later chunks are shown with it; other shapes stay as they are.
     """
     import numpy as np
 
-    if not scored.spans or (len(scored.spans) > 1 and shapes_of(candidate.chunk)):
+    if not scored.spans:
         return scored
+    shapes, count, size = shapes_of(candidate.chunk), len(scored.spans), len(candidate.chunk.text)
+    groups = [range(count)]
+    if shapes and count > 1:
+        head = shapes[0].head
+        if not is_named or head < 0 or (shapes[0].start, shapes[0].end) != (0, size):
+            return scored
+        groups = [range(head + 1), range(head + 1, count)]
+    groups = [group for group in groups if group]
+    starts = [0, *(scored.spans[group[0]][0] for group in groups[1:])]
+    ends = [*(scored.spans[group[-1]][1] for group in groups[:-1]), size]
     return replace(
         scored,
-        spans=((0, len(candidate.chunk.text)),),
-        leans=(0,),
-        worths=(max(scored.worths),),
-        runs=(np.concatenate(scored.runs),),
-        earned=(is_named,),
-        words=(reduce(or_, scored.words),),
+        spans=tuple(zip(starts, ends, strict=True)),
+        leans=(0,) * len(groups),
+        worths=tuple([max(scored.worths[n] for n in group) for group in groups]),
+        runs=tuple([np.concatenate([scored.runs[n] for n in group]) for group in groups]),
+        earned=(*[False] * (len(groups) - 1), is_named),
+        words=tuple([reduce(or_, [scored.words[n] for n in group]) for group in groups]),
     )
 
 
@@ -151,15 +162,18 @@ def _earned(
     """Which units may open a block: by a word of the query, or by their chunk's score.
 
     By unit: `held`, the bits of the terms in it; `chunks`, the number of its chunk; `gain`, above
-    zero where the query names it or a score set it apart. Of Japanese pairs of characters, those
-    with the fewest hiragana that are found count. Stop words of another language than the query's
-    count if no other word is found. The others are shown beside these. A title is not enough: it
-    does not say which part of the text to show. If no unit and no title holds a word of the query,
-    all may.
+    zero where the query names it. Of Japanese pairs of characters, those
+    with the fewest hiragana that are found count. Single characters, and stop words of another
+    language than the query's, count if no other word is found. The others are shown beside these.
+    A title is not enough: it does not say which part of the text to show. If no unit and no title
+    holds a word of the query, all may.
     """
     import numpy as np
 
-    weak = [2 if term in _LIGHT else len(_HIRAGANA.findall(term)) for term in pool.terms]
+    weak = [
+        2 if len(term) == 1 or term in _LIGHT else len(_HIRAGANA.findall(term))
+        for term in pool.terms
+    ]
     for most in range(3):
         telling = sum(1 << t for t, many in enumerate(weak) if many <= most)
         earned = np.array([words & telling > 0 for words in held], dtype=np.bool_)

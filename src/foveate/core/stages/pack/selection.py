@@ -50,6 +50,7 @@ class Selection:
     runs: list[list[int]] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     many: list[int] = field(default_factory=list)
+    rights: list[int] = field(default_factory=list)  # how many taken pieces earned the block
     blocks: dict[str, int] = field(default_factory=dict)
     groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
     said: set[int] = field(default_factory=set)  # runs of words
@@ -109,10 +110,13 @@ class Selection:
         return (piece > first and taken[piece - 1]) or (piece + 1 < after and taken[piece + 1])
 
     def may_stand(self, pieces: tuple[int, ...]) -> bool:
-        """Whether these may be shown: in an open block, or in one that one of them may open."""
+        """Whether these may be shown: in a block that a piece earned, or by one that earns it.
+
+        A block that was opened for the head of another chunk's rows alone is not earned.
+        """
         owner = self.owners[pieces[0]]
         is_whole = self.firsts[owner + 1] - self.firsts[owner] == len(pieces)
-        if self.many[owner] > 0 or (self.is_modest and is_whole):
+        if self.rights[owner] > 0 or (self.is_modest and is_whole):
             return True
         return any(map(self.earned.__getitem__, pieces))
 
@@ -124,6 +128,7 @@ class Selection:
             if self.runs[p]:
                 self.said.update(self.runs[p])
             self._opened(self.owners[p], 1)
+            self.rights[self.owners[p]] += self.earned[p]
         self.groups.append(pieces)
         for p in pieces:
             owner = self.owners[p]
@@ -141,6 +146,7 @@ class Selection:
         for p in pieces:
             self.taken[p] = False
             self._opened(self.owners[p], -1)
+            self.rights[self.owners[p]] -= self.earned[p]
         return pieces
 
     def _opened(self, owner: int, more: int) -> None:
@@ -181,7 +187,7 @@ def build_selection(candidates: Sequence[Candidate], scale: BudgetTracker) -> Se
         basket.firsts.append(first + len(spans))
     link_heads(pool, basket.firsts, basket.heads)
     basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
-    basket.many = [0] * len(pool)
+    basket.many, basket.rights = [0] * len(pool), [0] * len(pool)
     basket.lengths = [*map(len, runs)]
     basket.runs = repeated_runs(runs)
     return basket

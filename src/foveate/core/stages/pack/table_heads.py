@@ -8,7 +8,7 @@ nearest whose last shape is of the same kind, with as many columns, and open at 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from foveate.core.renditions import shapes_of
 from foveate.core.text.shapes.shape import Shape
@@ -49,20 +49,31 @@ def _link_document(
             continue
         pieces = _pieces(candidate, firsts[owner])
         first, last = shapes[0], shapes[-1]
-        if open_table is not None and _continues(open_table[0], first):
-            rows = sorted({a for counted in first.counted for a, _ in counted.spans})
-            deep = open_table[0].columns if first.name in LAID_OUT else -1
-            for (a, b), piece in pieces.items():
-                if heads[piece] == piece and _holds(rows, a, b):
-                    lead = b - a - len(candidate.text[a:b].lstrip(" \t"))
-                    if deep in (-1, lead) or a == 0:
-                        heads[piece] = open_table[1]
-        if last.head >= 0:
+        begins = not candidate.text[: first.start].strip()
+        if open_table is not None and begins and _continues(open_table[0], first):
+            for piece in _rows_of(open_table[0], first, candidate.text, pieces):
+                if heads[piece] == piece:
+                    heads[piece] = open_table[1]
+        if candidate.text[last.end :].strip():
+            open_table = None
+        elif last.head >= 0:
             piece = pieces.get(last.spans[last.head], -1)
             if piece >= 0:
                 open_table = last, piece
             elif len(shapes) > 1 or last.start:
                 open_table = None
+
+
+def _rows_of(
+    before: Shape, shape: Shape, text: str, pieces: Mapping[tuple[int, int], int]
+) -> Iterator[int]:
+    """The pieces of the shape that need the head of the one before."""
+    rows = sorted({a for counted in shape.counted for a, _ in counted.spans})
+    deep = before.columns if shape.name in LAID_OUT else -1
+    for (a, b), piece in pieces.items():
+        lead = b - a - len(text[a:b].lstrip(" \t"))
+        if _holds(rows, a, b) and (deep in (-1, lead) or a == 0):
+            yield piece
 
 
 def _pieces(candidate: Candidate, first: int) -> Mapping[tuple[int, int], int]:
