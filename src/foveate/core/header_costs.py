@@ -136,5 +136,6 @@ def _cached_header_renderer(renderer: Renderer, names: tuple[str, ...]) -> Calla
 def _render_overhead(renderer: Renderer, block: Block, place: BlockPosition) -> str:
     if place == "first":
         return renderer.overhead(block)
+    joined = place == "same" and not getattr(renderer.format, "drops_repeats", False)
     other = replace(block, document_id="", source="", title="")
-    return renderer.overhead(block, block if place == "same" else other)
+    return renderer.overhead(block, block if joined else other)

@@ -158,6 +158,20 @@ def test_numbered_says_the_row_and_its_sheet(form, header):
     assert renderer.parse(text)[0].fields.items() >= {"section": "Parts", "row": "7"}.items()
 
 
+def test_short_headers_say_a_name_once_and_no_identifier():
+    """J5 R3: a block behind one of its document has `[i]` alone, and its source is read back."""
+    uuid = replace(FIRST, marker=3, source="05b0f8ce-bea1-4c1d-9d3e-0a8f1c2b7e55", metadata=())
+    blocks = [FIRST, replace(FIRST, marker=2, text="[4] More."), uuid]
+    renderer = Renderer(format=Numbered(header_form="short"))
+    text = renderer.render(blocks).text
+
+    heads = [line for line in text.splitlines() if line.startswith("[")]
+    assert heads == ["[1] a.md, author: Ann", "[2]", "[\\4] More.", "[3] "]
+    found = [(p.fields["marker"], p.fields["source"]) for p in renderer.parse(text)]
+    assert found == [("1", "a.md"), ("2", "a.md"), ("3", "")]
+    assert renderer.parse(text)[1].fields["author"] == "Ann"
+
+
 @pytest.mark.parametrize("name", ["source", "numbered"])
 def test_a_key_named_row_is_shown_as_it_is(name):
     """R1: only where the block has a row of its own does the key give way."""

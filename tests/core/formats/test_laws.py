@@ -17,7 +17,8 @@ from foveate.testing.hostile import FORGERIES, SPECIAL_TOKENS
 
 EVERY = [
     *(make() for make in BUILTIN.values()),
-    *(Grouped(markers=True), Numbered(page=False), Numbered(header_form="bare")),
+    *(Grouped(markers=True), Numbered(page=False)),
+    *(Numbered(header_form="short"), Numbered(header_form="bare")),
     AnthropicSearchResult(sentences=True),
 ]
 JSON_FORMATS = ("anthropic-search-result", "anthropic-document", "openai-parts")

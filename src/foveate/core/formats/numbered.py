@@ -3,8 +3,9 @@
 What comes from a row of a sheet or file has `S § section, row N`.
 
 The short form is `[i] NAME`, with the last part of the source's path, and an empty line between
-blocks: some 7 tokens a block instead of 14. The citation has the full source and the page. The bare
-form is `[i] text`, without a source.
+blocks: some 7 tokens a block instead of 14. A UUID and the like says nothing to a reader and is
+left out, and so is the name that the block before has: then the header is `[i]` alone. The citation
+has the full source and the page. The bare form is `[i] text`, without a source.
 
 `[i]` occurs in the context as a marker only: digits in brackets are neutralised in the text. Lines
 of dashes are neutralised too, so `parse` tells the long and the short form apart.
@@ -24,6 +25,7 @@ from foveate.core.formats.shared.header import (
     fields,
     format_numbered_line,
     format_origin,
+    is_same_document,
     one_line,
     parse_numbered_line,
     row_fields,
@@ -40,8 +42,10 @@ SHORT_BELOW = 4_000
 
 _GAP, _SHORT_GAP = "\n\n---\n\n", "\n\n"
 _LEAD = "Source: "
-_HEAD = re.compile(rf"^\[({WRITTEN})\] (?:{_LEAD})?([^\n]*)\n", re.MULTILINE)
+_HEAD = re.compile(rf"^\[({WRITTEN})\](?: (?:{_LEAD})?([^\n]*))?\n", re.MULTILINE)
 _BARE = re.compile(rf"^\[({WRITTEN})\] ", re.MULTILINE)
+_IDENTIFIER = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[\da-f]{8,}(?:-[\da-f]+)*", re.IGNORECASE)
+"""Hexadecimal letters and digits, as of a UUID: tokens that say nothing to a reader."""
 _BODY = body_guard(line=RULER, markers=True)
 _LINE = line_guard(markers=True)
 _FIELD = field_guard(markers=True, row=True)
@@ -59,6 +63,8 @@ class Numbered(TextFormat):
     body_guard: ClassVar[Guard] = _BODY
     line_guard: ClassVar[Guard] = _LINE
     reads: ClassVar[tuple[str, ...]] = ("source", "section", "page", "row")
+    drops_repeats: ClassVar[bool] = True
+    """A name is left out behind its like; no cost counts on it, for an order may part the two."""
     page: bool = True
     header_form: Header = "long"
 
@@ -79,11 +85,13 @@ class Numbered(TextFormat):
         return aside.block_separator(previous, block, _SHORT_GAP if self.is_short else _GAP)
 
     def header(self, block: Block, previous: Block | None) -> str:
-        """`[i] Source: S, page P, key: value`, or `[i] NAME, key: value`, or `[i] `."""
+        """`[i] Source: S, page P, key: value`; `[i] NAME, key: value` or `[i]`; or `[i] `."""
         if self.header_form == "bare":
             return f"[{block.marker}] "
         if not self.is_short:
             return format_numbered_line(block, _FIELD, page=self.page) + "\n"
+        if previous is not None and _repeats_header(block, previous):
+            return f"[{block.marker}]\n"
         name = format_origin(replace(block, source=short_name(block.source)), _FIELD, page=False)
         lead = _LEAD if name.startswith(_LEAD) else ""
         return f"[{block.marker}] {lead}{name}\n"
@@ -92,7 +100,12 @@ class Numbered(TextFormat):
         """The blocks back, with marker, source, page and metadata as far as they are shown."""
         bare = self.header_form == "bare"
         head, gap = (_BARE, _SHORT_GAP) if bare else (_HEAD, (_GAP, _SHORT_GAP))
-        return aside.parse_blocks(text, head, gap, (_BODY, _LINE), _parse_header)
+        found: list[ParsedBlock] = []
+        for block in aside.parse_blocks(text, head, gap, (_BODY, _LINE), _parse_header):
+            repeated = found and not bare and "source" not in block.fields
+            known = {**found[-1].fields, **block.fields} if repeated else block.fields
+            found.append(replace(block, fields=known))
+        return tuple(found)
 
     def shown(self, block: Block) -> ParsedBlock:
         """The text, marker, source, page and metadata, as far as they are shown."""
@@ -109,17 +122,26 @@ class Numbered(TextFormat):
 
 
 def _parse_header(head: re.Match[str]) -> dict[str, str]:
-    if head.re is _BARE:
+    if head.re is _BARE or head[2] is None:
         return {"marker": head[1]}
     return parse_numbered_line(head[1], head[2], _FIELD)
 
 
+def _repeats_header(block: Block, previous: Block) -> bool:
+    """Whether the short header of the block before says all that the block's own would say."""
+    rows = block.row is not None or previous.row is not None
+    return not rows and not previous.summary and is_same_document(block, previous)
+
+
 def short_name(source: str) -> str:
-    """The last part of a path or address; other names as they are.
+    """The last part of a path or address; other names as they are; nothing of a random identifier.
 
     >>> short_name("manual/boiler.md"), short_name("https://a.example/docs/"), short_name("A / B")
     ('boiler.md', 'docs', 'A / B')
+    >>> short_name("05b0f8ce-bea1-4c1d-9d3e-0a8f1c2b7e55")
+    ''
     """
     line = one_line(source)
     path = line.rstrip("/")
-    return line if " / " in line or not path else path.rpartition("/")[2]
+    name = line if " / " in line or not path else path.rpartition("/")[2]
+    return "" if _IDENTIFIER.fullmatch(name) else name
