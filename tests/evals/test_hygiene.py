@@ -136,9 +136,15 @@ def test_forms_of_a_word_and_pairs_of_characters_match():
 def test_short_words_plurals_and_single_characters_match():
     """J3: `map` is a word as `mapping` is, `cities` are cities, and one Chinese character is one.
 
-    `and` is in every text, and says nothing.
+    Accents and the script beside a word make no difference. `and` is in every text, and says
+    nothing.
     """
     pairs = [("Is it on a map?", "The map."), ("Which city?", "Two cities."), ("卵は?", "卵が。")]
+    pairs += [
+        ("Is it a virus?", "Viruses."),
+        ("Wie groß?", "Grösse."),
+        ("LED照明は?", "青色LEDが。"),
+    ]
     for question, text in pairs:
         shown = block(text, end=" […]")
         assert faults(shown, text=f"{text} Salt.", question=question) == {}
@@ -157,6 +163,41 @@ def test_the_head_of_a_table_stands_for_rows_in_another_block():
     assert faults(head, rows, text=text) == {}
     assert faults(head, elsewhere, text=text) == {"no_match": 1}
     assert faults(head, text=text) == {"no_match": 1}
+
+
+def test_a_head_of_records_stands_for_the_records_in_another_block():
+    """J3, U2: what opens something and shows nothing of it is shown for a later chunk."""
+    text = '{"tools": {\n"name": "valve"\n}}'
+    head = block('{"tools": {', end=" […]")
+    rows = block("More.", chunk_ids=("c2",), rendition="verbatim")
+
+    assert faults(head, rows, text=text) == {}
+    assert faults(head, text=text) == {"no_match": 1}
+
+
+def test_copies_do_not_take_the_place_of_the_best_chunks():
+    """J3: of five chunks, the fourth is one of the best three where two of them are copies."""
+    texts = ["Salt is dear.", "Salt is dear. Tea.", "Salt", "Wool. Bread.", "Oats.", "Rye."]
+    scores = (9.0, 8.0, 7.0, 1.0, 0.9, 0.0)
+    pool = [
+        Candidate(chunk=Chunk(id=f"c{n}", document_id=f"d{n}", text=text), score=score)
+        for n, (text, score) in enumerate(zip(texts, scores, strict=True))
+    ]
+    shown = [block("Wool.", end=" […]", chunk_ids=("c3",)), block("Rye", chunk_ids=("c5",))]
+
+    assert find_faults(QUESTION, pool, shown) == {"unmarked_cut": 1, "no_match": 1}
+
+
+def test_a_block_over_chunks_that_do_not_meet_is_read_in_their_order():
+    """J3: a piece that both chunks hold stands in the one where the block is in order."""
+    chunks = [
+        Chunk(id="c1", document_id="d1", text="Boiler. Salt is dear.", start=0, end=21),
+        Chunk(id="c2", document_id="d1", text="See below. Tea. Boiler.", start=90, end=113),
+    ]
+    pool = [Candidate(chunk=c, score=1.0) for c in chunks]
+    shown = block("Boiler.", "See below. Tea. Boiler.", chunk_ids=("c1", "c2"))
+
+    assert find_faults(QUESTION, pool, [shown]) == {}
 
 
 def test_pieces_out_of_reading_order():

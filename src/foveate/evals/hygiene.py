@@ -10,9 +10,9 @@
 | no_match | extracts without a word of the question and without a chunk of a high score |
 | out_of_order | blocks whose pieces are not in reading order |
 
-For `no_match`, two words are one if their first letters are the same, and short words count if they
-mean something. The head of a table counts as matching if another block has rows of its document: it
-is shown for those.
+For `no_match`, two words are one if their first letters are the same, capitals and accents apart,
+and short words count if they mean something. The head of a table, or of records, counts as matching
+if another block is of its document: it is shown for that.
 
 Nothing of the stages is used, so that the check does not share their errors. A piece is looked for
 in the chunks that its block names, and in those joined by their offsets. A piece whose text was
@@ -25,11 +25,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from unicodedata import combining, normalize
 
 from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Block, Candidate, Chunk, Span
-from foveate.evals.measures import split_words
 
 FAULTS = (
     *("list_item", "code_line", "table_row", "quotation"),
@@ -47,11 +47,12 @@ _LIGHT = frozenset().union(*STOP_WORDS.values())
 _BEST_CHUNKS = 3
 
 _HIDDEN = re.compile("[\u200b-\u200d\u2060\ufeff]")
-_BULLET = r"[ \t]*(?:[-*+•‣▪◦]|\d{1,3}[.)])[ \t]+\S"
+_BULLET = r"[ \t]*(?:[-*+•‣▪◦]|\d{1,3}[.)])[ \t]+(?!\|)\S"
 _LIST = re.compile(rf"^{_BULLET}.*(?:\n(?![ \t]*$|{_BULLET})[ \t]+.*)*", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*\n((?:.*\n)*?)[ \t]*\1", re.MULTILINE)
 _INDENTED_CODE = re.compile(r"^(?: {4}|\t)(?=.*[{}()=;<>]).*$", re.MULTILINE)
 _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
+_OPENS = re.compile(r"[\[{(:]\s*\Z")
 _QUOTATIONS = (
     r'(?<![\w"])"(?=[^\s"])[^"\n]{2,600}?(?<=\S)"(?![\w"])',
     r"“[^“”\n]{2,600}?”",
@@ -61,6 +62,7 @@ _QUOTATIONS = (
 )
 _QUOTATION = re.compile("|".join(_QUOTATIONS))
 _CJK = "\u30a0-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[^\W_\u3040-\u309f{_CJK}]+")
 _CJK_PAIR = re.compile(f"(?=([{_CJK}]{{2}}))")
 _CJK_SINGLE = re.compile(f"(?<![{_CJK}])[{_CJK}](?![{_CJK}])")
 
@@ -81,49 +83,53 @@ def find_faults(
         matches = (
             words & _stems(block.text)
             or high.intersection(block.chunk_ids)
-            or _is_head_of_table(block, blocks)
+            or _is_head(block, blocks)
         )
         found["no_match"] += block.rendition == "extract" and not matches
     return {name: found[name] for name in FAULTS if found[name]}
 
 
 def _cuts(block: Block, named: Sequence[Chunk]) -> Counter[str]:
-    """The faults of what the block shows of its passage."""
-    pieces = [piece for piece in _MARK.split(block.text) if piece.strip()]
-    for passage in _passages(named):
-        spans = _locate(passage, pieces)
-        if spans is None:
-            continue
-        found = Counter(kind for kind, atom in _atoms(passage) if _is_cut(passage, atom, spans))
-        shown = block.text.strip()
-        # A piece may occur twice: one that the passage begins or ends with stands there.
-        whole, first, last = passage.strip(), pieces[0].strip(), pieces[-1].strip()
-        before = not whole.startswith(first) and passage[: min(a for a, _ in spans)].strip()
-        after = not whole.endswith(last) and passage[max(b for _, b in spans) :].strip()
-        found["unmarked_cut"] = bool(before and not _STARTS_CUT.match(shown)) + bool(
-            after and not _ENDS_CUT.search(shown)
-        )
-        found["out_of_order"] = int(any(b[0] < a[1] for a, b in pairwise(spans)))
-        return found
-    return Counter()
+    """The faults of what the block shows of its passage; the fewest where it may stand in several.
 
-
-def _is_head_of_table(block: Block, blocks: Sequence[Block]) -> bool:
-    """Whether the block is the head of a table alone, and another one has rows of its document.
-
-    Such a head stands for the rows of a later chunk, which cannot be read without it.
+    A piece may occur twice, and only one of the places is the one that is shown.
     """
-    first, *others = _MARK.split(block.text.strip())
-    if any(map(str.strip, others)) or not all(map(_ROW.fullmatch, first.splitlines())):
-        return False
-    return any(
-        other is not block and other.document_id == block.document_id and _ROW.search(other.text)
-        for other in blocks
+    pieces = [piece for piece in _MARK.split(block.text) if piece.strip()]
+    found = [
+        _cuts_of(block, passage, spans)
+        for passage in _passages(named)
+        if (spans := _locate(passage, pieces)) is not None
+    ]
+    return min(found, key=Counter.total, default=Counter())
+
+
+def _cuts_of(block: Block, passage: str, spans: Sequence[Span]) -> Counter[str]:
+    found = Counter(kind for kind, atom in _atoms(passage) if _is_cut(passage, atom, spans))
+    shown = block.text.strip()
+    before = passage[: min(a for a, _ in spans)].strip()
+    after = passage[max(b for _, b in spans) :].strip()
+    found["unmarked_cut"] = bool(before and not _STARTS_CUT.match(shown)) + bool(
+        after and not _ENDS_CUT.search(shown)
     )
+    found["out_of_order"] = int(any(b[0] < a[1] for a, b in pairwise(spans)))
+    return found
+
+
+def _is_head(block: Block, blocks: Sequence[Block]) -> bool:
+    """Whether the block is the head of rows or records alone that another block may show.
+
+    Such a head stands for what a later chunk of its document has, which cannot be read without it.
+    """
+    pieces = [piece for piece in _MARK.split(block.text) if piece.strip()]
+    others = [b for b in blocks if b is not block and b.document_id == block.document_id]
+    lines = [line for piece in pieces for line in piece.splitlines() if line.strip()]
+    if len(pieces) == 1 and all(map(_ROW.fullmatch, lines)):
+        return any(_ROW.search(other.text) for other in others)
+    return bool(others) and all(map(_OPENS.search, lines))
 
 
 def _passages(chunks: Sequence[Chunk]) -> Iterator[str]:
-    """Each chunk's text, then the texts that offsets join, the shortest that may do first.
+    """Each chunk's text, the texts that offsets join, and all of these as they follow each other.
 
     Contexts leave hidden characters out, and so do these.
     """
@@ -136,17 +142,25 @@ def _passages(chunks: Sequence[Chunk]) -> Iterator[str]:
             joined.append((first, before + text[max(first + len(before) - start, 0) :]))
         else:
             joined.append((start, text))
-    yield from (_HIDDEN.sub("", text) for _, text in joined)
+    texts = [_HIDDEN.sub("", text) for _, text in joined]
+    yield from texts
+    if len(texts) > 1:
+        yield "\n\n".join(texts)
 
 
 def _locate(passage: str, pieces: Sequence[str]) -> list[Span] | None:
-    """Where the pieces are, each after the one before it if it occurs there; None: not all are."""
+    """Where the pieces are, each after the one before it if it occurs there; None: not all are.
+
+    One that the passage ends with stands there if it is the last.
+    """
     found: list[Span] = []
-    for piece in pieces:
+    for n, piece in enumerate(pieces, 1):
         after = found[-1][1] if found else 0
         at = passage.find(piece, after)
         if at < 0:
             at = passage.find(piece)
+        elif n == len(pieces) and passage.rstrip().endswith(piece.rstrip()):
+            at = passage.rfind(piece)
         if at < 0:
             return None
         found.append((at, at + len(piece)))
@@ -183,11 +197,21 @@ def _is_cut(text: str, atom: Span, shown: Sequence[Span]) -> bool:
 
 
 def _high_scored(candidates: Sequence[Candidate]) -> frozenset[str]:
-    """The best chunks, and those in the upper half of the scores' range."""
-    scores = sorted((candidate.score for candidate in candidates), reverse=True)
-    if not scores:
+    """The best chunks, copies apart, and those in the upper half of the scores' range.
+
+    A chunk whose text is inside of a better one's is a copy.
+    """
+    ranked = sorted(candidates, key=lambda candidate: -candidate.score)
+    if not ranked:
         return frozenset()
-    least = min((scores[0] + scores[-1]) / 2, scores[min(_BEST_CHUNKS, len(scores)) - 1])
+    best: list[Candidate] = []
+    for candidate in ranked:
+        if len(best) == _BEST_CHUNKS:
+            break
+        text = candidate.text.strip()
+        if not any(text in other.text or other.text.strip() in text for other in best):
+            best.append(candidate)
+    least = min((ranked[0].score + ranked[-1].score) / 2, best[-1].score)
     return frozenset(candidate.id for candidate in candidates if candidate.score >= least)
 
 
@@ -198,9 +222,10 @@ def _stems(text: str) -> set[str]:
     is taken for its singular. A Chinese or Japanese word is a pair of characters, or one that
     stands alone between letters of another kind.
     """
+    plain = "".join(c for c in normalize("NFKD", text.casefold()) if not combining(c))
     words = {
         _singular(word)[:_STEM]
-        for word in split_words(text)
+        for word in _WORD.findall(plain)
         if len(word) >= _SHORTEST_WORD or word.isdecimal() or (len(word) > 1 and word not in _LIGHT)
     }
     return words | set(_CJK_PAIR.findall(text)) | set(_CJK_SINGLE.findall(text))
@@ -208,6 +233,8 @@ def _stems(text: str) -> set[str]:
 
 def _singular(word: str) -> str:
     """The word without the ending of an English plural."""
-    if len(word) < _SHORTEST_WORD or not word.endswith("s") or word.endswith("ss"):
+    if len(word) < _SHORTEST_WORD or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
-    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-2] if word.endswith(("ses", "xes", "ches", "shes")) else word[:-1]
