@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from foveate.core.text.long_units import cut_long
+from foveate.core.text.long_units import LONGEST, cut_long
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
@@ -119,7 +119,8 @@ def _prose_units(text: str, language: str) -> Units:
     for span, kind in block_spans(text):
         first = len(spans)
         if kind == "paragraph":
-            spans += cut_long(text, unit_spans(text, span, kind, language))
+            lines = unit_spans(text, span, kind, language)
+            spans += lines if span[1] - span[0] <= LONGEST else cut_long(text, lines)
             prose.append(span)
         elif kind == "list" and span[1] - span[0] <= LONGEST_ITEM:
             spans.append(span)
