@@ -16,7 +16,13 @@ from foveate.core.types import Span
 
 BlockKind: TypeAlias = Literal["paragraph", "heading", "list", "code", "table"]
 
-_LINE = re.compile(r"([^\n\r\f\v\u2028\u2029]*+)(?:\r\n|[\n\r\f\v\u2028\u2029]|\Z)")
+_RARE_ENDS = "\r\f\v\u2028\u2029"
+# A class of many characters is slow to run over, so texts with line feeds alone are read without.
+_END = rf"(?:\r\n|[\n{_RARE_ENDS}]|\Z)"
+_LINE, _USUAL_LINE = (re.compile(f"({rest}*+){_END}") for rest in (rf"[^\n{_RARE_ENDS}]", "."))
+# No label begins with the first character of these lines, and nothing behind them changes them.
+_PLAIN = r"[^\s\d`~#|:\-=^*\"+_'\u2022\u2023\u25aa\u25e6].*+"
+_PARAGRAPH = re.compile(rf"({_PLAIN}(?:\n{_PLAIN})*+)(?:\n(?:\n|\Z)|\Z)")
 _LABEL = re.compile(
     r"""
       (?P<blank>\s*+\Z)
@@ -62,8 +68,20 @@ def each_block(text: str) -> Iterator[tuple[Span, BlockKind]]:
     front = front_matter(text)
     blocks = [_Block("code", 0, front)] if front else []
     current: _Block | None = None
-    for start, end in line_spans(text, front):
-        current = _add_line(text, start, end, blocks, current)
+    at, size = front, len(text)
+    is_usual = _is_usual(text)
+    line = (_USUAL_LINE if is_usual else _LINE).match
+    while at < size:
+        if text[at] == "\n" and not (current and current.fence):
+            current, at = None, at + 1
+            continue
+        plain = _PARAGRAPH.match(text, at) if is_usual and current is None else None
+        if plain:
+            blocks.append(_Block("paragraph", *plain.span(1)))
+            at = plain.end()
+        elif found := line(text, at):
+            current = _add_line(text, *found.span(1), blocks, current)
+            at = found.end()
         if len(blocks) > 1:
             done = blocks.pop(0)
             yield trim_span(text, done.start, done.end), done.kind
@@ -80,7 +98,7 @@ def front_matter(text: str) -> int:
 def line_spans(text: str, first: int = 0) -> Iterator[Span]:
     """The lines from character `first` on, without their ends; a last empty line is left out."""
     size = len(text)
-    for match in _LINE.finditer(text, first):
+    for match in (_USUAL_LINE if _is_usual(text) else _LINE).finditer(text, first):
         if match.start() < size:
             yield match.span(1)
 
@@ -88,8 +106,16 @@ def line_spans(text: str, first: int = 0) -> Iterator[Span]:
 def trim_span(text: str, start: int, end: int) -> Span:
     """The span without white space at its two ends; empty at `start` if it is nothing else."""
     piece = text[start:end]
+    size = len(piece.strip())
+    if size == end - start:
+        return (start, end)
     left = len(piece) - len(piece.lstrip())
-    return (start + left, start + left + len(piece.strip()))
+    return (start + left, start + left + size)
+
+
+def _is_usual(text: str) -> bool:
+    """Whether its lines end with line feeds alone."""
+    return all(end not in text for end in _RARE_ENDS)
 
 
 def _add_line(

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from foveate.core.bounded_cache import BoundedCache
+from foveate.core.text.beyond_ascii import beyond_ascii
 
 # Default-ignorable and format characters that say nothing by themselves (Unicode 15, DerivedCore),
 # and those that lay out hieroglyphs.
@@ -57,8 +57,8 @@ _VIRAMAS = (
     r"\U00011133\U00011134\U000111c0\U00011235\U0001134d\U00011442\U000114c2\U000115bf\U0001163f"
 )
 
-# ASCII that is not as plain as it looks.
-_ASCII_ODD = bytes([*range(9), *range(11, 32), 127])
+# ASCII that is as plain as it looks. The others are few, and a class of many is slow to look for.
+_ASCII_PLAIN = bytes([9, 10, *range(32, 127)])
 # Two patterns: a single class is searched for several times faster than an alternation.
 _ODD = rf"[{_BREAKS}{_CONTROLS}{_BIDI}{_INVISIBLE}{_SOMETIMES}{_LATER}]"
 _VISIBLE_PATTERN = rf"[^\s{_BREAKS}{_BIDI}{_INVISIBLE}{_SOMETIMES}]"
@@ -82,8 +82,6 @@ _CONTEXTUAL = (
     # Everything else of the kind goes.
     rf"|(?P<tag_characters>[\U000e0000-\U000e007f])|(?P<invisible>[{_SOMETIMES}])"
 )
-MAX_CACHED_LENGTH = 200  # characters
-_PLAIN: BoundedCache[str, str] = BoundedCache(4_000_000)
 _REASONS = ("line_break", "control", "bidi", "invisible", "tag_characters")
 
 
@@ -105,12 +103,9 @@ def sanitise(text: str) -> tuple[str, Mapping[str, int]]:
     >>> sanitise("pay\u200bpal\x07")
     ('paypal␇', {'control': 1, 'invisible': 1})
     """
-    if text.isascii():
-        data = text.encode("ascii")
-        if len(data.translate(None, _ASCII_ODD)) == len(data):
-            return text, {}
-    lone = "\r" in text and _compile(_LONE).search(text)
-    if not lone and not _compile(_ODD).search(text):
+    rest = beyond_ascii(text, _ASCII_PLAIN)
+    lone = "\r" in rest and _compile(_LONE).search(text)
+    if not lone and not (rest and _compile(_ODD).search(rest)):
         return text, {}
     counts = dict.fromkeys(_REASONS, 0)
 
@@ -125,15 +120,6 @@ def sanitise(text: str) -> tuple[str, Mapping[str, int]]:
 
     text = _compile(_CONTEXTUAL).sub(replace, _compile(_ALWAYS).sub(replace, text))
     return text, {reason: count for reason, count in counts.items() if count}
-
-
-def strip_hidden(text: str) -> str:
-    """The text without hidden characters; remembered, for titles and sources come again."""
-    known = _PLAIN.get(text)
-    if known is None:
-        known = sanitise(text)[0]
-        _PLAIN.put(text, known)
-    return known
 
 
 @cache

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from foveate.core.text.terms import ALPHABET, document_terms, fold, query_terms
 from foveate.core.text.word_arrays import (
+    POWERS,
     WordArrays,
     batches,
     mix,
     number_of,
-    powers,
     read_words,
 )
 
@@ -62,7 +62,8 @@ def index_units(units: Sequence[str]) -> UnitIndex:
     none = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
     parts = [UnitIndex(*none, *none)]
     for first, last in batches(units):
-        parts.append(_index_batch([fold(unit) for unit in units[first:last]]))
+        own = units[first:last]
+        parts.append(_index_batch([u.lower() if u.isascii() else fold(u) for u in own]))
     return UnitIndex(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -97,17 +98,19 @@ def _term_numbers(words: WordArrays) -> Numbers:
     last, before = codes[end - 2], codes[end - 3]
     is_es = last == _E
     is_ies = is_es & (before == _I)
-    vowel = np.isin(codes[end - 4], (_A, _E))
-    cut = np.where(is_es, ~np.isin(before, (_A, _E, _O)), ~np.isin(last, (_U, _S))) & ~is_ies
+    third = codes[end - 4]
+    vowel = (third == _A) | (third == _E)
+    kept = (before == _A) | (before == _E) | (before == _O)
+    cut = ~np.where(is_es, kept | is_ies, (last == _U) | (last == _S))
     sizes[plural[cut]] -= 1
     to_y = plural[is_ies & ~vowel]
     sizes[to_y] -= 2
     total = np.zeros(len(starts), dtype=np.uint64)
-    for place, power in enumerate(powers()[:STEM]):
+    for place, power in enumerate(POWERS.first(STEM)):
         letters = codes.take(starts + place, mode="clip")
         total += np.where(sizes > place, letters, 0).astype(np.uint64) * power
     to_y = to_y[sizes[to_y] <= STEM]
-    total[to_y] += np.uint64(_Y - _I) * powers()[sizes[to_y] - 1]
+    total[to_y] += np.uint64(_Y - _I) * POWERS.first(STEM)[sizes[to_y] - 1]
     return mix(total)
 
 
