@@ -231,10 +231,15 @@ def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: in
             if _BOUND.match(text, spans[i][0]):
                 leans[i - first] = i - 1
     if kind in ("paragraph", "code") and last - first > 1:
-        for i in range(first, last):
-            if spans[i][1] - spans[i][0] < BRIEF and _is_brief(text, *spans[i]):
-                leans[i - first] = i - 1 if i > first else i + 1
+        _lean_brief_units(text, spans, first, leans)
     is_free = kind not in ("heading", "table") and (kind != "list" or opener < 0)
     if not first and last > 1 and is_free and _INSIDE.match(text, spans[0][0]):
         leans[0] = 1
     return leans
+
+
+def _lean_brief_units(text: str, spans: list[Span], first: int, leans: list[int]) -> None:
+    """Let units of a few words lean on the one before in their block, or the first on the next."""
+    for i in range(first, len(spans)):
+        if spans[i][1] - spans[i][0] < BRIEF and _is_brief(text, *spans[i]):
+            leans[i - first] = i - 1 if i > first else i + 1
