@@ -176,8 +176,8 @@ class PostgresStore:
         """Delete unused rows and vacuum; above `exact` chunks, create the vector index."""
         if self._current_batch.connection_for_writing() is not None:
             raise BadOption("compact: not inside a batch; the server does it between transactions")
-        self._run_write(contents.delete_unused_rows(self._context))
-        steps = contents.vacuum_tables(self._context)
+        merged = self._run_write(contents.delete_unused_rows(self._context))
+        steps = contents.vacuum_tables(self._context, merged=merged > 0)
         with self._convert_errors(), self._pool.connection() as connection:
             connection.autocommit = True
             try:
