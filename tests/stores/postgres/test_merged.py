@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
+from threading import Event
 
 import psycopg
 import pytest
@@ -9,7 +12,7 @@ import pytest
 from foveate.stores import open_store
 from foveate.stores.postgres import contents
 from foveate.stores.postgres.connect import connection_settings, parse_url
-from foveate.stores.postgres.postings import MERGE, PLACE_BYTES, ROW_BYTES
+from foveate.stores.postgres.postings import MERGE, PLACE_BYTES, ROW_BYTES, PostingsCache
 from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
 
 NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
@@ -62,3 +65,29 @@ def test_merged_postings_lose_and_gain_documents(
         store.compact()
         assert row_count(url) == 0
         assert store.check().findings == ()
+
+
+def test_who_searches_while_postings_are_merged_sees_no_change(new_schema: Callable[[], str]):
+    """T4, T5: answers are the same before, meanwhile and afterwards; none is an error."""
+    url = new_schema()
+    with closing(open_store(url, **NAMES)) as store, closing(open_store(url)) as reader:
+        for entry in ENTRIES:
+            entry.put(store)
+        expected = answers(reader)
+        over = Event()
+
+        def read() -> int:
+            times = 0
+            while not over.is_set():
+                reader._context = replace(reader._context, cache=PostingsCache())
+                assert answers(reader) == expected
+                times += 1
+            return times
+
+        with ThreadPoolExecutor(1) as threads:
+            reading = threads.submit(read)
+            for entry in ENTRIES[:3]:
+                entry.put(store)  # the same again: rows of its own, which are merged anew
+                store.compact()
+            over.set()
+            assert reading.result() > 1
