@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from foveate.core.errors import BadOption, UnknownName
 from foveate.ports import Store
-
-if TYPE_CHECKING:
-    from foveate.stores.postgres import AsyncPostgresStore
 
 SCHEMES = ("file", "sqlite")
 """Schemes of the embedded store; a plain path is one too."""
@@ -65,27 +62,6 @@ def open_store_for_writing(url: str, *, embedder_name: str = "", dimensions: int
 
             check_folder(folder_from_url(url), create=True)
     return cast("Store", LazyStore(lambda: open_store(url, **options)))
-
-
-async def open_async_store(
-    url: str,
-    *,
-    embedder_name: str = "",
-    dimensions: int = 0,
-    create: bool = True,
-) -> AsyncPostgresStore:
-    """Open a server store for an event loop; see `open_store`. Its methods are awaited."""
-    if not is_server_url(url):
-        raise BadOption(
-            "only a server store (postgresql:) can be awaited; use open_store: an assembler runs "
-            "it on threads"
-        )
-    check_embedder_options(embedder_name, dimensions)
-    from foveate.stores.postgres import AsyncPostgresStore
-
-    return await AsyncPostgresStore.open(
-        url, embedder_name=embedder_name, dimensions=dimensions, create=create
-    )
 
 
 def is_lance_url(url: str | Path) -> bool:

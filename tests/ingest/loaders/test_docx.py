@@ -24,11 +24,15 @@ def _loaded(data: bytes) -> LoadedDocument:
     return loaded
 
 
-def _of(body: str) -> LoadedDocument:
+def _file(body: str) -> bytes:
     """A Word file with this in its main part, before what python-docx put there."""
     empty = word(lambda document: None)
     main = part_of(empty, MAIN).replace("<w:body>", f"<w:body>{body}")
-    return _loaded(repacked(empty, {MAIN: main.encode()}))
+    return repacked(empty, {MAIN: main.encode()})
+
+
+def _of(body: str) -> LoadedDocument:
+    return _loaded(_file(body))
 
 
 def _run(text: str, told: str = "") -> str:
@@ -134,3 +138,13 @@ def test_a_style_takes_its_level_over() -> None:
         document.add_paragraph("Valve", style="Chapter")
 
     assert [section.path for section in _loaded(word(write)).sections] == ["Valve"]
+
+
+def test_content_controls_and_insertions_are_read() -> None:
+    """T2: text that python-docx leaves out, which is one reason why it is not what reads here."""
+    control = f"<w:sdt><w:sdtContent><w:p>{_run('control')}</w:p></w:sdtContent></w:sdt>"
+    body = f"{control}<w:p><w:ins>{_run('inserted')}</w:ins>{_run(' plain')}</w:p>"
+    data = _file(body)
+
+    assert _loaded(data).text == "control\n\ninserted plain"
+    assert [p.text for p in docx.Document(io.BytesIO(data)).paragraphs] == [" plain"]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import aclosing
 from http.client import HTTPConnection
-from threading import Event
 from urllib.parse import urlsplit
 
 import pytest
 
 from foveate import BadInput, BadOption, ExternalError
 from foveate.providers.chat import load_model
-from foveate.providers.chat.engine import _thread_count, fetch_tokens
-from foveate.providers.chat.gguf import GgufProvider
+from foveate.providers.chat.engine import _thread_count, count_tokens
 from foveate.providers.chat.http_client import ProviderError
 from foveate.providers.chat.request import ChatRequest
 from foveate.testing.models import MESSAGES, check_model
@@ -76,7 +76,7 @@ def test_how_likely_a_given_answer_is():
     prompt = posted("/apply-template", {"messages": MESSAGES})["prompt"]
     so_far = posted("/tokenize", {"content": prompt, "add_special": True, "parse_special": True})
     row, expected = so_far["tokens"], []
-    for token in fetch_tokens(engine().listening_address, KEY, answer):
+    for token in posted("/tokenize", {"content": answer})["tokens"]:
         asked = {"prompt": row, "n_predict": 1, "n_probs": 49_152, "temperature": 0}
         (said,) = posted("/completion", asked)["completion_probabilities"]
         expected += [p["logprob"] for p in said["top_logprobs"] if p["id"] == token]
@@ -137,9 +137,9 @@ def test_the_door_for_tokens():
     address = engine().listening_address
 
     with pytest.raises(ProviderError, match="answered 401"):
-        fetch_tokens(address, "sk-guess", "nine")
+        count_tokens(address, "sk-guess", "nine")
     with pytest.raises(ProviderError, match="cannot be reached"):
-        fetch_tokens("http://127.0.0.1:9", KEY, "nine")
+        count_tokens("http://127.0.0.1:9", KEY, "nine")
 
 
 def test_its_time_limit():
@@ -154,21 +154,18 @@ def test_its_time_limit():
 
 def test_it_stops_reading_when_nobody_waits():
     """X3: a long prompt is put down between two batches, so that no processor is held."""
-    told = Event()
-    seen = []
+    model = local_model()
+    message = {"role": "user", "content": "The pump is cleaned in spring. " * 260}
+    asked = ChatRequest(messages=(message,), max_tokens=4, temperature=0, stop=(), connect=1)
 
-    def hand(item):
-        seen.append(item)
-        told.set()
+    async def leave_early() -> str:
+        model._provider.load()
+        async with aclosing(model._provider.stream_attempt(asked)) as pieces:
+            return await anext(pieces)
 
-    question = {"role": "user", "content": "The pump is cleaned in spring. " * 200}
-    asked = ChatRequest(messages=(question,), max_tokens=4, temperature=0, stop=(), connect=1)
-    GgufProvider._run(local_model()._provider, asked, hand, told)
-
-    *heard, end = seen
-    assert len(heard) == 1
-    assert "usage" not in heard[0]
-    assert end is None
+    assert asyncio.run(leave_early()) == ""
+    usage = model.complete([message], max_tokens=4).usage
+    assert usage.cached < usage.prompt / 2
 
 
 def test_a_file_that_is_no_model(tmp_path):

@@ -44,6 +44,9 @@ def tampered(url, change):
         commit.write_commit(store.location, now, commit.CommitPlan(head=change(now.head)))
 
 
+GONE = schema.StoredFile("gone.lance")
+
+
 def each(values, change):
     """Every value of a mapping changed."""
     return {key: change(value) for key, value in values.items()}
@@ -101,7 +104,9 @@ def each(values, change):
                 head,
                 segments=each(
                     head.segments,
-                    lambda s: replace(s, files={**s.files, "chunks": "gone.lance"}),
+                    lambda s: replace(
+                        s, files={**s.files, "chunks": schema.StoredFile("gone.lance")}
+                    ),
                 ),
             ),
             "rows",
@@ -140,15 +145,14 @@ def rewrite_first_chunk(store, column, value):
     """The one file of chunks, written again with another value in its first row."""
     now = store._versions.current()
     (segment,) = now.head.segments.values()
-    old = now.files[segment.files["chunks"]]
+    old = now.files[segment.files["chunks"].name]
     rows = old.to_table(columns=[*schema.CHUNK_COLUMNS, "vector"])
     at = rows.schema.get_field_index(column)
     values = [value, *rows.column(column).to_pylist()[1:]]
     rows = rows.set_column(at, rows.schema.field(at), pa.array(values, rows.schema.types[at]))
-    written = part.write_fragments(store.location, {"chunks": rows})
-    files = {**segment.files, **part.segment_from_fragments(written, 0).files}
+    written, added = part.write_fragments(store.location, {"chunks": rows})
+    files = {**segment.files, **written}
     head = replace(now.head, segments=each(now.head.segments, lambda s: replace(s, files=files)))
-    added = list(written.values())
     plan = commit.CommitPlan(head=head, removed=[old.fragment_id], added=added)
     commit.write_commit(store.location, now, plan)
 

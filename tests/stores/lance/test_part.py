@@ -62,8 +62,8 @@ def test_a_part_that_is_old_or_has_lost_its_files_is_refused(store, tmp_path):
     old = replace(ours, written=ours.written - part.LIFETIME_SECONDS - 1)
     with pytest.raises(BadInput, match="older than six days.*write its documents again"):
         store.commit_parts([old])
-    for name in part.segment_from_fragments(ours.fragments, ours.rows).files.values():
-        (tmp_path / "s" / "store.lance" / "data" / name).unlink()
+    for file in ours.files.values():
+        (tmp_path / "s" / "store.lance" / "data" / file.name).unlink()
     with pytest.raises(BadInput, match=r"not in the store any more; write its documents again"):
         store.commit_parts([ours])
     assert list(store.documents()) == []

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import closing
-from contextvars import Context, copy_context
+from contextvars import copy_context
 from dataclasses import replace
 from threading import Thread
 
@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from foveate.core.errors import BadOption
-from foveate.stores import open_async_store, open_store
+from foveate.stores import open_store
 from foveate.stores.postgres.connect import connection_settings, parse_url
 from foveate.stores.postgres.postings import PostingsCache
 from foveate.testing.store_corpus import EMBEDDER, corpus
@@ -24,86 +24,42 @@ TABLES = (
 )
 
 
-async def put(store, entry) -> None:
-    """As `Entry.put`, awaited."""
-    vectors = EMBEDDER.embed([chunk.text for chunk in entry.chunks])
-    await store.put(entry.document, entry.chunks, vectors)
-
-
-def test_a_task_that_outlives_its_batch_writes_for_itself(new_schema: Callable[[], str]):
-    """T5: its write stays, though another's batch on the same connection is undone meanwhile."""
-    url = f"{new_schema()}&pool=1"
-
-    async def late(store, go: asyncio.Event) -> None:
-        await go.wait()
-        await put(store, ENTRIES[1])
-
-    async def undone(store, go: asyncio.Event, task: asyncio.Task[None]) -> None:
-        async with store.batch():
-            await put(store, ENTRIES[2])
-            go.set()
-            # It cannot come to its end before this batch does; where it does, it is lost with it.
-            assert await asyncio.wait({task}, timeout=0.5) == (set(), {task})
-            raise KeyError
-
-    async def both() -> list[str]:
-        async with await open_async_store(url, **NAMES) as store:
-            go = asyncio.Event()
-            async with store.batch():
-                await put(store, ENTRIES[0])
-                task = asyncio.create_task(late(store, go))
-            with pytest.raises(KeyError):
-                await undone(store, go, task)
-            await task
-            assert (await store.check()).findings == ()
-            return [name for name, _ in await store.documents()]
-
-    assert asyncio.run(both()) == ["d00", "d01"]
-
-
 def test_a_batch_is_of_the_task_that_opened_it(new_schema: Callable[[], str]):
     """T5, X1: writes of tasks that a batch starts are refused whole; what is its own goes in."""
-    url = new_schema()
+
+    async def put(entry) -> None:
+        entry.put(store)
+
+    async def nested() -> None:
+        with store.batch():
+            ENTRIES[5].put(store)
+
+    async def read() -> list[str]:
+        return [name for name, _ in store.documents()]
 
     async def fill() -> None:
-        async with await open_async_store(url, **NAMES) as store:
-            async with store.batch():
-                await put(store, ENTRIES[0])
-                attempts = [put(store, entry) for entry in ENTRIES[1:4]]
-                done = await asyncio.gather(*attempts, nested(store), return_exceptions=True)
-                assert [type(each) for each in done] == [BadOption] * 4
-                assert "one after another" in str(done[0])
-                # Elsewhere, what is written here is not there yet; what need not be kept is not.
-                listed, _ = await asyncio.gather(store.documents(), store.remember("f", {"h": 1}))
-                assert listed == []
-                assert [name for name, _ in await store.documents()] == ["d00"]
-                await put(store, ENTRIES[4])
-            assert [name for name, _ in await store.documents()] == ["d00", "d04"]
-            assert await store.counts("f", ["h"]) == {}
-            await asyncio.gather(*(put(store, entry) for entry in ENTRIES[1:4]))
-            assert (await store.check()).findings == ()
-            assert len(await store.documents()) == 5
+        with store.batch():
+            ENTRIES[0].put(store)
+            attempts = [put(entry) for entry in ENTRIES[1:3]]
+            threads = [asyncio.to_thread(ENTRIES[3].put, store)]
+            done = await asyncio.gather(*attempts, *threads, nested(), return_exceptions=True)
+            assert [type(each) for each in done] == [BadOption] * 4
+            assert "one after another" in str(done[0])
+            # Elsewhere, what is written here is not there yet; what need not be kept is not.
+            elsewhere = asyncio.to_thread(store.remember, "f", {"h": 1})
+            listed, _ = await asyncio.gather(read(), elsewhere)
+            assert listed == []
+            assert await asyncio.create_task(read()) == []
+            assert [name for name, _ in store.documents()] == ["d00"]
+            ENTRIES[4].put(store)
+        assert await read() == ["d00", "d04"]
+        assert store.counts("f", ["h"]) == {}
+        await asyncio.gather(*(asyncio.to_thread(one.put, store) for one in ENTRIES[1:4]))
 
-    async def nested(store) -> None:
-        async with store.batch():
-            await put(store, ENTRIES[5])
-
-    asyncio.run(fill())
-
-
-def test_a_task_with_a_context_of_its_own_waits_for_the_batch(new_schema: Callable[[], str]):
-    """T5: started inside a batch and told nothing of it, it writes when the batch is over."""
-    url = new_schema()
-
-    async def fill() -> list[str]:
-        async with await open_async_store(url, **NAMES) as store:
-            async with store.batch():
-                await put(store, ENTRIES[0])
-                task = asyncio.create_task(put(store, ENTRIES[1]), context=Context())
-            await task
-            return [name for name, _ in await store.documents()]
-
-    assert asyncio.run(fill()) == ["d00", "d01"]
+    with closing(open_store(new_schema(), **NAMES)) as store:
+        asyncio.run(fill())
+        assert store.check().findings == ()
+        assert len(list(store.documents())) == 5
 
 
 def test_a_batch_is_of_the_thread_that_opened_it(new_schema: Callable[[], str]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -120,24 +120,26 @@ class Records:
     blocks: Blocks
     sections: Rows = field(default_factory=Rows)
     _sheet: str = ""
-    _names: list[str] | None = None
-    _first: tuple[int, list[str]] | None = None
+    _names: dict[int, str] | None = None
+    _first: tuple[int, dict[int, str]] | None = None
     _rows: int = 0
 
     def begin_sheet(self, sheet: str) -> None:
         """A sheet begins; its name is its rows' section."""
         self._sheet, self._names, self._first = sheet, None, None
 
-    def add_row(self, row: int, cells: list[str]) -> None:
-        """A row by its number in the file."""
+    def add_row(self, row: int, cells: Mapping[int, str]) -> None:
+        """A row by its number in the file: its cells by column, for a row may be nearly empty."""
         self._rows += 1
         self.limits.check_bound("rows", self._rows, "rows")
         if len(cells) > _COLUMNS:
             raise BadInput(f"row {row} has {len(cells)} cells, more than {_COLUMNS}")
-        for cell in cells:
+        said: dict[int, str] = {}
+        for column, cell in cells.items():
             self.limits.check_bound("cell_chars", len(cell), f"characters in a cell of row {row}")
-        said = [" ".join(cell.split()) for cell in cells]
-        if not any(said):
+            if text := " ".join(cell.split()):
+                said[column] = text
+        if not said:
             return
         if self._names is None and self._first is None:
             self._first = (row, said)
@@ -154,24 +156,19 @@ class Records:
         if self._names is not None or self._first is None:
             return
         row, said = self._first
-        heads = follows and _is_header(said)
-        self._names = said if heads else []
+        heads = follows and _is_header(list(said.values()))
+        self._names = said if heads else {}
         if not heads:
             self._write_row(row, said)
 
-    def _write_row(self, row: int, said: list[str]) -> None:
-        names = self._names or []
-        pairs = (
-            (names[i] if i < len(names) and names[i] else column_letters(i), cell)
-            for i, cell in enumerate(said)
-            if cell
-        )
-        start = self.blocks.add_paragraph("; ".join(f"{name}: {cell}" for name, cell in pairs))
+    def _write_row(self, row: int, said: Mapping[int, str]) -> None:
+        names = self._names or {}
+        pairs = (f"{names.get(i) or column_letters(i)}: {cell}" for i, cell in said.items())
+        start = self.blocks.add_paragraph("; ".join(pairs))
         self.sections.add(start, self.blocks.size, row, self._sheet)
 
 
-def _is_header(said: list[str]) -> bool:
-    names = [name for name in said if name]
+def _is_header(names: Sequence[str]) -> bool:
     if any(len(name) > _MAX_NAME_LENGTH or _NUMBER.fullmatch(name) for name in names):
         return False
     return len(set(names)) == len(names)

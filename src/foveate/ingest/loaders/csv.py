@@ -29,7 +29,7 @@ def load_csv(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tup
     reader = csv.reader(io.StringIO(text, newline=""), _detect_dialect(text, path))
     try:
         for row, cells in enumerate(reader, 1):
-            records.add_row(row, cells)
+            records.add_row(row, dict(enumerate(cells)))
     except csv.Error as error:
         raise BadInput(f"row {reader.line_num}: {error}") from None
     records.end_sheet()

@@ -162,8 +162,8 @@ class _Sheet:
     _row: int = 0
     _rows: int = 1  # how many times the open row is repeated
     _times: int = 1  # how many times the open cell is
-    _cells: list[str] = field(default_factory=list)
-    _blank: int = 0  # empty cells behind those
+    _cells: dict[int, str] = field(default_factory=dict)
+    _column: int = 0  # of the open cell
     _cell: list[str] | None = None
 
     def add_text(self, text: str) -> None:
@@ -178,7 +178,7 @@ class _Sheet:
             self.records.begin_sheet(given.get("name", ""))
         elif name == "table-row":
             self._rows = _number(given.get("number-rows-repeated", ""))
-            self._cells, self._blank = [], 0
+            self._cells, self._column = {}, 0
         elif name in ("table-cell", "covered-table-cell"):
             self._times = _number(given.get("number-columns-repeated", ""))
             self._cell = []
@@ -190,16 +190,13 @@ class _Sheet:
     def end(self, name: str) -> None:
         """An element ends."""
         if name in ("table-cell", "covered-table-cell") and self._cell is not None:
-            text = "".join(self._cell)
+            text, first = "".join(self._cell), self._column
             self._cell = None
-            if not text.strip():
-                self._blank += self._times  # up to the edge of the sheet, if no other follows
-                return
-            cells = [""] * min(self._blank, _COLUMNS) + [text] * min(self._times, _COLUMNS + 1)
-            self._cells += cells
-            self._blank = 0
-            if len(self._cells) > _COLUMNS:
-                raise BadInput(f"row {self._row + 1} has more than {_COLUMNS} cells")
+            self._column += self._times
+            if text.strip():  # else up to the edge of the sheet, if no other follows
+                if self._column > _COLUMNS:
+                    raise BadInput(f"row {self._row + 1} has more than {_COLUMNS} cells")
+                self._cells.update(dict.fromkeys(range(first, self._column), text))
         elif name == "table-row":
             for number in range(self._rows if self._cells else 0):
                 self.records.add_row(self._row + number + 1, self._cells)

@@ -88,8 +88,8 @@ def read_formats(archive: Archive, part: str) -> list[str]:
 
 def read_rows(
     archive: Archive, part: str, values: CellValues, limits: Limits
-) -> Iterator[tuple[int, list[str]]]:
-    """The rows that have cells: their numbers, and what each column shows up to the last."""
+) -> Iterator[tuple[int, dict[int, str]]]:
+    """The rows that have cells: their numbers, and what each of these columns shows."""
     row = _Row(values, limits)
     for kind, name, given in archive.events(part):
         if kind == "text":
@@ -107,7 +107,7 @@ class _Row:
     values: CellValues
     limits: Limits
     number: int = 0
-    cells: list[str] = field(default_factory=list)
+    cells: dict[int, str] = field(default_factory=dict)
     _texts: list[str] = field(default_factory=list)
     _size: int = 0
     _column: int = 0
@@ -120,10 +120,10 @@ class _Row:
         if name == "row":
             told = given.get("r", "")
             known = told.isdecimal() and len(told) < 10
-            self.number, self.cells = int(told) if known else self.number + 1, []
+            self.number, self.cells = int(told) if known else self.number + 1, {}
         elif name == "c":
             self._kind, self._style = given.get("t", "n"), given.get("s", "0")
-            self._column = _column_index(given.get("r", ""), len(self.cells))
+            self._column = _column_index(given.get("r", ""), next(reversed(self.cells), -1) + 1)
             self._texts, self._size = [], 0
         self._in_value = name in ("v", "t")
 
@@ -139,10 +139,8 @@ class _Row:
         """An element ends; whether that was a row with cells."""
         self._in_value = False
         if name == "c" and self._texts:
-            self.cells += [""] * (self._column - len(self.cells))
-            self.cells.append(
-                self.values.display_text(self._kind, self._style, "".join(self._texts))
-            )
+            text = self.values.display_text(self._kind, self._style, "".join(self._texts))
+            self.cells[self._column] = text
         return name == "row" and bool(self.cells)
 
 

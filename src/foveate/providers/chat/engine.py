@@ -1,4 +1,4 @@
-"""llama.cpp in this process: loading it, tokens, forced decoding and the cost of its chat template.
+"""llama.cpp in this process: loading it, counting tokens, and the cost of its chat template.
 
 The port of the engine cannot be closed; it answers only requests with its key.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException
 from itertools import pairwise
 from math import ceil
@@ -80,49 +80,6 @@ def post_json(address: str, path: str, key: str, record: Mapping[str, Any]) -> A
         return json.loads(said)
     except ValueError:
         raise protocol_error("said no JSON") from None
-
-
-def fetch_tokens(address: str, key: str, text: str) -> list[int] | None:
-    """The model's tokens of a plain text; None if one ends within a character, or for no tokens."""
-    asked = {"content": text, "with_pieces": True, "add_special": False, "parse_special": False}
-    return parse_tokens(post_json(address, "/tokenize", key, asked))
-
-
-def parse_tokens(found: Any) -> list[int] | None:
-    """The tokens in an answer of `/tokenize`; raises `ProviderError` for anything else."""
-    try:
-        tokens = [(int(one["id"]), one["piece"]) for one in found["tokens"]]
-    except (KeyError, TypeError, ValueError):
-        raise protocol_error("said no tokens of a text") from None
-    whole = all(isinstance(piece, str) for _, piece in tokens)
-    return [number for number, _ in tokens] if tokens and whole else None
-
-
-def forcing_options(tokens: Sequence[int]) -> dict[str, Any]:
-    """The options of a chat completion under which exactly these tokens are written.
-
-    >>> forcing_options([7042, 314])["grammar"]
-    'root ::= <[7042]> <[314]>'
-    """
-    return {
-        "grammar": "root ::= " + " ".join(f"<[{number}]>" for number in tokens),
-        "max_tokens": len(tokens),
-        "temperature": 0.0,
-        "logprobs": True,
-        "top_logprobs": 1,
-    }
-
-
-def parse_logprobs(choice: Mapping[str, Any]) -> list[float]:
-    """Of the tokens in one choice of an answer.
-
-    >>> (
-    ...     parse_logprobs({"logprobs": {"content": [{"id": 314, "logprob": -0.5}]}}),
-    ...     parse_logprobs({}),
-    ... )
-    ([-0.5], [])
-    """
-    return [float(one["logprob"]) for one in (choice.get("logprobs") or {}).get("content") or ()]
 
 
 _CONVERSATIONS = (

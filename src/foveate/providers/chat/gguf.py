@@ -1,199 +1,102 @@
 """A model file on this machine, run in this process by xllamacpp: `gguf:/path/to/file.gguf`.
 
-`FOVEATE_MODEL_THREADS`: threads, by default half of the processors.
+It is asked over the engine's own port, in OpenAI's protocol. `FOVEATE_MODEL_THREADS`: threads, by
+default half of the processors.
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
 import secrets
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
-from functools import lru_cache, partial
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Event, Lock
-from typing import Any, Literal, TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from foveate.core.errors import BadInput, MissingExtra
 from foveate.ports import Reply, Usage
-from foveate.providers.chat.engine import (
-    count_tokens,
-    fetch_tokens,
-    forcing_options,
-    measure_template,
-    parse_logprobs,
-    start_engine,
-)
-from foveate.providers.chat.http_client import ProviderError, external_error, truncated_error
-from foveate.providers.chat.request import ChatProvider, ChatRequest, ScoredReply
+from foveate.providers.chat.engine import count_tokens, measure_template, start_engine
+from foveate.providers.chat.http_client import ProviderError, external_error
+from foveate.providers.chat.openai import OPENAI, OpenAIProvider
+from foveate.providers.chat.request import ChatRequest
 
 T = TypeVar("T")
-_FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
 CONTEXT_TOKENS = 8192
 """Tokens of prompt and answer; what they need in memory grows with it."""
 
 
-class GgufProvider(ChatProvider):
+class GgufProvider(OpenAIProvider):
     """The weights are read when the first answer is asked for, and kept."""
 
-    scores = True
+    vendor = replace(OPENAI, name="gguf", home="", takes=frozenset())
 
     def __init__(self, path: str, *, window: int = CONTEXT_TOKENS) -> None:
+        super().__init__(path)
         if not Path(path).is_file():
-            raise BadInput(f"model gguf:{path}: no such file")
-        self.name = f"gguf:{path}"
-        self._path = path
-        self._window = window
+            raise BadInput(f"model {self.name}: no such file")
+        self._path, self._window = path, window
+        self._has_own_url = self.scores = True
         self._server: Any = None
         self._key = secrets.token_hex()
         self._lock = Lock()
 
+    def key(self) -> str:
+        """The key that locks the engine's port."""
+        return self._key
+
     def check(self) -> None:
-        """The engine's package."""
-        if find_spec("xllamacpp") is None:
-            raise MissingExtra("xllamacpp", "gguf")
+        """The engine's package, and the client's."""
+        for package in ("xllamacpp", "openai"):
+            if find_spec(package) is None:
+                raise MissingExtra(package, "gguf")
 
     def load(self) -> None:
         """Load engine and weights outside the time limit, since they block Python."""
         self._call_engine(lambda _: None)
 
-    async def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
-        """One attempt; the engine runs on a worker thread and stops soon after its reader."""
-        loop = asyncio.get_running_loop()
-        box: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
-        stop = Event()
-
-        def hand(item: Mapping[str, Any] | None) -> None:
-            loop.call_soon_threadsafe(box.put_nowait, item)
-
-        work = loop.run_in_executor(None, self._run, asked, hand, stop)
-        try:
-            async with aclosing(
-                _stream_pieces(box, self.name, scored=bool(asked.forced))
-            ) as pieces:
-                async for piece in pieces:
-                    yield piece
-        finally:
-            stop.set()
-            work.add_done_callback(_ignore_outcome)
-
-    def _run(self, asked: ChatRequest, hand: Any, stop: Event) -> None:
-        try:
-            server = self._load_engine()
-            options = self._forcing_options(server, asked.forced) if asked.forced else {}
-            if options is None:
-                hand({"choices": [{"finish_reason": "other"}]})
-            elif not stop.is_set():
-                request = json.dumps(_build_request(asked) | options)
-                server.handle_chat_completions(request, partial(_deliver, hand, stop))
-        except ProviderError as trouble:
-            hand({"trouble": trouble})
-        except Exception as error:  # noqa: BLE001  # it must reach the one who waits
-            hand({"trouble": ProviderError(f"failed: {type(error).__name__}: {error}")})
-        finally:
-            hand(None)
-
     def count(self, text: str) -> int:
         """Tokens of a text by itself; raises `ExternalError`."""
-        return self._call_engine(
-            lambda server: count_tokens(server.listening_address, self._key, text)
-        )
+        return self._call_engine(lambda address: count_tokens(address, self._key, text))
 
     def measure_template(self) -> tuple[int, int]:
         """Tokens that its chat template adds to a message and a request; raises `ExternalError`."""
-        return self._call_engine(
-            lambda server: measure_template(server.listening_address, self._key)
-        )
+        return self._call_engine(lambda address: measure_template(address, self._key))
 
     def fingerprint(self) -> str:
         """Of the file's bytes: its vocabulary is in it."""
         return file_fingerprint(self._path)
 
-    def _call_engine(self, question: Callable[[Any], T]) -> T:
+    def _call_engine(self, question: Callable[[str], T]) -> T:
         try:
-            return question(self._load_engine())
+            with self._lock:
+                if self._server is None:
+                    self._server = start_engine(self._path, self._window, self._key)
+                address = self._server.listening_address
+            self._url = f"{address}/v1"
+            return question(address)
         except ProviderError as error:
             trouble = error
         raise external_error(self.name, "", trouble)
 
-    def _forcing_options(self, server: Any, text: str) -> dict[str, Any] | None:
-        """Options under which this text is written; None where its tokens cannot be forced."""
-        tokens = fetch_tokens(server.listening_address, self._key, text)
-        return None if tokens is None else forcing_options(tokens)
+    def _default_url(self) -> str:
+        return ""
 
-    def _load_engine(self) -> Any:
-        with self._lock:
-            if self._server is None:
-                self._server = start_engine(self._path, self._window, self._key)
-            return self._server
+    @asynccontextmanager
+    async def _connect(self, key: str, options: dict[str, Any]) -> AsyncGenerator[Any, None]:
+        """Past whatever proxy is set."""
+        async with super()._connect(key, {**options, "trust_env": False}) as client:
+            yield client
 
+    def _options(self, asked: ChatRequest) -> dict[str, Any]:
+        """Signs of life also while it reads, so that it notices when its reader is gone."""
+        return {**super()._options(asked), "extra_body": {"return_progress": True}}
 
-def _deliver(hand: Any, stop: Event, item: Any) -> bool:
-    hand(json.loads(item) if isinstance(item, str | bytes) else item)
-    return stop.is_set()
-
-
-def _ignore_outcome(work: asyncio.Future[None]) -> None:
-    """Ignore an error that was raised after the attempt was cancelled."""
-    if not work.cancelled():
-        work.exception()
-
-
-def _build_request(asked: ChatRequest) -> dict[str, Any]:
-    return {
-        "messages": list(asked.messages),
-        "max_tokens": asked.max_tokens,
-        "temperature": asked.temperature,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-        "return_progress": True,  # also while it reads, so that it can be told to stop
-        **({"stop": list(asked.stop)} if asked.stop else {}),
-    }
-
-
-async def _stream_pieces(
-    box: asyncio.Queue[Mapping[str, Any] | None], model: str, *, scored: bool
-) -> AsyncGenerator[str | Reply, None]:
-    said: list[str] = []
-    logprobs: list[float] = []
-    finish, usage = "", Usage()
-    while (item := await box.get()) is not None:
-        if "trouble" in item:
-            raise item["trouble"]
-        if "error" in item:
-            why = item["error"].get("message", item["error"])
-            raise ProviderError(f"refused: {why}; give it less to read")
-        if item.get("usage"):
-            usage = _parse_usage(item["usage"])
-        for choice in item.get("choices", ()):
-            text = choice.get("delta", {}).get("content") or ""
-            finish = choice.get("finish_reason") or finish
-            said += [text] if text else []
-            logprobs += parse_logprobs(choice)
-            yield text
-    if not finish:
-        raise truncated_error()
-    text = "".join(said)
-    reply = Reply(text=text, finish=_FINISH.get(finish, "other"), usage=usage, model=model)
-    if not scored:
-        yield reply
-        return
-    if len(logprobs) != (usage.completion or 0):
-        raise ProviderError(f"gave {len(logprobs)} log-probabilities for {usage.completion} tokens")
-    yield ScoredReply(
-        text=text, finish=reply.finish, usage=usage, model=model, logprobs=tuple(logprobs)
-    )
-
-
-def _parse_usage(said: Mapping[str, Any]) -> Usage:
-    return Usage(
-        prompt=said.get("prompt_tokens"),
-        completion=said.get("completion_tokens"),
-        cached=(said.get("prompt_tokens_details") or {}).get("cached_tokens"),
-    )
+    def _reply(self, texts: list[str], finish: str, usage: Usage, model: str, **more: Any) -> Reply:
+        return super()._reply(texts, finish, usage, self.name, **more)
 
 
 _PROVIDERS: WeakValueDictionary[str, GgufProvider] = WeakValueDictionary()

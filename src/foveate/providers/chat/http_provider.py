@@ -137,7 +137,7 @@ class HttpProvider(ChatProvider):
 
     def _convert_client_error(self, error: Exception, seen: AttemptInfo) -> ProviderError | None:
         """The errors of OpenAI's and Anthropic's clients, which come from one generator."""
-        client = import_module(self.vendor.name)
+        client = import_module(self.vendor.client.partition(".")[0])
         if isinstance(error, client.APIStatusError):
             # An error inside a stream comes with the stream's own status.
             if error.status_code == 200:

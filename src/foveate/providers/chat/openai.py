@@ -14,7 +14,6 @@ from math import isfinite
 from typing import Any
 
 from foveate.ports import Reply, Usage
-from foveate.providers.chat.engine import forcing_options, parse_tokens
 from foveate.providers.chat.http_client import (
     AttemptInfo,
     ProviderError,
@@ -31,7 +30,7 @@ from foveate.providers.chat.request import (
     parse_text,
 )
 
-_OPENAI = Vendor(
+OPENAI = Vendor(
     name="openai",
     client="openai.resources.chat.completions",
     http="httpx2",
@@ -69,16 +68,32 @@ async def _fetch_tokens(http: Any, url: str, text: str, seen: AttemptInfo) -> li
     if answer.status_code != 200:
         raise _ScoringUnsupported
     try:
-        return parse_tokens(answer.json())
-    except (ValueError, ProviderError):
+        return _parse_tokens(answer.json())
+    except (KeyError, TypeError, ValueError):
         raise _ScoringUnsupported from None
 
 
-def _scoring_options(tokens: Sequence[int]) -> dict[str, Any]:
-    """Options under which llama.cpp's server writes exactly these tokens."""
-    found = forcing_options(tokens)
-    grammar = found.pop("grammar")
-    return {**found, "extra_body": {"grammar": grammar, "post_sampling_probs": False}}
+def _parse_tokens(found: Any) -> list[int] | None:
+    """The tokens in an answer of `/tokenize`; raises `ValueError` or the like for anything else."""
+    tokens = [(int(one["id"]), one["piece"]) for one in found["tokens"]]
+    whole = all(isinstance(piece, str) for _, piece in tokens)
+    return [number for number, _ in tokens] if tokens and whole else None
+
+
+def scoring_options(tokens: Sequence[int]) -> dict[str, Any]:
+    """Options under which llama.cpp's server writes exactly these tokens, and scores them.
+
+    >>> scoring_options([7042, 314])["extra_body"]["grammar"]
+    'root ::= <[7042]> <[314]>'
+    """
+    grammar = "root ::= " + " ".join(f"<[{number}]>" for number in tokens)
+    return {
+        "max_tokens": len(tokens),
+        "temperature": 0.0,
+        "logprobs": True,
+        "top_logprobs": 1,
+        "extra_body": {"grammar": grammar, "post_sampling_probs": False},
+    }
 
 
 async def _parse_scored_reply(stream: Any, tokens: Sequence[int]) -> ScoredReply:
@@ -111,14 +126,14 @@ def _token_id(said: Any) -> int | None:
 class OpenAIProvider(HttpProvider):
     """Streams one answer; the usage comes last."""
 
-    vendor = _OPENAI
+    vendor = OPENAI
 
     def __init__(self, model: str, url: str = "") -> None:
         super().__init__(model, url)
         self.scores = False if self.at_home else None
 
     def _default_url(self) -> str:
-        return check_address(os.environ.get("OPENAI_BASE_URL") or _OPENAI.home)
+        return check_address(os.environ.get("OPENAI_BASE_URL") or OPENAI.home)
 
     @asynccontextmanager
     async def _connect(self, key: str, options: dict[str, Any]) -> AsyncGenerator[Any, None]:
@@ -159,7 +174,7 @@ class OpenAIProvider(HttpProvider):
         try:
             tokens = await _fetch_tokens(http, self._url, asked.forced, seen)
             if tokens is not None:
-                options = {**self._options(asked), **_scoring_options(tokens)}
+                options = {**self._options(asked), **scoring_options(tokens)}
                 async with await create(**options) as stream:
                     found = await _parse_scored_reply(stream, tokens)
                 self.scores = True

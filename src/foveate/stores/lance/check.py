@@ -19,7 +19,7 @@ from foveate.stores.lance import files, postings, schema
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.scan import vectors_from_column
-from foveate.stores.lance.schema import Audience, Segment
+from foveate.stores.lance.schema import Audience
 from foveate.stores.recount import Recount, text_findings
 from foveate.stores.report import Report
 from foveate.stores.rows import SHARED, chunk_members, document_member, terms_to_index
@@ -56,9 +56,9 @@ def _readable(place: Location, findings: Iterator[str]) -> Iterator[str]:
         yield from findings
 
 
-def _segment_table(now: Snapshot, segment: Segment, kind: str, columns: Sequence[str]) -> Any:
+def _segment_table(now: Snapshot, segment: int, kind: str, columns: Sequence[str]) -> Any:
     """A segment's rows of one kind, or None."""
-    fragment = now.files.get(segment.files.get(kind, ""))
+    fragment = now.fragment(segment, kind)
     return fragment.to_table(columns=list(columns)) if fragment is not None else None
 
 
@@ -67,10 +67,10 @@ def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
     audiences = now.head.audiences.items()
     books.readers.principals.update((number, one.principals) for number, one in audiences)
     for number, segment in now.head.segments.items():
-        for kind, name in segment.files.items():
-            if name not in now.files:
+        for kind, file in segment.files.items():
+            if file.name not in now.files:
                 yield f"segment {number}: its file of {kind} is not there"
-        table = _segment_table(now, segment, "documents", schema.DOCUMENT_COLUMNS)
+        table = _segment_table(now, number, "documents", schema.DOCUMENT_COLUMNS)
         for row in table.to_pylist() if table is not None else ():
             name = row["document_id"]
             books.documents[name] += 1
@@ -80,8 +80,8 @@ def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
             _, encoded = document_member(row)
             books.readers.add([(row["principals"], encoded)], 0)
     yield from _find_duplicates("document", books.documents)
-    for number, segment in now.head.segments.items():
-        table = _segment_table(now, segment, "chunks", schema.CHUNK_COLUMNS)
+    for number in now.head.segments:
+        table = _segment_table(now, number, "chunks", schema.CHUNK_COLUMNS)
         for row in table.to_pylist() if table is not None else ():
             yield from _check_chunk(row, number, rows.get(row["document_id"]))
             yield from books.readers.audience_findings(None, [row])
@@ -115,9 +115,9 @@ def _check_chunk(
 
 def _check_postings(now: Snapshot) -> Iterator[str]:
     """Places of live chunks are those of their texts; those of dead ones are never looked at."""
-    for number, segment in now.head.segments.items():
+    for number in now.head.segments:
         table = _segment_table(
-            now, segment, "chunks", ["key", "chunk_id", "text", "metadata", "terms"]
+            now, number, "chunks", ["key", "chunk_id", "text", "metadata", "terms"]
         )
         if table is None or not table.num_rows:
             continue
@@ -130,7 +130,7 @@ def _check_postings(now: Snapshot) -> Iterator[str]:
             if len(texts[place]) != length:
                 yield f"chunk {row['chunk_id']!r} has {len(texts[place])} terms, not {length}"
         expected = _places_by_term(postings.build_postings(0, number, texts))
-        stored = _segment_table(now, segment, "postings", schema.POSTING_COLUMNS)
+        stored = _segment_table(now, number, "postings", schema.POSTING_COLUMNS)
         yield from _check_places(number, stored, expected, at)
 
 
@@ -163,8 +163,8 @@ def _places_by_term(table: Any) -> dict[str, Any]:
 def _check_vectors(now: Snapshot, dimensions: int) -> Iterator[str]:
     if not dimensions:
         return
-    for segment in now.head.segments.values():
-        table = _segment_table(now, segment, "chunks", ["chunk_id", "norm", "vector"])
+    for number in now.head.segments:
+        table = _segment_table(now, number, "chunks", ["chunk_id", "norm", "vector"])
         if table is None:
             continue
         vectors = vectors_from_column(table.column("vector"), dimensions)

@@ -156,27 +156,17 @@ def plan_commit(place: Location, snapshot: Snapshot, order: CommitRequest) -> Co
     went = find_removed_rows(snapshot, present)
     if not parts and not went.documents:
         return None
-    head = _update_head(snapshot.head, parts, went)
-    updated, emptied = _delete_rows(snapshot, went.addresses)
-    head, orphans = _drop_empty_files(snapshot, head, emptied)
-    removed = [*emptied, *orphans]
-    updated = {number: one for number, one in updated.items() if number not in orphans}
-    deletions = {one.deletion_file.path(number) for number, one in updated.items()}
-    digests = {
-        **remaining_digests(snapshot, removed, updated),
-        **{path: files.digest_of_deletions(place, path) for path in deletions},
-    }
-    for one in parts:
-        digests.update(one.digests)
-    head = replace(head, digests=digests)
+    segments, removed, updated = _take_rows_out(place, snapshot, went.addresses)
+    segments |= {one.segment: Segment(files=one.files, rows=one.rows) for one in parts}
+    head = replace(_update_audiences(snapshot.head, parts, went), segments=segments)
     sent = {one.segment: one.written for one in parts} if order.sent else {}
     since = int(time.time()) - 2 * parts_.LIFETIME_SECONDS
     return CommitPlan(
         removed_count=len(went.documents),
         head=record_transaction(head, order.number, sent, since=since),
         removed=removed,
-        updated=list(updated.values()),
-        added=[text for one in parts for text in one.fragments.values()],
+        updated=updated,
+        added=[text for one in parts for text in one.fragments],
     )
 
 
@@ -186,11 +176,11 @@ def write_commit(
     plan: CommitPlan,
 ) -> Any:
     """The one commit: the plan's head in place of the snapshot's, its files in and out."""
-    own = parts_.write_fragments(place, {"head": table_from_head(plan.head)})["head"]
+    _, own = parts_.write_fragments(place, {"head": table_from_head(plan.head)})
     operation = lance.LanceOperation.Update(
         removed_fragment_ids=[snapshot.number, *plan.removed],
         updated_fragments=list(plan.updated),
-        new_fragments=[lance.FragmentMetadata.from_json(text) for text in (own, *plan.added)],
+        new_fragments=[lance.FragmentMetadata.from_json(text) for text in (*own, *plan.added)],
         fields_modified=[],
     )
     try:
@@ -208,65 +198,42 @@ def write_commit(
         raise
 
 
-def _update_head(head: Head, parts: Sequence[Part], went: RemovedRows) -> Head:
+def _update_audiences(head: Head, parts: Sequence[Part], went: RemovedRows) -> Head:
     for change in parts_.sum_by_principals(went.documents, went.chunks):
         head = apply_change(head, change, sign=-1)
     for one in parts:
         for change in one.audiences:
             head = apply_change(head, change, sign=1)
-    segments = {
-        one.segment: parts_.segment_from_fragments(one.fragments, one.rows) for one in parts
-    }
-    return replace(head, segments={**head.segments, **segments})
+    return head
 
 
-def _delete_rows(
-    snapshot: Snapshot, addresses: Mapping[int, Sequence[int]]
-) -> tuple[dict[int, Any], set[int]]:
-    """Fragments with those rows marked as deleted; and those that have no row left."""
-    updated: dict[int, Any] = {}
-    emptied: set[int] = set()
-    for number, rows in addresses.items():
-        left = snapshot.dataset.get_fragment(number).delete(in_condition("_rowaddr", sorted(rows)))
-        if left is None:
-            emptied.add(number)
-        else:
-            updated[number] = left
-    return updated, emptied
+def _take_rows_out(
+    place: Location, snapshot: Snapshot, addresses: Mapping[int, Sequence[int]]
+) -> tuple[dict[int, Segment], list[int], list[Any]]:
+    """The segments without these rows, the fragments that are empty now, and those that are less.
 
-
-def remaining_digests(
-    snapshot: Snapshot, removed: Collection[int], updated: Collection[int] = ()
-) -> dict[str, str]:
-    """The head's digests without files of `removed` fragments, and without old lists of deletions.
-
-    `updated`: fragments that get a new list of the rows that are gone.
+    Words of which no chunk is left go too.
     """
-    gone = set[str | None]()
-    for number in removed:
-        gone.add(snapshot.dataset.get_fragment(number).data_files()[0].path)
-    for number in (*removed, *updated):
-        gone.add(snapshot.dataset.get_fragment(number).deletion_file())
-    return {name: digest for name, digest in snapshot.head.digests.items() if name not in gone}
-
-
-def _drop_empty_files(
-    snapshot: Snapshot, head: Head, emptied: Collection[int]
-) -> tuple[Head, list[int]]:
-    """The head without files that are empty now; words of which no chunk is left go too."""
-    orphans: list[int] = []
-    segments: dict[int, Segment] = {}
-    for number, segment in head.segments.items():
-        left = {
-            kind: name
-            for kind, name in segment.files.items()
-            if name not in snapshot.files or snapshot.files[name].fragment_id not in emptied
-        }
-        if "postings" in left and "chunks" not in left:
-            orphans.append(snapshot.files[left.pop("postings")].fragment_id)
-        if left:
-            segments[number] = replace(segment, files=left)
-    return replace(head, segments=segments), orphans
+    segments, removed, updated = dict(snapshot.head.segments), list[int](), list[Any]()
+    for number, segment in snapshot.head.segments.items():
+        left = dict(segment.files)
+        for kind in ("documents", "chunks"):
+            fragment = snapshot.fragment(number, kind)
+            rows = addresses.get(fragment.fragment_id) if fragment is not None else None
+            if not rows:
+                continue
+            less = fragment.delete(in_condition("_rowaddr", sorted(rows)))
+            if less is not None:
+                updated.append(less)
+                path = less.deletion_file.path(fragment.fragment_id)
+                left[kind] = files.with_deletions(place, left[kind], path)
+                continue
+            for emptied in (kind,) if kind == "documents" else (kind, "postings"):
+                removed.append(snapshot.files[left.pop(emptied).name].fragment_id)
+        segments[number] = replace(segment, files=left)
+        if not left:
+            del segments[number]
+    return segments, removed, updated
 
 
 _ATTEMPTS = 200

@@ -8,17 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pyarrow as pa
 
 from foveate.stores.lance import part as parts
 from foveate.stores.lance import schema
-from foveate.stores.lance.commit import CommitPlan, remaining_digests, write_commit
+from foveate.stores.lance.commit import CommitPlan, write_commit
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.location import CommitConflict, Location
 from foveate.stores.lance.postings import merge_postings
-from foveate.stores.lance.schema import Head
+from foveate.stores.lance.schema import Head, Segment
 from foveate.stores.lance.search import VECTOR_INDEX
 
 DEFAULT_RETENTION = timedelta(days=1)
@@ -59,8 +58,8 @@ def find_mergeable_groups(snapshot: Snapshot) -> list[list[int]]:
     """Groups of segments that are small, or of which a fifth is gone."""
     head, numbers = snapshot.head, []
     for number, segment in sorted(head.segments.items()):
-        name = segment.files.get("chunks")
-        live = snapshot.files[name].count_rows() if name is not None else 0
+        chunks = snapshot.fragment(number, "chunks")
+        live = chunks.count_rows() if chunks is not None else 0
         if segment.rows < FULL_SEGMENT_CHUNKS or live < 0.8 * segment.rows:
             numbers.append((live == segment.rows, number))
     found = _group_segments(head, [number for _, number in numbers])
@@ -95,9 +94,9 @@ def merge_all(current: Callable[[], Snapshot], place: Location, dimensions: int)
 def merge_segments(now: Snapshot, place: Location, dimensions: int, numbers: Sequence[int]) -> None:
     """Write these segments as one; raises `CommitConflict`."""
     old = {number: now.head.segments[number] for number in numbers}
-    documents = _read_rows(now, numbers, "documents", schema.DOCUMENT_COLUMNS)
+    documents = now.read_rows("documents", schema.DOCUMENT_COLUMNS, segments=numbers)
     columns = [*schema.CHUNK_COLUMNS, *(["vector"] if dimensions else [])]
-    chunks = _read_rows(now, numbers, "chunks", columns)
+    chunks = now.read_rows("chunks", columns, segments=numbers)
     segment = parts.new_segment()
     tables = {"documents": documents} if documents is not None and documents.num_rows else {}
     if chunks is not None and chunks.num_rows:
@@ -106,29 +105,17 @@ def merge_segments(now: Snapshot, place: Location, dimensions: int, numbers: Seq
         tables["chunks"] = chunks.set_column(
             at, pa.field("key", pa.int64()), parts.chunk_keys(segment, chunks.num_rows)
         )
-        postings = _read_rows(now, numbers, "postings", schema.POSTING_COLUMNS)
+        postings = now.read_rows("postings", schema.POSTING_COLUMNS, segments=numbers)
         sizes = {number: one.rows for number, one in old.items()}
         tables["postings"] = merge_postings(dimensions, segment, postings, keys, sizes)
-    made = parts.write_fragments(place, tables)
+    files, fragments = parts.write_fragments(place, tables)
     segments = {n: s for n, s in now.head.segments.items() if n not in old}
-    if made:
+    if files:
         rows = 0 if "chunks" not in tables else tables["chunks"].num_rows
-        segments[segment] = parts.segment_from_fragments(made, rows)
-    gone = [now.files[name].fragment_id for one in old.values() for name in one.files.values()]
-    digests = {**remaining_digests(now, gone), **parts.digests(place, made)}
-    head = replace(now.head, segments=segments, digests=digests)
-    write_commit(place, now, CommitPlan(head=head, removed=gone, added=list(made.values())))
-
-
-def _read_rows(now: Snapshot, numbers: Sequence[int], kind: str, columns: Sequence[str]) -> Any:
-    fragments = [
-        now.files[name]
-        for name in (now.head.segments[number].files.get(kind) for number in numbers)
-        if name is not None
-    ]
-    if not fragments:
-        return None
-    return now.dataset.scanner(columns=list(columns), fragments=fragments).to_table()
+        segments[segment] = Segment(files=files, rows=rows)
+    gone = [now.files[file.name].fragment_id for one in old.values() for file in one.files.values()]
+    head = replace(now.head, segments=segments)
+    write_commit(place, now, CommitPlan(head=head, removed=gone, added=fragments))
 
 
 def update_indexes(now: Snapshot, dimensions: int, exact: int) -> None:

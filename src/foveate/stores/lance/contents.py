@@ -175,9 +175,9 @@ def compute_stats(
 def bytes_by_kind(snapshot: Snapshot) -> dict[str, int]:
     """Bytes of this version's files by kind, and of its indexes; older versions are not in it."""
     kinds = {
-        name: kind
+        file.name: kind
         for segment in snapshot.head.segments.values()
-        for kind, name in segment.files.items()
+        for kind, file in segment.files.items()
     }
     found = dict.fromkeys(("documents", "chunks", "postings", "head"), 0)
     for name, fragment in snapshot.files.items():

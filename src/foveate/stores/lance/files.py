@@ -6,7 +6,7 @@ A process reads each local file once to compare digests; an object store has che
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from blake3 import blake3
 from foveate.stores.atomic_write import atomic_write
 from foveate.stores.checksums import damage
 from foveate.stores.lance.location import Location
-from foveate.stores.lance.schema import Head, head_from_table
+from foveate.stores.lance.schema import Head, StoredFile, head_from_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,16 +33,28 @@ class Snapshot:
         """Lance's number of this version."""
         return int(self.dataset.version)
 
-    def fragments(self, kind: str) -> list[Any]:
-        """The fragments of one kind that have rows, in the order of their segments."""
-        names = [s.files.get(kind) for _, s in sorted(self.head.segments.items())]
-        return [self.files[name] for name in names if name is not None and name in self.files]
+    def fragment(self, segment: int, kind: str) -> Any:
+        """The fragment with a segment's rows of one kind, or None."""
+        file = self.head.segments[segment].files.get(kind)
+        return self.files.get(file.name) if file is not None else None
+
+    def fragments(self, kind: str, segments: Iterable[int] | None = None) -> list[Any]:
+        """The fragments of one kind, in the order of their segments, or of these."""
+        wanted = sorted(self.head.segments) if segments is None else segments
+        found = (self.fragment(number, kind) for number in wanted)
+        return [one for one in found if one is not None]
 
     def read_rows(
-        self, kind: str, columns: Sequence[str], condition: str | None = None, **options: Any
+        self,
+        kind: str,
+        columns: Sequence[str],
+        condition: str | None = None,
+        *,
+        segments: Iterable[int] | None = None,
+        **options: Any,
     ) -> Any:
         """Rows of a kind as an Arrow table, by an index where there is one; None for no files."""
-        fragments = self.fragments(kind)
+        fragments = self.fragments(kind, segments)
         if not fragments:
             return None
         found = self.dataset.scanner(
@@ -68,19 +80,20 @@ INDEXES = "checksums.json"
 
 def digest_of(place: Location, fragment: Any) -> str:
     """The digest of a data file and of Lance's metadata `fragment`; empty on an object store."""
-    folder = place.local_path()
-    if folder is None:
-        return ""
     (file,) = fragment.files
     facts = (file.path, file.fields, file.column_indices, file.file_major_version)
     described = json.dumps((*facts, file.file_minor_version, fragment.physical_rows))
-    return _digest(folder / _TABLE / "data" / file.path, described)
+    return _digest_of_path(place, f"data/{file.path}", described)
 
 
-def digest_of_deletions(place: Location, path: str | None) -> str:
-    """Of the file that says which rows are gone; empty without one, and on an object store."""
+def with_deletions(place: Location, file: StoredFile, path: str) -> StoredFile:
+    """The file with this list of the rows that are gone."""
+    return file._replace(deletions=path, deletions_digest=_digest_of_path(place, path))
+
+
+def _digest_of_path(place: Location, path: str, described: str = "") -> str:
     folder = place.local_path()
-    return "" if folder is None or path is None else _digest(folder / _TABLE / path)
+    return "" if folder is None else _digest(folder / _TABLE / path, described)
 
 
 def verify(place: Location, now: Snapshot, known: Mapping[str, str]) -> dict[str, str]:
@@ -97,6 +110,9 @@ def wrong(
     """Findings for changed files; the digests of all files are put into `found`."""
     if place.local_path() is None:
         return
+    noted = [file for segment in now.head.segments.values() for file in segment.files.values()]
+    expected = {file.name: file.digest for file in noted}
+    expected |= {file.deletions: file.deletions_digest for file in noted if file.deletions}
     there: dict[str, str] = {}
     for name, fragment in now.files.items():
         if fragment.fragment_id == now.number:
@@ -105,9 +121,9 @@ def wrong(
         key = f"{name} {metadata.to_json()['files']} {metadata.physical_rows}"
         there[name] = found[key] = known.get(key) or digest_of(place, metadata)
         if gone is not None:
-            there[gone] = found[gone] = known.get(gone) or digest_of_deletions(place, gone)
-    for name in sorted(there.keys() | now.head.digests.keys()):
-        if there.get(name) != now.head.digests.get(name):
+            there[gone] = found[gone] = known.get(gone) or _digest_of_path(place, gone)
+    for name in sorted(there.keys() | expected.keys()):
+        if there.get(name) != expected.get(name):
             yield f"its file {name} is not as it was written"
     yield from _wrong_indexes(place, now, known, found)
 

@@ -28,7 +28,7 @@ from foveate.stores.lance import schema
 from foveate.stores.lance.files import digest_of
 from foveate.stores.lance.location import Location
 from foveate.stores.lance.postings import build_postings
-from foveate.stores.lance.schema import Audience, Segment, audience_number
+from foveate.stores.lance.schema import Audience, StoredFile, audience_number
 from foveate.stores.prepared import PreparedDocument, duplicate_id_error, prepare_document
 from foveate.stores.rows import chunk_members, document_member
 
@@ -41,8 +41,8 @@ LIFETIME_SECONDS = 6 * 24 * 3600
 class Part:
     """A part that is written and not committed.
 
-    `fragments`: kind → Lance's description of its file as JSON. `digests`: file → its digest.
-    `store`, `dimensions`: the store it was written for; `written`: seconds since 1970.
+    `files`, `fragments`: its files by kind, and Lance's descriptions of them as JSON. `store`,
+    `dimensions`: the store it was written for; `written`: seconds since 1970.
     """
 
     segment: int
@@ -52,8 +52,8 @@ class Part:
     rows: int
     documents: tuple[str, ...]
     chunks: tuple[str, ...]
-    fragments: Mapping[str, str]
-    digests: Mapping[str, str]
+    files: Mapping[str, StoredFile]
+    fragments: tuple[str, ...]
     audiences: tuple[Audience, ...]
     known: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
@@ -61,20 +61,6 @@ class Part:
 def new_segment() -> int:
     """A number that no other writer draws: 40 bits of chance, and `commit` refuses one twice."""
     return secrets.randbits(_KEY_BITS - schema.LOCAL_BITS)
-
-
-def segment_from_fragments(made: Mapping[str, str], rows: int) -> Segment:
-    """What the head notes of files that were written."""
-    files = {
-        kind: lance.FragmentMetadata.from_json(text).files[0].path for kind, text in made.items()
-    }
-    return Segment(files=files, rows=rows)
-
-
-def digests(place: Location, made: Mapping[str, str]) -> dict[str, str]:
-    """File → digest of the files that were written."""
-    written = map(lance.FragmentMetadata.from_json, made.values())
-    return {one.files[0].path: digest_of(place, one) for one in written}
 
 
 def prepare_rows(
@@ -115,7 +101,7 @@ def write_part(
         tables["chunks"] = _chunk_table(dimensions, segment, chunks, documents)
         terms = [terms for one in documents for terms in one.terms]
         tables["postings"] = build_postings(dimensions, segment, terms)
-    made = write_fragments(place, tables)
+    files, fragments = write_fragments(place, tables)
     known: dict[str, dict[str, int]] = {}
     for one in documents:
         known.setdefault(one.fingerprint, {}).update(one.counts)
@@ -127,8 +113,8 @@ def write_part(
         rows=len(chunks),
         documents=names,
         chunks=ids,
-        fragments=made,
-        digests=digests(place, made),
+        files=files,
+        fragments=fragments,
         audiences=sum_by_principals(rows, chunks),
         known={name: counts for name, counts in known.items() if counts},
     )
@@ -136,7 +122,7 @@ def write_part(
 
 def check_parts(place: Location, parts: Iterable[Part], *, store: str, dimensions: int) -> None:
     """Raise `BadInput` for a part of another store, one that is too old, or without its files."""
-    files = lance.file.LanceFileSession(
+    there = lance.file.LanceFileSession(
         f"{place.table_uri(schema.STORE_TABLE)}/data", storage_options=place.storage_options()
     )
     for one in parts:
@@ -150,10 +136,10 @@ def check_parts(place: Location, parts: Iterable[Part], *, store: str, dimension
                 "this part is older than six days, and its files may be cleaned away; "
                 "write its documents again"
             )
-        for name in segment_from_fragments(one.fragments, one.rows).files.values():
-            if not files.contains(name):
+        for file in one.files.values():
+            if not there.contains(file.name):
                 raise BadInput(
-                    f"this part's file {name} is not in the store any more; "
+                    f"this part's file {file.name} is not in the store any more; "
                     f"write its documents again"
                 )
 
@@ -192,9 +178,11 @@ def sum_by_principals(
     )
 
 
-def write_fragments(place: Location, tables: Mapping[str, Any]) -> dict[str, str]:
-    """Write each table as one file; its description as JSON."""
-    written = {}
+def write_fragments(
+    place: Location, tables: Mapping[str, Any]
+) -> tuple[dict[str, StoredFile], tuple[str, ...]]:
+    """Write each table as one file: the files by kind, and their descriptions as JSON."""
+    files, fragments = {}, []
     for kind, rows in tables.items():
         made = lance.fragment.write_fragments(
             rows,
@@ -206,8 +194,9 @@ def write_fragments(place: Location, tables: Mapping[str, Any]) -> dict[str, str
         )
         if len(made) != 1:
             raise BadInput(f"a part of {rows.num_rows} rows is too large; make it smaller")
-        written[kind] = json.dumps(made[0].to_json())
-    return written
+        files[kind] = StoredFile(made[0].files[0].path, digest_of(place, made[0]))
+        fragments.append(json.dumps(made[0].to_json()))
+    return files, tuple(fragments)
 
 
 def _chunk_table(

@@ -91,9 +91,9 @@ class ScanReader:
         if with_vectors != self._with_vectors:
             self._rows_by_file, self._with_vectors = {}, with_vectors
         files = {
-            number: snapshot.files[segment.files["chunks"]]
-            for number, segment in sorted(snapshot.head.segments.items())
-            if "chunks" in segment.files
+            number: fragment
+            for number in sorted(snapshot.head.segments)
+            if (fragment := snapshot.fragment(number, "chunks")) is not None
         }
         self._rows_by_file = {
             name: rows for name, rows in self._rows_by_file.items() if name in snapshot.files

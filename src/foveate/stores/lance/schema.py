@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import lance
 import numpy as np
@@ -51,24 +51,29 @@ class Audience:
     chunks: int = 0
 
 
+class StoredFile(NamedTuple):
+    """A data file and its digest; where rows of it are gone, the list of these and its digest."""
+
+    name: str
+    digest: str = ""
+    deletions: str = ""
+    deletions_digest: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
     """Rows that were written together. `files`: kind → its data file; `rows`: its chunks."""
 
-    files: Mapping[str, str]
+    files: Mapping[str, StoredFile]
     rows: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """Audiences and segments by number, committed parts from outside, and recent transactions.
-
-    `digests`: of data files and of lists of deleted rows (`files.py`).
-    """
+    """Audiences and segments by number, committed parts from outside, and recent transactions."""
 
     audiences: Mapping[int, Audience] = field(default_factory=dict)
     segments: Mapping[int, Segment] = field(default_factory=dict)
-    digests: Mapping[str, str] = field(default_factory=dict)
     committed: Mapping[int, int] = field(default_factory=dict)
     recent: tuple[int, ...] = ()
 
@@ -137,7 +142,6 @@ def table_from_head(head: Head) -> Any:
             for number, a in head.audiences.items()
         },
         "segments": {number: (dict(s.files), s.rows) for number, s in head.segments.items()},
-        "digests": dict(head.digests),
         "committed": dict(head.committed),
         "recent": head.recent,
     }
@@ -159,15 +163,19 @@ def head_from_table(rows: Any) -> Head:
             )
             for number, (principals, state, documents, chunks) in record["audiences"].items()
         },
-        segments={int(n): Segment(files=s[0], rows=s[1]) for n, s in record["segments"].items()},
-        digests=record["digests"],
+        segments={
+            int(number): Segment(
+                files={kind: StoredFile(*file) for kind, file in files.items()}, rows=rows
+            )
+            for number, (files, rows) in record["segments"].items()
+        },
         committed={int(number): written for number, written in record["committed"].items()},
         recent=tuple(record["recent"]),
     )
 
 
 _DIGEST_SIZE = 32
-VERSION = 3
+VERSION = 4
 LOCAL_BITS = 23
 MAX_SEGMENT_ROWS = 1 << LOCAL_BITS
 """So many chunks in a segment."""

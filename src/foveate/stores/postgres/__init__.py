@@ -1,5 +1,5 @@
-"""The server store: PostgreSQL with pgvector, for a thread and for an event loop."""
+"""The server store: PostgreSQL with pgvector."""
 
-from foveate.stores.postgres.store import AsyncPostgresStore, PostgresStore
+from foveate.stores.postgres.store import PostgresStore
 
-__all__ = ["AsyncPostgresStore", "PostgresStore"]
+__all__ = ["PostgresStore"]

@@ -6,7 +6,7 @@ It reads one snapshot, document by document, and reports at most 100 findings a 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -127,14 +127,6 @@ _RELATIONS = (
             "(SELECT 1 FROM {s}.chunks AS c WHERE c.id = s.chunk)"
         ),
     ),
-    (
-        "words",
-        "the words of document row {} are kept, and it is gone",
-        (
-            "SELECT DISTINCT document FROM {s}.postings AS p WHERE NOT EXISTS "
-            "(SELECT 1 FROM {s}.documents AS d WHERE d.id = p.document)"
-        ),
-    ),
 )
 
 
@@ -165,9 +157,40 @@ def check_store(store: StoreContext) -> StatementFlow[Report]:
         look.recount.take(
             "state", look.recount.state_findings(audience, principals, state, figures)
         )
+    look.recount.take("words", (yield from _check_postings(store, look)))
     damaged = look.damaged_documents + look.damaged_chunks
     look.recount.take("checksums", iter((yield from _find_damage(store, damaged))))
     return look.recount.report(look.documents, look.chunks, store.embedder)
+
+
+def _check_postings(store: StoreContext, look: _Check) -> StatementFlow[Iterator[str]]:
+    """Documents that are indexed by other words than they have, and rows that are out of order."""
+    query = store.sql(
+        "SELECT term, audience, document, places FROM {s}.postings WHERE (term, audience, document)"
+        f" > (%s, %s, %s) ORDER BY term, audience, document LIMIT {_PAGE}"
+    )
+    last: tuple[Any, ...] = ("", -1, -1)
+    odd, reach = list[str](), -1
+    while True:
+        (rows,) = yield [Statement(query, list(last))]
+        if not rows:
+            break
+        for term, audience, first, data in rows:
+            reach = reach if (term, audience) == last[:2] else -1
+            last = (term, audience, first)
+            chunks = np.frombuffer(data, dtype=postings.PLACE_DTYPE)["chunk"].tolist()
+            owners = [look.owners.get(chunk, (0, ""))[0] for chunk in chunks]
+            if not owners or min(owners) < first or reach >= first:
+                odd.append(f"the row of {term!r} under document row {first} is out of order")
+            reach = max(owners, default=first)
+        look.count_places(((term, audience, data) for term, audience, _, data in rows), -1)
+    wrong = [chunk for chunk, left in look.places.items() if left]
+    names = sorted({look.owners[chunk][1] for chunk in wrong if chunk in look.owners})
+    odd += [f"document {name!r} is indexed by other words than it has" for name in names]
+    odd += [
+        f"words of chunk row {c} are kept, and it is gone" for c in wrong if c not in look.owners
+    ]
+    return iter(odd)
 
 
 def _document_statements(store: StoreContext, ids: list[int]) -> list[Statement]:
@@ -177,9 +200,8 @@ def _document_statements(store: StoreContext, ids: list[int]) -> list[Statement]
         f"SELECT s.chunk, s.audience, s.terms, s.norm, {half_vectors.vector_expression(store)} "
         "FROM {s}.scan AS s JOIN {s}.chunks AS c ON c.id = s.chunk WHERE c.document = ANY(%s)"
     )
-    words = "SELECT document, term, audience, places FROM {s}.postings WHERE document = ANY(%s)"
     outline = "SELECT * FROM {s}.outlines WHERE document = ANY(%s)"
-    return [Statement(store.sql(query), [ids]) for query in (chunks, scan, words, outline)]
+    return [Statement(store.sql(query), [ids]) for query in (chunks, scan, outline)]
 
 
 class _Check:
@@ -190,6 +212,10 @@ class _Check:
         self.recount = Recount[int](width=3)
         self.damaged_documents: list[str] = []
         self.damaged_chunks: list[str] = []
+        self.places: dict[int, int] = {}
+        """Chunk → the sum over the places that its terms should have."""
+        self.owners: dict[int, tuple[int, str]] = {}
+        """Chunk → the row and the id of its document."""
         self.documents = self.chunks = 0
 
     def check_audiences(self, audiences: Rows, members: Rows) -> Iterator[str]:
@@ -200,9 +226,7 @@ class _Check:
                 yield f"the audience {principals} is kept under the key of others"
         yield from self.recount.member_findings(((name, one) for name, one in members), json.loads)
 
-    def check_document(
-        self, values: Any, chunks: Rows, scan: Rows, words: Rows, outline: Rows
-    ) -> None:
+    def check_document(self, values: Any, chunks: Rows, scan: Rows, outline: Rows) -> None:
         """One document with all that is derived from it."""
         row = dict(zip(_DOCUMENT_COLUMNS, values, strict=True))
         mine = [
@@ -218,10 +242,8 @@ class _Check:
         terms = {one["id"]: terms_to_index(one) for one in mine}
         self.recount.take("vectors", self._check_vectors(mine, scanned, terms))
         audiences = {one["id"]: one["audience"] for one in mine}
-        expected = sorted(zip(*postings.encode_postings(terms, audiences), strict=True))
-        if sorted(one[1:] for one in words if one[0] == row["id"]) != expected:
-            what = f"document {row['document_id']!r} is indexed by other words than it has"
-            self.recount.take("words", iter([what]))
+        self.owners.update(dict.fromkeys(terms, (row["id"], row["document_id"])))
+        self.count_places(zip(*postings.encode_postings(terms, audiences), strict=True))
         self._check_places(row, mine, next((one for one in outline if one[0] == row["id"]), None))
         self._check_checksums(row, mine, scanned)
         self.documents += 1
@@ -230,6 +252,15 @@ class _Check:
         self.recount.add(chunk_members(row, mine), 1)
         for chunk in mine:
             self.recount.figures[chunk["audience"]][2] += len(terms[chunk["id"]])
+
+    def count_places(self, rows: Iterable[tuple[str, int, bytes]], sign: int = 1) -> None:
+        """Add what the places of terms in audiences come to, chunk by chunk, or subtract it."""
+        chunks, numbers = postings.mix_places(list(rows))
+        found, at = np.unique(chunks, return_inverse=True)
+        sums = np.zeros(len(found), dtype=np.uint64)
+        np.add.at(sums, at, numbers)
+        for chunk, total in zip(found.tolist(), sums.tolist(), strict=True):
+            self.places[chunk] = (self.places.get(chunk, 0) + sign * total) % (1 << 64)
 
     def _check_texts(self, row: dict[str, Any], chunks: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield from text_findings(row, row["text"], chunks)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Thread, current_thread
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, FoveateError, MissingExtra
@@ -188,29 +188,26 @@ def _convert_error(error: Exception, shown: str) -> FoveateError:
     return ExternalError(f"store {shown}: {said}; nothing was changed")
 
 
-ConnectionType = TypeVar("ConnectionType")
-
-
 @dataclass(slots=True)
-class _Batch(Generic[ConnectionType]):
+class _Batch:
     """An open batch, and the thread and task that opened it."""
 
-    connection: ConnectionType
+    connection: Any
     owner: tuple[Thread, asyncio.Task[Any] | None]
     open: bool = True
 
 
-class CurrentBatch(Generic[ConnectionType]):
+class CurrentBatch:
     """The batch of one store that this context is in, for use by the task that opened it alone.
 
     A context is copied into tasks and threads that start inside it, so the owner is checked too.
     """
 
     def __init__(self) -> None:
-        self._batch: ContextVar[_Batch[ConnectionType] | None] = ContextVar("batch", default=None)
+        self._batch: ContextVar[_Batch | None] = ContextVar("batch", default=None)
 
     @contextmanager
-    def hold(self, connection: ConnectionType) -> Iterator[None]:
+    def hold(self, connection: Any) -> Iterator[None]:
         """Inside, calls of this task share the connection."""
         batch = _Batch(connection, _current_owner())
         token = self._batch.set(batch)
@@ -220,23 +217,21 @@ class CurrentBatch(Generic[ConnectionType]):
             batch.open = False
             self._batch.reset(token)
 
-    def own_connection(self) -> ConnectionType | None:
+    def own_connection(self) -> Any:
         """The connection of the batch that is open here; None outside, and in another's."""
         batch = self._batch.get()
         own = batch is not None and batch.open and batch.owner == _current_owner()
         return batch.connection if batch is not None and own else None
 
-    def connection_for_writing(self) -> ConnectionType | None:
-        """The same for a writer; raises `BadOption` in a task that would wait for its own batch."""
-        if (connection := self.own_connection()) is not None:
-            return connection
-        if self.is_inherited():
+    def connection_for_writing(self) -> Any:
+        """The same for a writer; raises `BadOption` where it would wait for its own batch."""
+        if (connection := self.own_connection()) is None and self.is_inherited():
             raise BadOption(
                 "batch: only the task or thread that opened a batch writes while it is open, and "
                 "this one was started inside it (gather, create_task, wait_for and to_thread do "
-                "that); await the writes one after another, or start it outside the batch"
+                "that); do the writes one after another, or start it outside the batch"
             )
-        return None
+        return connection
 
     def is_inherited(self) -> bool:
         """Whether this task or thread was started inside a batch of another that is still open."""

@@ -11,6 +11,7 @@ from foveate.stores.checksums import checksum, damage, intact
 from foveate.stores.postgres import checksums
 from foveate.stores.postgres.filters import encode_principals, is_storable
 from foveate.stores.postgres.half_vectors import VECTOR_INDEX, index_status_statement
+from foveate.stores.postgres.postings import MERGE
 from foveate.stores.postgres.schema import PARTS, VERSION, begin_write
 from foveate.stores.postgres.search import audiences_query, outlined, outlines_of
 from foveate.stores.postgres.statements import (
@@ -204,13 +205,14 @@ def compute_stats(
     )
 
 
-def delete_unused_rows(store: StoreContext) -> StatementFlow[None]:
-    """Counts and sets of principals of documents that are gone."""
+def delete_unused_rows(store: StoreContext) -> StatementFlow[int]:
+    """Counts and principals of documents that are gone; how many rows of postings were merged."""
     yield from begin_write(store)
     gone = "hash NOT IN (SELECT content_hash FROM {s}.chunks)"
-    yield [
+    (((merged,),), *_) = yield [
         Statement(store.sql(query))
         for query in (
+            MERGE,
             f"DELETE FROM {{s}}.counts WHERE {gone}",
             (
                 f"DELETE FROM {{s}}.audiences WHERE id <> {PUBLIC_AUDIENCE} "
@@ -221,13 +223,18 @@ def delete_unused_rows(store: StoreContext) -> StatementFlow[None]:
             _UNUSED_TERMS,
         )
     ]
+    return int(merged)
 
 
-def vacuum_tables(store: StoreContext) -> StatementFlow[None]:
-    """Vacuum each table by itself, and create the vector index above `exact` rows."""
+def vacuum_tables(store: StoreContext, *, merged: bool) -> StatementFlow[None]:
+    """Vacuum each table by itself, and create the vector index above `exact` rows.
+
+    Postings that were `merged` are written again, for their rows have moved behind what is free.
+    """
     for tables in PARTS.values():
         for table in tables:
-            yield [Statement(store.sql("VACUUM (ANALYZE) {s}.{table}", table=table))]
+            how = "FULL, ANALYZE" if merged and table == "postings" else "ANALYZE"
+            yield [Statement(store.sql("VACUUM ({how}) {s}.{table}", how=how, table=table))]
     (((valid, rows),),) = yield [index_status_statement(store)]
     if rows > store.exact and not valid and 0 < store.dimensions <= _MAX_INDEX_DIMENSIONS:
         create = (

@@ -15,6 +15,9 @@ from foveate.stores.scoring import MAX_COUNT, bm25_scores
 
 PLACE_DTYPE = [("chunk", "<i8"), ("terms", "<i4"), ("count", "<u2")]
 """One place: 14 bytes, little-endian on any machine."""
+PLACE_BYTES = np.dtype(PLACE_DTYPE).itemsize
+ROW_BYTES = 512 * PLACE_BYTES
+"""Bytes of places that `merge_statement` puts into a row."""
 TERMS_WEIGHT, NORM_WEIGHT = 1_009, 65_537
 """What figures are multiplied with in a sum, beside the chunk's row id."""
 _MAX_DENSE_SPAN = 1 << 22
@@ -35,10 +38,9 @@ def encode_postings(
             whose.setdefault((term, audience), []).append(place)
     keys = sorted(whose)
     flat = np.array([place for key in keys for place in whose[key]], dtype=PLACE_DTYPE).tobytes()
-    size, at = np.dtype(PLACE_DTYPE).itemsize, 0
-    places = []
+    places, at = [], 0
     for key in keys:
-        end = at + size * len(whose[key])
+        end = at + PLACE_BYTES * len(whose[key])
         places.append(flat[at:end])
         at = end
     return [[term for term, _ in keys], [audience for _, audience in keys], places]
@@ -46,9 +48,8 @@ def encode_postings(
 
 def verified(term: str, data: bytes, noted: int) -> bytes:
     """A term's places as they were read; raises where they do not give the sum that is noted."""
-    size = np.dtype(PLACE_DTYPE).itemsize
-    places = np.frombuffer(data[: len(data) // size * size], dtype=PLACE_DTYPE)
-    if len(data) % size or sum_of(term, places) != noted & MASK:
+    places = np.frombuffer(data[: len(data) // PLACE_BYTES * PLACE_BYTES], dtype=PLACE_DTYPE)
+    if len(data) % PLACE_BYTES or sum_of(term, places) != noted & MASK:
         raise damage("its full-text index is not as it was written")
     return data
 
@@ -124,3 +125,58 @@ def sum_of(term: str, places: Any) -> int:
         for name, weight in (("chunk", 1), ("terms", TERMS_WEIGHT), ("count", NORM_WEIGHT))
     )
     return sum_of_places(term, total, len(places))
+
+
+_ROW_OF = (
+    "p.term = g.term AND p.audience = g.audience AND p.document = (SELECT max(q.document) "
+    "FROM {s}.postings AS q WHERE q.term = g.term AND q.audience = g.audience "
+    "AND q.document <= %s)"
+)
+"""The row with a document's places of a term: no row reaches into the documents of the next."""
+_TAKE_OUT = f"""UPDATE {{s}}.postings AS p SET places = (
+        SELECT coalesce(
+            string_agg(substr(p.places, at, {PLACE_BYTES}), ''::bytea ORDER BY at), ''::bytea)
+        FROM generate_series(1, length(p.places), {PLACE_BYTES}) AS at
+        WHERE NOT substr(p.places, at, 8) = ANY(%s::bytea[]))
+    FROM unnest(%s::text[], %s::integer[]) AS g (term, audience) WHERE {_ROW_OF}"""
+_DELETE_EMPTY = (
+    "DELETE FROM {s}.postings AS p USING unnest(%s::text[], %s::integer[]) AS g (term, audience) "
+    f"WHERE p.places = ''::bytea AND {_ROW_OF}"
+)
+MERGE = f"""WITH loose AS (
+        SELECT term, audience FROM {{s}}.postings GROUP BY term, audience
+        HAVING count(*) > 1 + 2 * sum(length(places)) / {ROW_BYTES}
+    ), gone AS (
+        DELETE FROM {{s}}.postings AS p USING loose AS g
+        WHERE p.term = g.term AND p.audience = g.audience RETURNING p.*
+    ), made AS (
+        INSERT INTO {{s}}.postings
+        SELECT term, audience, min(document), string_agg(places, ''::bytea ORDER BY document)
+        FROM (
+            SELECT *, (sum(length(places)) OVER (
+                PARTITION BY term, audience ORDER BY document) - 1) / {ROW_BYTES} AS part FROM gone
+        ) AS x GROUP BY term, audience, part RETURNING 1
+    ) SELECT count(*) FROM made"""
+"""Write places again with as many documents to a row as fit, where that makes few rows of many."""
+
+
+def removals(
+    document: int, chunks: Iterable[int], places: Sequence[Sequence[Any]]
+) -> list[tuple[str, list[Any]]]:
+    """SQL and values that take a document's chunks out of these rows of `encode_postings`."""
+    ids = [chunk.to_bytes(8, "little") for chunk in chunks]
+    keys = [list(column) for column in places[:2]]
+    return [(_TAKE_OUT, [ids, *keys, document]), (_DELETE_EMPTY, [*keys, document])]
+
+
+def mix_places(rows: Sequence[tuple[str, int, bytes]]) -> tuple[Any, Any]:
+    """The chunks of places (term, audience, data), and for each place a number of all of it."""
+    seeds = [blake3(f"{audience} {term}".encode()).digest(8) for term, audience, _ in rows]
+    lengths = [len(data) // PLACE_BYTES for _, _, data in rows]
+    seed = np.repeat(np.frombuffer(b"".join(seeds), dtype="<u8") | np.uint64(1), lengths)
+    places = np.frombuffer(b"".join(data for _, _, data in rows), dtype=PLACE_DTYPE)
+    mixed = places["chunk"].astype(np.uint64) << np.uint64(24)
+    mixed ^= places["terms"].astype(np.uint64) << np.uint64(16)
+    mixed = (mixed ^ places["count"]) * seed
+    mixed ^= mixed >> np.uint64(29)
+    return places["chunk"], mixed * seed

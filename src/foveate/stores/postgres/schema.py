@@ -22,7 +22,7 @@ from foveate.stores.postgres.statements import (
     StoreContext,
 )
 
-VERSION = 2
+VERSION = 3
 
 TABLES = (
     # One row. A store is known by `application`.
@@ -94,14 +94,14 @@ TABLES = (
     )""",
     "ALTER TABLE {s}.scan ALTER vector SET STORAGE {storage}",
     "CREATE INDEX scan_by_audience ON {s}.scan (audience)",
-    # The inverted index: per term, audience and document the chunks that hold it, packed
-    # (`postings.py`). The audience stands in the key, so that what one may not read is not read.
+    # The inverted index: per term and audience the chunks that hold it, packed (`postings.py`), of
+    # one document or, once they are merged, of several under the first of them. The audience stands
+    # in the key, so that what one may not read is not read.
     """CREATE TABLE {s}.postings (
         term text COLLATE "C", audience integer, document bigint, places bytea NOT NULL,
         PRIMARY KEY (term, audience, document)
     )""",
     "ALTER TABLE {s}.postings ALTER places SET STORAGE MAIN",
-    "CREATE INDEX postings_by_document ON {s}.postings (document)",
     # A term's sum over its places in an audience.
     """CREATE TABLE {s}.terms (
         term text COLLATE "C", audience integer, checksum bigint NOT NULL,

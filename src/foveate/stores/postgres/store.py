@@ -1,4 +1,4 @@
-"""The server store for threads, and for an event loop on threads.
+"""The server store. Safe for threads.
 
 A call takes one connection out of the pool, a batch holds one for all calls inside it, and a read
 is one snapshot.
@@ -6,17 +6,9 @@ is one snapshot.
 
 from __future__ import annotations
 
-from asyncio import get_running_loop, shield, to_thread
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import (
-    AbstractContextManager,
-    asynccontextmanager,
-    contextmanager,
-    nullcontext,
-    suppress,
-)
-from functools import partial, update_wrapper, wraps
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import update_wrapper
 from inspect import signature
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
@@ -80,7 +72,7 @@ class PostgresStore:
         create: bool = True,
     ) -> None:
         self._address = where = parse_url(url)
-        self._current_batch = CurrentBatch[Any]()
+        self._current_batch = CurrentBatch()
         with self._convert_errors():
             import psycopg
             from psycopg_pool import ConnectionPool
@@ -184,8 +176,8 @@ class PostgresStore:
         """Delete unused rows and vacuum; above `exact` chunks, create the vector index."""
         if self._current_batch.connection_for_writing() is not None:
             raise BadOption("compact: not inside a batch; the server does it between transactions")
-        self._run_write(contents.delete_unused_rows(self._context))
-        steps = contents.vacuum_tables(self._context)
+        merged = self._run_write(contents.delete_unused_rows(self._context))
+        steps = contents.vacuum_tables(self._context, merged=merged > 0)
         with self._convert_errors(), self._pool.connection() as connection:
             connection.autocommit = True
             try:
@@ -197,100 +189,3 @@ class PostgresStore:
     def close(self) -> None:
         """Close the connections; a second time does nothing."""
         self._pool.close()
-
-
-async def _run_on(threads: Executor, call: Callable[[], T]) -> T:
-    return await get_running_loop().run_in_executor(threads, call)
-
-
-def _async_method(
-    method: Callable[Concatenate[PostgresStore, P], T], *, writes: bool = False
-) -> Callable[Concatenate[AsyncPostgresStore, P], Coroutine[Any, Any, T]]:
-    """The method as a coroutine, which inside a batch runs on the thread of the batch."""
-
-    @wraps(method)
-    async def call(self: AsyncPostgresStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        batch = self._current_batch
-        thread = batch.connection_for_writing() if writes else batch.own_connection()
-        return await _run_on(thread or self._threads, partial(method, self._store, *args, **kwargs))
-
-    return call
-
-
-class AsyncPostgresStore:
-    """As `PostgresStore`, for one event loop: `async with await AsyncPostgresStore.open(URL)`.
-
-    All methods of the port are coroutines that run on as many threads as the pool has connections.
-    A batch has a thread of its own and belongs to one task. A write that is cancelled while it
-    runs may still be done.
-    """
-
-    def __init__(self, store: PostgresStore) -> None:
-        self._store = store
-        self._threads = ThreadPoolExecutor(store._address.pool)  # noqa: SLF001 (of this file)
-        self._current_batch = CurrentBatch[Executor]()
-        self.embedder_name, self.dimensions = store.embedder_name, store.dimensions
-
-    @classmethod
-    async def open(
-        cls,
-        url: str,
-        *,
-        embedder_name: str = "",
-        dimensions: int = 0,
-        create: bool = True,
-    ) -> Self:
-        """Open a store; the arguments and errors are those of `open_store`."""
-        names: dict[str, Any] = {"embedder_name": embedder_name, "dimensions": dimensions}
-        return cls(await to_thread(PostgresStore, url, **names, create=create))
-
-    def __repr__(self) -> str:
-        return f"Async{self._store!r}"
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self.close()
-
-    put = _async_method(PostgresStore.put, writes=True)
-    delete = _async_method(PostgresStore.delete, writes=True)
-    documents = _async_method(PostgresStore._documents)  # noqa: SLF001 (of this file)
-    document = _async_method(PostgresStore.document)
-    listed = _async_method(PostgresStore.listed)
-    search = _async_method(PostgresStore.search)
-    neighbours = _async_method(PostgresStore.neighbours)
-    counts = _async_method(PostgresStore.counts)
-    state_root = _async_method(PostgresStore.state_root)
-    stats = _async_method(PostgresStore.stats)
-    check = _async_method(PostgresStore.check)
-    compact = _async_method(PostgresStore.compact, writes=True)
-    _remember = _async_method(PostgresStore.remember)
-
-    async def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
-        """Keep token counts; best effort: a store that cannot write only counts again."""
-        if not self._current_batch.is_inherited():
-            await self._remember(fingerprint, counts)
-
-    @asynccontextmanager
-    async def batch(self) -> AsyncIterator[None]:
-        """As `PostgresStore.batch`, for the writes of this task."""
-        outer = self._current_batch.connection_for_writing()
-        thread, batch = outer or ThreadPoolExecutor(1), self._store.batch()
-        raised: BaseException | None = None
-        try:
-            await _run_on(thread, batch.__enter__)
-            with self._current_batch.hold(thread) if outer is None else nullcontext():
-                yield
-        except BaseException as error:
-            raised = error
-            raise
-        finally:
-            trace = raised.__traceback__ if raised is not None else None
-            end = partial(batch.__exit__, None if raised is None else type(raised), raised, trace)
-            # Behind what a cancelled call still does there; a second cancellation does not stop it.
-            await shield(_run_on(thread, end))
-
-    async def close(self) -> None:
-        """Close the connections; a second time does nothing."""
-        await to_thread(self._store.close)

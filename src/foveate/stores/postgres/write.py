@@ -25,7 +25,7 @@ from foveate.stores.postgres.schema import (
     check_schema_version,
     principals_digest,
 )
-from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
+from foveate.stores.postgres.statements import Rows, Statement, StatementFlow, StoreContext
 from foveate.stores.prepared import PreparedDocument, duplicate_id_error, prepare_document
 from foveate.stores.rows import (
     CHUNK_FIELDS,
@@ -33,6 +33,7 @@ from foveate.stores.rows import (
     chunk_checksum,
     key_checksum,
     quote_columns,
+    terms_to_index,
 )
 
 _DOCUMENT_COLUMNS = ("id", *DOCUMENT_FIELDS, "audience", "text")
@@ -86,13 +87,12 @@ def _replace_document(store: StoreContext, new: PreparedDocument) -> StatementFl
         Statement(taken, [ids, name]),
         Statement(numbers, [len(ids) + 1]),
     ]
-    (_, ((version,),), _, old, old_chunks, words, states, others, numbered) = yield batch
+    (_, ((version,),), _, old, old_chunks, states, others, numbered) = yield batch
     check_schema_version(version)
     if others:
         raise duplicate_id_error("another document", others[0][0])
     books = checksums.AudienceTotals(states)
-    if old:
-        books.apply(*_rows_from_values(store, old[0], old_chunks), sign=-1)
+    deletes, words = _remove(store, books, old, old_chunks)
     first, *rest = (row[0] for row in numbered)
     audience = books.ids[new.row["principals"]]
     document = {**new.row, "id": first, "audience": audience, "text": new.packed}
@@ -110,7 +110,7 @@ def _replace_document(store: StoreContext, new: PreparedDocument) -> StatementFl
         dict(zip(rest, new.terms, strict=True)), {each["id"]: each["audience"] for each in chunks}
     )
     yield [
-        *(_delete_statements(store, old[0][0]) if old else ()),
+        *deletes,
         *_insert_statements(store, document, chunks, new, places),
         *_summed(store, words, list(zip(*places, strict=True))),
         *books.update_statements(store),
@@ -122,7 +122,7 @@ def delete_document(store: StoreContext, document_id: str) -> StatementFlow[bool
     """Remove a document and its chunks; False where it was not there."""
     if not is_storable(document_id):
         return False
-    (_, ((version,),), old, chunks, words, states) = yield [
+    (_, ((version,),), old, chunks, states) = yield [
         *begin_write_statements(store),
         *_select_statements(store, document_id, []),
     ]
@@ -130,9 +130,9 @@ def delete_document(store: StoreContext, document_id: str) -> StatementFlow[bool
     if not old:
         return False
     books = checksums.AudienceTotals(states)
-    books.apply(*_rows_from_values(store, old[0], chunks), sign=-1)
+    deletes, words = _remove(store, books, old, chunks)
     yield [
-        *_delete_statements(store, old[0][0]),
+        *deletes,
         *_summed(store, words, []),
         *books.update_statements(store),
     ]
@@ -170,7 +170,6 @@ def _select_statements(
         "FROM {s}.chunks AS c JOIN {s}.scan AS s ON s.chunk = c.id "
         "WHERE c.document = {mine}"
     )
-    words = "SELECT term, audience, places FROM {s}.postings WHERE document = {mine}"
     states = f"""SELECT {checksums.AUDIENCE} FROM {{s}}.audiences
         WHERE digest = ANY(%s::bytea[])
         OR id = (SELECT audience FROM {{s}}.documents WHERE document_id = %s)
@@ -179,7 +178,6 @@ def _select_statements(
     return [
         Statement(store.sql(document), [document_id]),
         Statement(store.sql(chunks, mine=mine), [document_id]),
-        Statement(store.sql(words, mine=mine), [document_id]),
         Statement(store.sql(states, mine=mine), [digests, document_id, document_id]),
     ]
 
@@ -221,19 +219,34 @@ def _summed(
     return [Statement(query, [terms, audiences, [more[key] for key in keys]])]
 
 
-def _delete_statements(store: StoreContext, number: int) -> list[Statement]:
-    chunks = "(SELECT id FROM {s}.chunks WHERE document = %s)"
+def _remove(
+    store: StoreContext, books: checksums.AudienceTotals, old: Rows, old_chunks: Rows
+) -> tuple[list[Statement], Rows]:
+    """Take a document that is there out of the books: the statements, and its postings."""
+    if not old:
+        return [], []
+    row, chunks = _rows_from_values(store, old[0], old_chunks)
+    books.apply(row, chunks, sign=-1)
+    ids = [each["id"] for each in chunks]
+    audiences = {each["id"]: each["audience"] for each in chunks}
+    terms = {each["id"]: terms_to_index(each) for each in chunks}
+    places = postings.encode_postings(terms, audiences)
     return [
-        Statement(store.sql(query), [number])
-        for query in (
-            f"DELETE FROM {{s}}.scan WHERE chunk IN {chunks}",
-            "DELETE FROM {s}.filters WHERE document = %s",
-            "DELETE FROM {s}.outlines WHERE document = %s",
-            "DELETE FROM {s}.postings WHERE document = %s",
-            "DELETE FROM {s}.chunks WHERE document = %s",
-            "DELETE FROM {s}.documents WHERE id = %s",
-        )
-    ]
+        *(
+            Statement(store.sql(query), bound)
+            for query, bound in postings.removals(row["id"], ids, places)
+        ),
+        *(
+            Statement(store.sql(f"DELETE FROM {{s}}.{table} WHERE {key} = ANY(%s)"), [values])
+            for table, key, values in (
+                ("scan", "chunk", ids),
+                ("filters", "document", [row["id"]]),
+                ("outlines", "document", [row["id"]]),
+                ("chunks", "document", [row["id"]]),
+                ("documents", "id", [row["id"]]),
+            )
+        ),
+    ], list(zip(*places, strict=True))
 
 
 def _insert_statements(

@@ -3,21 +3,19 @@
     STORE/store.db      SQLite, write-ahead log: the truth
     STORE/vectors.bin   the scanned rows, derived from it; may be deleted at any time
 
-Row ids are never used again. A new store is written aside and linked into place. A change to a
-table or to `terms.py` raises VERSION, and the documents are then indexed again. Every key has two
-indexes, so that a row that damage hides from one is found in the other.
+Row ids are never used again. A new store is made in one transaction. A change to a table or to
+`terms.py` raises VERSION, and the documents are then indexed again. Every key has two indexes, so
+that a row that damage hides from one is found in the other.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from shlex import quote
 from sqlite3 import Connection
-from threading import get_ident
 from typing import Any
 
 from foveate.core.errors import BadInput, ExternalError
@@ -152,7 +150,7 @@ CREATE TABLE counts (
 def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> Connection:
     """Open the store in `folder`, or create it if `create`."""
     path = folder / DATABASE
-    if not path.exists():
+    if _is_unfinished(path):
         check_folder(folder, create=create)
         _create_store(path, embedder, dimensions)
     connection = connect_existing(folder, write=create)
@@ -164,6 +162,8 @@ def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> Co
     except BaseException:
         connection.close()
         raise
+    with suppress(sqlite3.OperationalError):  # another is at work, or this only reads
+        connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     # One document touches thousands of pages of the inverted index: copy them back in bulk.
     connection.execute("PRAGMA wal_autocheckpoint = 8000")
@@ -181,7 +181,7 @@ def read_only_uri(path: Path) -> str:
 def connect_existing(folder: Path, *, write: bool) -> Connection:
     """A connection to a store of this version or before; read-only if need be, unless `write`."""
     path = folder / DATABASE
-    if not path.exists():
+    if _is_unfinished(path):
         check_folder(folder, create=False)
     try:
         return _open_connection(str(path), folder)
@@ -201,13 +201,7 @@ def check_schema_version(connection: Connection) -> None:
 
 
 def _open_connection(name: str, folder: Path) -> Connection:
-    connection = sqlite3.connect(
-        name,
-        timeout=BUSY_MS / 1000,
-        isolation_level=None,
-        check_same_thread=False,
-        uri=name.startswith("file:///"),
-    )
+    connection = _connect(name)
     try:
         _check_application(connection, folder)
     except BaseException:
@@ -232,17 +226,17 @@ def check_folder(folder: Path, *, create: bool) -> None:
 
 
 def _create_store(path: Path, embedder: str, dimensions: int) -> None:
-    """Write a whole store aside, then link it into place unless another process was first."""
+    """Fill the database in one transaction, unless another process was first."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f"{DATABASE}.{os.getpid()}.{get_ident()}.new")
-    aside.unlink(missing_ok=True)
-    try:
-        with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(
-                f"BEGIN; {TABLES}; PRAGMA application_id = {APPLICATION_ID};"
-                f"PRAGMA user_version = {VERSION}; COMMIT"
-            )
+    with closing(_connect(str(path))) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+                return
+            for statement in TABLES.split(";\n"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
             everyone = (PUBLIC_AUDIENCE, "[]", EMPTY_STATE, 0, 0)
             connection.execute(
                 "INSERT INTO audiences VALUES (?, ?, ?, ?, ?, ?)", (*everyone, checksum(everyone))
@@ -250,31 +244,26 @@ def _create_store(path: Path, embedder: str, dimensions: int) -> None:
             first = {"embedder": embedder, "dimensions": dimensions, "scan": 0}
             first["version"] = bytes(16)
             save_facts(connection, first, first)
-        _link_into_place(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
-
-
-def _link_into_place(aside: Path, path: Path) -> None:
-    """Give the file its name, if no other has it by now."""
-    try:
-        os.link(aside, path)
-    except FileExistsError:
-        return
-    except OSError:
-        # No hard links here (FAT, some shares): who makes the claim may rename, nobody else.
-        claim = path.with_name(f"{DATABASE}.claim")
-        try:
-            claim.touch(exist_ok=False)
-        except FileExistsError:
-            raise ExternalError(
-                f"store: another process is making it; try again (where none is, remove {claim})"
-            ) from None
-        try:
-            if not path.exists():
-                aside.replace(path)
+            connection.execute("COMMIT")
         finally:
-            claim.unlink(missing_ok=True)
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+
+def _is_unfinished(path: Path) -> bool:
+    """Whether there is no database, or one whose creation was broken off."""
+    journal = path.with_name(f"{path.name}-journal")
+    return not path.exists() or not path.stat().st_size or journal.exists()
+
+
+def _connect(name: str) -> Connection:
+    return sqlite3.connect(
+        name,
+        timeout=BUSY_MS / 1000,
+        isolation_level=None,
+        check_same_thread=False,
+        uri=name.startswith("file:///"),
+    )
 
 
 def _check_application(connection: Connection, folder: Path) -> None:

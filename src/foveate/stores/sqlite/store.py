@@ -205,7 +205,7 @@ class SqliteStore(Transactions):
         with self._transaction("IMMEDIATE") as connection:
             write.delete_unused_rows(connection)
         with self._statement() as connection:
-            write.shrink_files(connection, self.folder)
+            write.shrink_files(connection)
 
     def close(self) -> None:
         """Close files and connections; a second time does nothing."""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import time
 import zlib
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from pathlib import Path
 from secrets import token_bytes
 from sqlite3 import Connection
 from typing import Any
@@ -34,7 +31,7 @@ from foveate.stores.rows import (
     terms_to_index,
 )
 from foveate.stores.sqlite import contents
-from foveate.stores.sqlite.schema import DATABASE, PUBLIC_AUDIENCE, load_facts, save_facts
+from foveate.stores.sqlite.schema import PUBLIC_AUDIENCE, load_facts, save_facts
 from foveate.stores.vectors import rows_of, summed
 
 SLICE = 1_024
@@ -210,9 +207,6 @@ class _Write:
         save_facts(self._connection, {**known, **changes}, changes)
 
 
-_STALE_SECONDS = 3_600
-"""Seconds after which a temporary file is left over."""
-
 _DELETE_UNUSED = (
     "DELETE FROM terms WHERE id NOT IN (SELECT term FROM postings)",
     "DELETE FROM counts WHERE hash NOT IN (SELECT content_hash FROM chunks)",
@@ -228,14 +222,7 @@ def delete_unused_rows(connection: Connection) -> None:
     postings.merge(connection)
 
 
-def shrink_files(connection: Connection, folder: Path) -> None:
+def shrink_files(connection: Connection) -> None:
     """Write the database again without its empty pages, and empty the log of writes."""
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    now = time.time()
-    # The last are indexes of vectors that earlier versions made.
-    for pattern in (f"{DATABASE}.*.new", f"{DATABASE}.*.vectors", "nearby-*.bin"):
-        for path in folder.glob(pattern):
-            with suppress(OSError):
-                if now - path.stat().st_mtime > _STALE_SECONDS:
-                    path.unlink()
