@@ -109,7 +109,6 @@ def test_pages_and_help_have_no_private_language(page: Path):
 
 QUOTED = {
     "pipeline/compressor.py": "the prompt: a reader who asks a question",
-    "service/mcp/schemas.py": "the words of the person who asks",
     "testing/models.py": "a role that no model has",
 }
 """Files with one of the words in its plain meaning."""
