@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
@@ -197,6 +198,7 @@ class _Untitled(GenerateJsonSchema):
         return False
 
 
+@lru_cache(maxsize=64)
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema of a tool's arguments or output."""
     schema = model.model_json_schema(schema_generator=_Untitled)
