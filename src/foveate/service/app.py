@@ -53,6 +53,7 @@ def create_app(settings: Settings) -> FastAPI:
         separate_input_output_schemas=False,
     )
     app.state.settings = settings
+    app.state.on_start = lambda: None
     app.state.app_state = AppState(settings)
     app.state.guard = build_guard(settings)
     app.state.telemetry = Telemetry(settings, app.state.app_state.request_options.recipes)
@@ -91,6 +92,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
             app.state.telemetry.lifespan(state),
         ):
             await warm_up(state)
+            app.state.on_start()
             yield shared
     finally:
         await state.close()
