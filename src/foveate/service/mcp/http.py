@@ -106,7 +106,7 @@ def _pool_runner(state: AppState) -> RunCall:
 
     async def run(work: Callable[[], ToolResult]) -> ToolResult:
         try:
-            return await state.pool.run(Request({"type": "http"}, _wait_forever), work, stops=True)
+            return await state.pool.run(Request({"type": "http"}, _wait_forever), work)
         except ProblemError as error:
             raise ToolCallError(str(error.detail)) from error
 
