@@ -34,7 +34,7 @@ ONE_VALUE = {
     "cli/diagnose_run.py", "pipeline/curves.py", "core/json_values.py", "core/manifest.py",
     "evals/run.py", "evals/trials.py", "ingest/on_ray.py",
     "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
-    "service/mcp/results.py", "service/observe/metrics.py", "service/playground/routes.py",
+    "service/mcp/results.py", "service/playground/routes.py",
     "stores/int8.py",
 }  # fmt: skip
 """Files whose cached functions take nothing, or a value of a list that the code closes."""
