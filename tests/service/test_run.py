@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
 from threading import Thread
+from time import monotonic
 
 import httpx
 
 from command_line import CHUNKS, QUERY
 from foveate.service.limits.connections import Connection
+from foveate.service.run import HANGING_SECONDS
 from foveate.service.settings import Settings
 from service_server import serving
 from source_tree import PACKAGE
@@ -144,6 +146,19 @@ def test_workers_that_are_told_twice_do_not_wait_either(tmp_path):
         running.process.send_signal(signal.SIGTERM)
 
         assert running.end() == 0
+
+
+def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
+    """X3: the supervisor notices it at once, though it waits for its first answer."""
+    with program(tmp_path, "--workers", "2", drain=0) as running:
+        while not (first := children(running.process.pid)):
+            pass
+        os.kill(first[0], signal.SIGKILL)
+        killed = monotonic()
+        assert running.wait_for(r"Child process \[(\d+)\] died")[1] == str(first[0])
+        assert monotonic() - killed < HANGING_SECONDS
+        with running.client() as client:
+            assert client.get("/readyz").status_code == 200
 
 
 def children(process: int) -> list[int]:

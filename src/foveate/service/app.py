@@ -59,8 +59,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.telemetry = Telemetry(settings, app.state.app_state.request_options.recipes)
     app.state.guard.rates.on_local_count = app.state.telemetry.metrics.rate_misses.inc
     routes = [route for router in ROUTERS for route in router.routes]
-    paths = [getattr(route, "path", "") for route in routes]
-    problems.install_error_handlers(app, routes)
+    problems.install_error_handlers(app, [*routes, *app.routes])
     for router in ROUTERS:
         app.include_router(router)
     # The last one added is the outermost.
@@ -68,7 +67,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Head)
     install_layers(app, app.state.guard)
     app.add_middleware(RequestIds)
-    app.add_middleware(TelemetryMiddleware, observed=app.state.telemetry, routes=paths)
+    app.add_middleware(TelemetryMiddleware, observed=app.state.telemetry)
     app.openapi = lambda: openapi_schema(app)  # type: ignore[method-assign]
     return app
 

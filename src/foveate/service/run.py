@@ -38,7 +38,7 @@ from foveate.service.start import check_start
 
 BACKLOG = 2_048
 """Connections that wait to be accepted."""
-HANGING_SECONDS = 60
+HANGING_SECONDS = 20
 """Seconds after which a process that does not answer its supervisor is replaced."""
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -47,6 +47,12 @@ log = logging.getLogger("foveate.service")
 
 class Workers(Multiprocess):
     """uvicorn's supervisor, which hands further stop signals on to processes that are ending."""
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace processes that ended or hang."""
+        for process in self.processes:
+            process.child_conn.close()  # or the end of one that is being asked is not noticed
+        super().keep_subprocess_alive()
 
     def join_all(self) -> None:
         """Wait for the end of all processes."""
