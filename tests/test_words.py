@@ -38,7 +38,6 @@ EXCEPTIONS = {
     "service/observe/metrics.py _gauge": "Prometheus has gauges",
     "pipeline/sessions.py proceed": "the public verb of sessions, in the pages and in programs",
     "pipeline/sessions.py _proceed": "its flow",
-    "service/routes/documents.py _Whole": "until the routes change next",
     # the core, until its next change
     "core/request.py Offer": "a level of the recipe's option `offer`, which is stored",
     "core/checks.py _shown": "until the core changes next",
@@ -109,7 +108,6 @@ def test_pages_and_help_have_no_private_language(page: Path):
 
 QUOTED = {
     "pipeline/compressor.py": "the prompt: a reader who asks a question",
-    "service/mcp/schemas.py": "the words of the person who asks",
     "testing/models.py": "a role that no model has",
 }
 """Files with one of the words in its plain meaning."""

@@ -34,7 +34,7 @@ ONE_VALUE = {
     "cli/diagnose_run.py", "pipeline/curves.py", "core/json_values.py", "core/manifest.py",
     "evals/run.py", "evals/trials.py", "ingest/on_ray.py",
     "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
-    "service/mcp/results.py", "service/observe/metrics.py", "service/playground/routes.py",
+    "service/mcp/results.py", "service/playground/routes.py",
     "stores/int8.py",
 }  # fmt: skip
 """Files whose cached functions take nothing, or a value of a list that the code closes."""
@@ -43,6 +43,7 @@ SHORT_ENTRIES = {
     "providers/chat/gguf.py": "the hashes of 8 files",
     "providers/embedders/local.py": "the tokens of 16,384 words of at most 32 characters",
     "entry_points.py": "the groups of entry points",
+    "service/mcp/server.py": "64 schemas of tools",
     "stores/checksums.py": "16 lists of numbers, as long as an embedding",
     "stores/postgres/checksums.py": "8 vectors of a few hundred bytes",
     "stores/lance/schema.py": "64 schemas, which a store and its length of vectors decide",

@@ -1,30 +1,34 @@
-"""Computing whose time is over: it ends, but for what others share."""
+"""Computing whose time is over: it ends at its next step, and what was begun is finished."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Iterator
-from threading import Event, Thread
+from collections.abc import Callable
 from typing import NoReturn
 
-import httpx
 import pytest
 from fastapi import Request
 
 from command_line import CHUNKS, QUERY
-from foveate.service.cancellation import CancellableCall, Cancelled, cancellation_observer, shield
+from foveate import assemble as assemble_once
+from foveate.pipeline.observers import combine_observers
+from foveate.service.app_state import AppState
+from foveate.service.auth.caller import Caller
+from foveate.service.deadline import DEADLINE, DeadlineExceeded, check_deadline, deadline_observer
 from foveate.service.problems import ProblemError
-from foveate.service.routes import assemble, replay
+from foveate.service.routes import assemble, documents, replay
 from foveate.service.settings import Settings
+from foveate.service.wire.requests import DocumentRequest
 from foveate.service.worker_pool import ClientDisconnect, WorkerPool
 from service_server import problem, serving
 
+OBSERVED = combine_observers(deadline_observer)
+
 
 def endless(*_: object, **__: object) -> NoReturn:
-    """Computes for ever."""
+    """Assembles for ever, step by step."""
     while True:
-        pass
+        assemble_once(QUERY, CHUNKS[:1], observers=OBSERVED)
 
 
 async def nothing() -> dict[str, object]:
@@ -45,21 +49,6 @@ def freed(work: WorkerPool) -> asyncio.Event:
     return free
 
 
-def started(job: CancellableCall[object]) -> tuple[Thread, list[BaseException]]:
-    """The job on a thread of its own, and what it raises."""
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            job()
-        except BaseException as error:  # noqa: BLE001  # for the thread that waits
-            raised.append(error)
-
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    return thread, raised
-
-
 def test_what_computes_for_ever_gives_its_place_back():
     """X4: after its time the thread is free for whoever comes next."""
 
@@ -67,12 +56,10 @@ def test_what_computes_for_ever_gives_its_place_back():
         work = WorkerPool(threads=1, waiting=0, seconds=0.05)
         free = freed(work)
         with pytest.raises(ProblemError) as refused:
-            await work.run(request(), endless, stops=True)
+            await work.run(request(), endless)
         await free.wait()
-        slow = WorkerPool(threads=1, waiting=0, seconds=60)
-        again = await slow.run(request(), lambda: 7, stops=True)
+        again = await work.run(request(), lambda: 7)
         await work.close()
-        await slow.close()
         return refused.value.status_code, again
 
     assert asyncio.run(scene()) == (504, 7)
@@ -98,7 +85,7 @@ def test_who_leaves_does_not_leave_work_behind():
             loop.call_soon_threadsafe(begun.set)
             endless()
 
-        task = asyncio.create_task(work.run(asked, call, stops=True))
+        task = asyncio.create_task(work.run(asked, call))
         await begun.wait()
         leaving.set()
         with pytest.raises(ClientDisconnect):
@@ -110,61 +97,42 @@ def test_who_leaves_does_not_leave_work_behind():
     assert asyncio.run(scene()) == 0
 
 
-def test_what_others_share_goes_on_to_its_end():
-    """X2, X4: within `unstopped` nothing is raised; behind it, soon."""
-    inside, leave, left = Event(), Event(), Event()
+def test_who_notices_first_makes_no_difference():
+    """X4: 504 too where the work sees that its time is over before the clock of the loop does."""
 
-    def call() -> NoReturn:
-        with shield(), cancellation_observer("search"):
-            inside.set()
-            while not leave.is_set():
-                pass
-            left.set()
-        endless()
+    async def scene() -> int:
+        work = WorkerPool(threads=1, waiting=0, seconds=60)
 
-    job = CancellableCall(call)
-    thread, raised = started(job)
-    assert inside.wait(60)
-    during = [job.cancel() for _ in range(100)]
-    leave.set()
-    while not job.cancel():
-        assert thread.is_alive()
-    thread.join(60)
+        def call() -> None:
+            DEADLINE.set(0.0)
+            check_deadline()
 
-    assert not any(during)
-    assert left.is_set()
-    assert [type(error) for error in raised] == [Cancelled]
+        with pytest.raises(ProblemError) as refused:
+            await work.run(request(), call)
+        await work.close()
+        return refused.value.status_code
+
+    assert asyncio.run(scene()) == 504
 
 
-def test_what_is_done_is_not_stopped_nor_is_what_comes_after_it():
-    """X2: a thread that went on to other work is left alone."""
-    job = CancellableCall(lambda: 7)
+def test_a_step_that_was_begun_goes_on_to_its_end():
+    """X2, X4: what requests share is never left in the middle of a step; the next begins not."""
+    done = []
 
-    assert job() == 7
-    assert not job.cancel()
-    assert sum(range(10_000)) == 49_995_000
+    def step() -> None:
+        with OBSERVED("search"):
+            token = DEADLINE.set(0.0)
+            try:
+                done.append("search")
+                with pytest.raises(DeadlineExceeded), OBSERVED("pack"):
+                    done.append("pack")
+            finally:
+                DEADLINE.reset(token)
 
+    step()
+    check_deadline()
 
-def test_a_pure_step_is_stopped_and_a_call_to_the_outside_is_not():
-    """X2: as the watcher of every assembly has it."""
-    seen = []
-
-    def call() -> None:
-        for name in ("pack", "keep"):
-            with cancellation_observer(name):
-                seen.append(job._shields)
-
-    job = CancellableCall(call)
-    job()
-
-    assert seen == [0, 1]
-
-
-@pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[httpx.Client, pytest.MonkeyPatch]]:
-    """A service whose requests have a second."""
-    with serving(Settings(store="", seconds=1, waiting=0)) as client:
-        yield client, monkeypatch
+    assert done == ["search"]
 
 
 @pytest.mark.parametrize(
@@ -175,47 +143,46 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[httpx.Client, pytes
         (replay, "run_check", "/v1/check-answer", {"answer": "a", "bundle": {"kind": "x"}}),
     ],
 )
-def test_a_request_that_computes_for_ever_costs_its_own_time(hasty, place, name, at, body):
+def test_a_request_that_computes_for_ever_costs_its_own_time(monkeypatch, place, name, at, body):
     """X4: 504, and then others are served, on the only thread that there is."""
-    client, patch = hasty
-    with patch.context() as patched:
-        patched.setattr(place, name, endless)
-        refused = client.post(at, json=body)
-    answer = client.post(at, json=body)
-    while answer.status_code in {503, 504}:
+    with serving(Settings(store="", seconds=1, waiting=0)) as client:
+        with monkeypatch.context() as patched:
+            patched.setattr(place, name, endless)
+            refused = client.post(at, json=body)
         answer = client.post(at, json=body)
+        while answer.status_code in {503, 504}:
+            answer = client.post(at, json=body)
 
     assert refused.status_code == 504
     assert problem(refused)["type"] == "urn:foveate:problem:too-slow"
     assert answer.status_code in {200, 400}
 
 
-def test_what_ends_in_time_leaves_the_interpreter_alone(monkeypatch):
-    """F3, X4: nothing is asked of it, for it would look for an exception at every later step."""
-    asked: list[int] = []
-    monkeypatch.setattr("foveate.service.cancellation._raise_in_thread", asked.append)
-
-    found = [CancellableCall(lambda: 7)() for _ in range(3)]
-
-    assert found == [7, 7, 7]
-    assert asked == []
+def _assembles(state: AppState, caller: Caller) -> object:
+    options = state.request_options.options()
+    with state.assembler(caller.tenant, options) as assembler:
+        return assembler.assemble(QUERY)
 
 
-def test_what_is_told_to_end_as_it_ends_goes_on_with_other_work():
-    """X4: whenever it is told, nothing is raised behind it, and steps can be counted after it."""
-    for _ in range(300):
-        begun = Event()
-        job: CancellableCall[int] = CancellableCall(
-            lambda begun=begun: begun.set() or sum(range(500))
-        )
-        thread, raised = started(job)
-        begun.wait()
-        job.cancel()
-        thread.join()
-        assert [type(one) for one in raised] in ([], [Cancelled])
-    steps: list[str] = []
-    sys.setprofile(lambda _, event, __: steps.append(event))
-    str.upper("a")
-    sys.setprofile(None)
+def _prepares(state: AppState, caller: Caller) -> object:
+    return documents.prepare_document(state, caller, "d", DocumentRequest(text="A well is deep."))
 
-    assert 0 < len(steps) < 10
+
+@pytest.mark.parametrize("work", [_assembles, _prepares])
+def test_work_on_a_store_ends_and_gives_the_store_back(
+    tmp_path, work: Callable[[AppState, Caller], object]
+):
+    """X4, X2: over its time nothing more is computed, and the store is not kept."""
+    state = AppState(Settings(store=str(tmp_path / "store"), create=True, embedder="hashing"))
+    state.observers = OBSERVED
+    caller = Caller(key_id=None, tenant="default", principals=(), scopes=frozenset())
+    work(state, caller)
+    token = DEADLINE.set(0.0)
+    with pytest.raises(DeadlineExceeded):
+        work(state, caller)
+    DEADLINE.reset(token)
+    with state.stores.borrow_all() as opened:
+        users = [one.users for one in opened]
+    asyncio.run(state.close())
+
+    assert users == [1]

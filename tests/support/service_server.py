@@ -11,6 +11,7 @@ from threading import Event, Thread
 from typing import Any
 
 import httpx
+from uvicorn import Server
 
 from foveate.core.types import Chunk
 from foveate.ingest import Enrich
@@ -19,7 +20,7 @@ from foveate.plugins import embedder
 from foveate.ports import Document
 from foveate.providers.tokenizers import load_tokenizer
 from foveate.service.app import create_app
-from foveate.service.run import DrainingServer
+from foveate.service.run import build_config
 from foveate.service.settings import Settings
 from foveate.stores import open_store
 
@@ -67,7 +68,9 @@ def serving(settings: Settings) -> Iterator[httpx.Client]:
     with socket.create_server((settings.host, 0)) as listening:
         port = listening.getsockname()[1]
         started, failed = Event(), list[BaseException]()
-        server = DrainingServer(create_app(settings), settings, on_started=started.set)
+        app = create_app(settings)
+        app.state.on_start = started.set
+        server = Server(build_config(app, settings))
 
         def run() -> None:
             try:

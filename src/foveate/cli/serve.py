@@ -36,8 +36,8 @@ def mcp(
     HTTP, at /mcp.
     """
     from foveate.pipeline.store_with_embedder import open_store_with_embedder
-    from foveate.service.mcp.schemas import ToolLimits
     from foveate.service.mcp.stdio import serve
+    from foveate.service.mcp.tools import ToolLimits
 
     with open_store_with_embedder(store) as (opened, embedder):
         serve(

@@ -53,13 +53,13 @@ def create_app(settings: Settings) -> FastAPI:
         separate_input_output_schemas=False,
     )
     app.state.settings = settings
+    app.state.on_start = lambda: None
     app.state.app_state = AppState(settings)
     app.state.guard = build_guard(settings)
     app.state.telemetry = Telemetry(settings, app.state.app_state.request_options.recipes)
     app.state.guard.rates.on_local_count = app.state.telemetry.metrics.rate_misses.inc
     routes = [route for router in ROUTERS for route in router.routes]
-    paths = [getattr(route, "path", "") for route in routes]
-    problems.install_error_handlers(app, routes)
+    problems.install_error_handlers(app, [*routes, *app.routes])
     for router in ROUTERS:
         app.include_router(router)
     # The last one added is the outermost.
@@ -67,7 +67,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Head)
     install_layers(app, app.state.guard)
     app.add_middleware(RequestIds)
-    app.add_middleware(TelemetryMiddleware, observed=app.state.telemetry, routes=paths)
+    app.add_middleware(TelemetryMiddleware, observed=app.state.telemetry)
     app.openapi = lambda: openapi_schema(app)  # type: ignore[method-assign]
     return app
 
@@ -91,6 +91,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
             app.state.telemetry.lifespan(state),
         ):
             await warm_up(state)
+            app.state.on_start()
             yield shared
     finally:
         await state.close()

@@ -56,7 +56,10 @@ class RequestIds(Layer):
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                MutableHeaders(raw=message.setdefault("headers", []))[HEADER] = request_id
+                headers = MutableHeaders(raw=message.setdefault("headers", []))
+                headers[HEADER] = request_id
+                if scope["app"].state.app_state.draining:
+                    headers["connection"] = "close"
             await send(message)
 
         try:

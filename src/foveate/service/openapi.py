@@ -118,6 +118,11 @@ EXAMPLES = {
 REF = "#/components/{kind}/{name}"
 PUBLIC_PATHS = ("/healthz", "/readyz")
 """Asked without a key."""
+VALUES = (
+    "Citation", "ConfirmedCitation", "DanglingMarker", "Decision", "Manifest", "PublishedCurve",
+    "Quotation", "RefusedCitation", "Source", "StageTrace",
+)  # fmt: skip
+"""The library's values in answers: written with all their fields, defaults too."""
 FRAMEWORK_SCHEMAS = ("HTTPValidationError", "ValidationError")
 TAGS = {
     "contexts": "From a question to a context that fits, and to an answer.",
@@ -163,6 +168,8 @@ def build_openapi(app: FastAPI) -> dict[str, Any]:
     schemas = components.setdefault("schemas", {})
     for name in FRAMEWORK_SCHEMAS:
         schemas.pop(name, None)
+    for model in set(VALUES) & set(schemas):
+        schemas[model]["required"] = list(schemas[model]["properties"])
     schemas.update(_problem_schemas(), Candidate=CANDIDATE_SCHEMA, Bundle=BUNDLE_SCHEMA)
     _enumerate_names(schemas, app)
     components["headers"] = {"RequestId": REQUEST_ID_HEADER, "RetryAfter": RETRY_AFTER_HEADER}

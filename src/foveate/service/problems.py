@@ -36,54 +36,8 @@ from foveate.core.errors import (
     InvalidRequest,
     UnknownName,
 )
+from foveate.service.wire.errors import own_error, shorten, wrong_fields
 from foveate.service.wire.json import encode_json
-
-_MESSAGES = {
-    "dict_type": "must be an object",
-    "model_type": "must be an object",
-    "model_attributes_type": "must be an object",
-    "missing": "is missing",
-    "string_pattern_mismatch": "is empty, or holds what it may not",
-}
-_REQUEST_PARTS = ("body", "query", "path")
-
-
-def wrong_fields(errors: Iterable[Mapping[str, Any]], body: Any) -> list[dict[str, str]]:
-    """The `field` and `message` of each error, the innermost first; an empty `field` is the body.
-
-    The framework reports a field of several types once for each; here it is one field.
-    """
-    found: dict[str, list[str]] = {}
-    for error in errors:
-        messages = found.setdefault(field_path(error, body), [])
-        said = _MESSAGES.get(error["type"]) or _rephrase(str(error["msg"]))
-        if said not in messages:
-            messages.append(said)
-    named = [{"field": field, "message": ", or ".join(said)} for field, said in found.items()]
-    return sorted(named, key=lambda one: -one["field"].count("."))
-
-
-def field_path(error: Mapping[str, Any], body: Any) -> str:
-    """The path of a wrong field in the request, as in `candidates.3.score`."""
-    place = tuple(error["loc"])
-    if place[:1] != ("body",):
-        return ".".join(map(str, place[1:] if place[0] in _REQUEST_PARTS else place))
-    here, kept = body, []
-    for part in place[1:]:
-        if (isinstance(here, dict) and part in here) or (
-            isinstance(here, list) and isinstance(part, int) and part < len(here)
-        ):
-            here = here[part]
-        elif error["type"] != "missing" or part != place[-1]:
-            continue  # a name that the framework gives to one of several types
-        kept.append(str(part))
-    return ".".join(kept)
-
-
-def _rephrase(message: str) -> str:
-    """`Input should be a valid integer` as `must be a valid integer`."""
-    return message.replace("Input should", "must").replace("String should", "must")
-
 
 MEDIA_TYPE = "application/problem+json"
 MAX_DETAIL_LENGTH = 1_000
@@ -210,16 +164,11 @@ def _problem_from_fields(error: RequestValidationError) -> ProblemError:
     for one in found:  # an error, its frames and their list of errors hold each other, and the body
         if isinstance(own := one.get("ctx", {}).get("error"), Exception):
             own.__traceback__ = None
-    for one in found:
-        own = one.get("ctx", {}).get("error")
-        if isinstance(own, FoveateError):
-            known = problem_from_error(own)
-            inner = known.extensions.get("field")
-            if isinstance(own, UnknownName) and own.kind in ("field", "parameter"):
-                inner = _shorten(own.name)
-            path = ".".join(filter(None, (field_path(one, error.body), inner)))
-            known.extensions["field"] = path or None
-            return known
+    named = own_error(found, error.body)
+    if named is not None:
+        known = problem_from_error(named[0])
+        known.extensions["field"] = named[1] or None
+        return known
     whole = any(one["loc"] == ("body",) for one in found)
     if whole and isinstance(error.body, bytes):
         return ProblemError(415, "media-type", "send application/json")
@@ -246,13 +195,7 @@ def _invalid_request_parts(error: InvalidRequest) -> tuple[str, dict[str, Any]]:
 
 
 def _shorten(text: str) -> str:
-    """One printable line of bounded length."""
-    if len(text) > 4 * MAX_DETAIL_LENGTH:  # the middle is not shown
-        text = f"{text[: 2 * MAX_DETAIL_LENGTH]} {text[-2 * MAX_DETAIL_LENGTH :]}"
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
-    if len(line) <= MAX_DETAIL_LENGTH:
-        return line
-    return f"{line[: MAX_DETAIL_LENGTH // 2]} … {line[-MAX_DETAIL_LENGTH // 2 :]}"
+    return shorten(text, MAX_DETAIL_LENGTH)
 
 
 _STATUS_SENTENCES = {

@@ -1,4 +1,4 @@
-"""`foveate serve`: the application in one server process, or in several.
+"""`foveate serve`: the application in one server process, or in several under uvicorn's supervisor.
 
 At SIGTERM or Ctrl-C it reports at once that it is not ready, and still accepts requests for `drain`
 seconds, until callers notice. Then it accepts no more, finishes the open ones, and ends with 0. A
@@ -8,21 +8,26 @@ second signal skips the wait for callers; a third one that for requests.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import signal
 import socket
-from collections.abc import Callable
+import sys
 from functools import partial
-from types import FrameType
+from multiprocessing import parent_process
+from multiprocessing.process import BaseProcess
+from threading import Thread
+from typing import Any
 
 from fastapi import FastAPI
 from uvicorn import Config, Server
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
 
 from foveate.core.errors import ExternalError, FoveateError
 from foveate.plugins import broken
 from foveate.service.app import create_app
+from foveate.service.app_state import AppState
 from foveate.service.guard import build_guard
 from foveate.service.limits.connections import Connection
 from foveate.service.observe import logs
@@ -30,106 +35,36 @@ from foveate.service.observe.processes import shared_metrics_folder
 from foveate.service.request_options import RequestOptions
 from foveate.service.settings import Settings
 from foveate.service.start import check_start
-from foveate.service.workers import ParentLine, WorkerProcesses
 
 BACKLOG = 2_048
 """Connections that wait to be accepted."""
-GC_THRESHOLD = 10_000
-"""New objects after which cycles are collected."""
+HANGING_SECONDS = 20
+"""Seconds after which a process that does not answer its supervisor is replaced."""
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 log = logging.getLogger("foveate.service")
 
 
-class DrainingServer(Server):
-    """A server that is not ready some time before it stops.
+class Workers(Multiprocess):
+    """uvicorn's supervisor, which hands further stop signals on to processes that are ending."""
 
-    `leash`: the pipe to the parent, if it is one of several; the parent hands signals on.
-    """
+    def keep_subprocess_alive(self) -> None:
+        """Replace processes that ended or hang."""
+        for process in self.processes:
+            process.child_conn.close()  # or the end of one that is being asked is not noticed
+        super().keep_subprocess_alive()
 
-    def __init__(
-        self,
-        app: FastAPI,
-        settings: Settings,
-        *,
-        on_started: Callable[[], None] | None = None,
-        leash: ParentLine | None = None,
-    ) -> None:
-        super().__init__(build_config(app, settings, shares=leash is not None))
-        self._app = app
-        self._drain = settings.drain
-        self._on_started = on_started
-        self._parent = leash
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop_requests = 0
+    def join_all(self) -> None:
+        """Wait for the end of all processes."""
+        while any(process.process.is_alive() for process in self.processes):
+            if self.signal_queue:
+                self.signal_queue.clear()
+                self.terminate_all()
+            self.processes[0].process.join(0.1)
+        super().join_all()
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and report it."""
-        self._loop = asyncio.get_running_loop()
-        await super().startup(sockets)
-        if not self.started:
-            return
-        for listening in sockets or ():
-            listening.listen(BACKLOG)
-        if self._parent is not None:
-            self._parent.on_parent_exit(self.request_stop)
-            self._parent.send_ready()
-        if self._on_started is not None:
-            self._on_started()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Handle a signal."""
-        if self._parent is None or sig != signal.SIGINT:
-            self.request_stop()
-
-    def request_stop(self) -> None:
-        """Stop as at a signal; from any thread."""
-        self._stop_requests += 1
-        if self._stop_requests > 2:
-            self.force_exit = True
-        if self._loop is None:
-            self.should_exit = True
-        else:
-            self._loop.call_soon_threadsafe(self._begin_drain)
-
-    def _begin_drain(self) -> None:
-        """Report not ready; each response from now on is the last of its connection."""
-        self._app.state.app_state.draining = True
-        close = (b"connection", b"close")
-        if close not in self.config.encoded_headers:
-            self.config.encoded_headers.append(close)
-            headers = self.server_state.default_headers
-            self.server_state.default_headers = [*headers, close]
-        if self._stop_requests > 1 or not self._drain:
-            self.should_exit = True
-        else:
-            if self._parent is None:
-                text = "ends in %g seconds, so that callers notice; a second signal ends it now"
-                log.info(text, self._drain)
-            stop = partial(setattr, self, "should_exit", True)
-            asyncio.get_running_loop().call_later(self._drain, stop)
-
-
-def build_config(app: FastAPI, settings: Settings, *, shares: bool = False) -> Config:
-    """The server's settings: no access log of its own, and no server header.
-
-    `shares`: it shares the port with others, and accepts one connection at a time, so that none
-    accepts all that wait.
-    """
-    return Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        access_log=False,
-        server_header=False,
-        log_config=None,
-        lifespan="on",
-        ws="none",
-        http=Connection,
-        backlog=1 if shares else BACKLOG,
-        h11_max_incomplete_event_size=settings.header_bytes,
-        proxy_headers=False,  # guard.py: from proxies that the settings name
-        timeout_graceful_shutdown=int(settings.grace),
-    )
+    def handle_hup(self) -> None:
+        """Go on: what rotates logs sends it."""
 
 
 def serve(settings: Settings) -> int:
@@ -142,45 +77,101 @@ def serve(settings: Settings) -> int:
     for one in broken():
         log.warning("%s", one)
     if settings.audit is not None and hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what rotates logs sends it; workers inherit
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what rotates logs sends it
     check_start(settings)
     if settings.workers == 1:
-        server = _build_server(settings)
+        server = Server(build_config(build_app(settings), settings))
+        for number in STOP_SIGNALS:  # before the server takes over, and once it has ended
+            signal.signal(number, lambda *_: sys.exit(0))
         with open_listener(settings) as port:
             server.run([port])
         return 0 if server.started else 1
     build_guard(settings)
     RequestOptions(settings)
+    config = build_config(partial(build_worker, settings), settings)
     with open_listener(settings) as port, shared_metrics_folder():
-        return WorkerProcesses(settings=settings, listener=port, run=run_worker).serve()
+        workers = Workers(config, [port])
+        workers.run()
+    return int(any(one.exitcode == STARTUP_FAILURE for one in workers.processes))
 
 
-def _build_server(settings: Settings, leash: ParentLine | None = None) -> DrainingServer:
+def build_config(app: object, settings: Settings) -> Config:
+    """The server's settings: no access log of its own, and no server header."""
+    return Config(
+        app,  # type: ignore[arg-type]  # an application, or a function that makes one
+        factory=not isinstance(app, FastAPI),
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        access_log=False,
+        server_header=False,
+        log_config=None,
+        lifespan="on",
+        ws="none",
+        http=Connection,
+        backlog=BACKLOG,
+        h11_max_incomplete_event_size=settings.header_bytes,
+        proxy_headers=False,  # guard.py: from proxies that the settings name
+        timeout_graceful_shutdown=int(settings.grace),
+        timeout_worker_healthcheck=HANGING_SECONDS,
+    )
+
+
+def build_app(settings: Settings) -> FastAPI:
+    """The application, which drains at a stop signal."""
     app = create_app(settings)
-    return DrainingServer(app, settings, leash=leash, on_started=reduce_garbage_collection)
+    app.state.on_start = partial(drain_on_signals, app.state.app_state)
+    return app
 
 
-def run_worker(settings: Settings, port: socket.socket, leash: ParentLine) -> int:
-    """Run one of several processes; its exit code."""
+def build_worker(settings: Settings) -> FastAPI:
+    """The application of one of several processes, which ends with its supervisor."""
     logs.configure_logging(settings)
     try:
-        server = _build_server(settings, leash)
+        return build_app(settings)
     except FoveateError as error:
         log.error("%s", error)  # noqa: TRY400  # said in full; where it was raised says nothing
-        return os.EX_CONFIG
-    server.run([port])
-    return 0 if server.started else 1
+        sys.exit(STARTUP_FAILURE)
 
 
-def reduce_garbage_collection() -> None:
-    """Collect reference cycles less often: an assembly leaves none.
+def drain_on_signals(state: AppState) -> None:
+    """From now on, a stop signal reports not ready first; the server gets it `drain` seconds later.
 
-    Objects from before the first request stay; looking through them takes longer than most
-    requests.
+    A second one, and a third one, reach it at once.
     """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD, 10, 10)
+    loop, parent = asyncio.get_running_loop(), parent_process()
+    stop: Any = signal.getsignal(signal.SIGTERM)  # the server's own
+    count = 0
+
+    def pass_on() -> None:
+        stop(signal.SIGINT, None)
+
+    def handle(number: int, _: object) -> None:
+        if parent is None or number != signal.SIGINT:  # a terminal sends it to every process
+            loop.call_soon_threadsafe(begin)
+
+    def begin() -> None:
+        nonlocal count
+        count += 1
+        state.draining = True
+        if count > 1 or not state.settings.drain:
+            pass_on()
+            return
+        if parent is None:
+            text = "ends in %g seconds, so that callers notice; a second signal ends it now"
+            log.info(text, state.settings.drain)
+        loop.call_later(state.settings.drain, lambda: pass_on() if count == 1 else None)
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, handle)
+    if parent is not None:
+        Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    """A supervisor that is killed leaves no process behind that holds the port."""
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def open_listener(settings: Settings) -> socket.socket:

@@ -14,7 +14,6 @@ from foveate import plugins
 from foveate.core.errors import BadInput, ExternalError, FoveateError
 from foveate.pipeline.store_with_embedder import load_recorded_embedder
 from foveate.ports import Embedder, Store
-from foveate.service.cancellation import shield
 from foveate.service.problems import ProblemError
 from foveate.service.settings import Settings
 from foveate.stores import is_lance_url, is_server_url, open_store
@@ -65,19 +64,13 @@ class TenantStores:
     @contextmanager
     def borrow(self, tenant: str) -> Iterator[TenantStore]:
         """The tenant's store, open within the block; raises a 404 or 503 problem."""
-        opened: TenantStore | None = None
+        opened = self._acquire(tenant)
         try:
-            with shield():
-                opened = self._acquire(tenant)
             yield opened
         finally:
-            if opened is not None:
-                self._release(opened)
-
-    def _release(self, opened: TenantStore) -> None:
-        with shield(), self._lock:
-            opened.users -= 1
-            self._close_idle()
+            with self._lock:
+                opened.users -= 1
+                self._close_idle()
 
     @contextmanager
     def borrow_all(self) -> Iterator[list[TenantStore]]:

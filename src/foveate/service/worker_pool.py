@@ -1,7 +1,7 @@
 """Bounded CPU work on a few threads.
 
 A waiting request that is cancelled gives up its place at once. A running one keeps its place until
-it ends, and is cancelled (`cancellation.py`) when its time is over. A request that finds all
+it ends, which is at its next step (`deadline.py`) when its time is over. A request that finds all
 places taken is refused at once. Each lane has places of its own: one job of a lane runs at a time,
 and after each job the lane goes to the end of the queue for threads.
 """
@@ -20,14 +20,10 @@ from typing import Any, TypeVar
 
 from fastapi import Request
 
-from foveate.service.cancellation import CancellableCall
+from foveate.service.deadline import DEADLINE, DeadlineExceeded
 from foveate.service.problems import ProblemError, busy_problem
 
 T = TypeVar("T")
-
-CANCEL_RETRY_SECONDS = 0.2
-"""Seconds after which work that is to end is told again."""
-
 
 THREAD_START_SECONDS = 5.0
 """Seconds that threads wait for one another where all of them run the same."""
@@ -65,34 +61,27 @@ class WorkerPool:
         """About how many requests wait."""
         return max(0, self.in_use - self._threads)
 
-    async def run(
-        self, request: Request, call: Callable[[], T], *, stops: bool = False, lane: str = ""
-    ) -> T:
+    async def run(self, request: Request, call: Callable[[], T], *, lane: str = "") -> T:
         """The call's value; raises a 503 or 504 problem, `ClientDisconnect`, or its own error.
 
-        `stops`: it is cancelled when its time is over, even if the client is gone. `lane`: it runs
-        after the earlier calls in the lane.
+        `lane`: it runs after the earlier calls in the lane.
         """
         if self._taken[lane] >= (1 if lane else self._threads) + self._waiting:
             raise busy_problem("all places are taken; come again in a second")
-        loop = asyncio.get_running_loop()
-        begun = loop.time()
+        context = contextvars.copy_context()
+        context.run(DEADLINE.set, asyncio.get_running_loop().time() + self._seconds)
         self._change_count(lane, 1)
-        job = CancellableCall(call)
         started: list[Future[T]] = []
-        work = self._run_in_turn(partial(contextvars.copy_context().run, job), lane, started)
+        work = self._run_in_turn(partial(context.run, call), lane, started)
         try:
             return await run_while_connected(request, work, self._seconds)
-        except TimeoutError:
+        except (TimeoutError, DeadlineExceeded):
             raise self._timeout_problem(started) from None
         finally:
-            if not started:  # what has not begun never will
+            if started:
+                started[0].cancel()
+            else:  # what has not begun never will
                 self._change_count(lane, -1)
-            elif not started[0].cancel() and stops and not started[0].done():
-                timer = loop.call_at(
-                    begun + self._seconds, _cancel_repeatedly, loop, job, started[0]
-                )
-                started[0].add_done_callback(lambda _: loop.call_soon_threadsafe(timer.cancel))
 
     async def _run_in_turn(self, call: Callable[[], T], lane: str, started: list[Future[T]]) -> T:
         """The call's value; `started` gets its future once no earlier call of the lane runs."""
@@ -152,15 +141,6 @@ class WorkerPool:
         for task in self._queued:
             task.cancel()
         await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
-
-
-def _cancel_repeatedly(
-    loop: asyncio.AbstractEventLoop, job: CancellableCall[Any], done: Future[Any]
-) -> None:
-    """Cancel the job, and again later: it may have been shielded."""
-    if not done.done():
-        job.cancel()
-        loop.call_later(CANCEL_RETRY_SECONDS, _cancel_repeatedly, loop, job, done)
 
 
 async def run_while_connected(request: Request, work: Awaitable[T], seconds: float | None) -> T:

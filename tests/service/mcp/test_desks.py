@@ -11,8 +11,8 @@ import pytest
 
 from foveate.service.app_state import AppState
 from foveate.service.auth.caller import Caller
-from foveate.service.mcp import calls
 from foveate.service.mcp.http import _authentication
+from foveate.service.mcp.server import read_arguments
 from foveate.service.settings import Settings
 
 ASKED = {"query": "How deep is the well?"}
@@ -47,7 +47,8 @@ def test_what_is_kept_for_one_tenant_is_not_there_for_another(held: AppState) ->
     hits = []
     for tenant in ("acme", "acme", "umbra"):
         before = held.cache.stats().hits if held.cache else 0
-        calls.assemble(visit(held, tenant, "assemble"), ASKED)
+        desk = visit(held, tenant, "assemble")
+        read_arguments(desk.tools[0], ASKED).run(desk)
         hits.append((held.cache.stats().hits if held.cache else 0) - before)
 
     assert hits == [0, 1, 0]

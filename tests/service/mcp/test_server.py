@@ -13,11 +13,10 @@ from mcp import types
 from mcp.shared.exceptions import MCPError
 
 from foveate.core.errors import ExternalError, StageBroke
-from foveate.service.mcp.calls import Tool, ToolContext, build_tools
 from foveate.service.mcp.results import ToolResult
-from foveate.service.mcp.schemas import ToolLimits
 from foveate.service.mcp.server import build_server
 from foveate.service.mcp.stdio import CallQueue, _build_context
+from foveate.service.mcp.tools import Tool, ToolContext, ToolLimits, build_tools
 from foveate.stores import open_store
 from mcp_agents import Agent, said, session
 
@@ -32,7 +31,7 @@ def desk(tmp_path) -> Iterator[ToolContext]:
     store.close()
 
 
-def every(desk: ToolContext) -> tuple[Tool, ...]:
+def every(desk: ToolContext) -> tuple[type[Tool], ...]:
     """The tools of a desk."""
     return build_tools(desk.limits, ["default", "citations"], ["xml"])
 
@@ -42,7 +41,10 @@ def serving(
     desk: ToolContext, work: Callable[..., ToolResult], turns: CallQueue, **options
 ) -> Iterator[Agent]:
     """A session with a server whose search does this."""
-    made = [replace(t, function=work) if t.name == "search" else t for t in every(desk)]
+    made = [
+        type(t.__name__, (t,), {"run": lambda *_: work()}) if t.name == "search" else t
+        for t in every(desk)
+    ]
     visit = replace(desk, tools=tuple(made))
     with session(build_server(lambda _: visit, turns), **options) as agent:
         yield agent

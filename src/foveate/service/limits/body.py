@@ -8,7 +8,6 @@ Public paths take no body, or anybody could fill that room.
 from __future__ import annotations
 
 import asyncio
-import gc
 import re
 import zlib
 from collections import Counter
@@ -29,10 +28,6 @@ from foveate.service.limits.asgi import (
 from foveate.service.problems import ProblemError, busy_problem
 
 GZIP_WBITS = 16 + zlib.MAX_WBITS
-COLLECT_AFTER_BYTES = 4_000_000
-"""Bytes of bodies that are not left to the collector, which comes by seldom (`run.py`)."""
-
-
 UTF8 = {b"utf-8", b"utf8", b"us-ascii"}
 """What a body may be declared as; ASCII is UTF-8 as well."""
 _CHARSET = re.compile(rb';[ \t]*charset[ \t]*=[ \t]*"?([^;" \t]*)', re.IGNORECASE)
@@ -88,7 +83,6 @@ class BodyLimit(Layer):
         self._most = most
         self._memory = _BodyMemory(together=max(most, together), each=max(most, together // 2))
         self._seconds = seconds
-        self._uncollected = 0
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Receive the body, and hand it on in one piece."""
@@ -106,15 +100,7 @@ class BodyLimit(Layer):
             if body is not None:  # None: the client disconnected
                 await self._app(scope, _replay_body(body, receive), send)
         finally:
-            self._collect_garbage(taken.size)
             taken.release()
-
-    def _collect_garbage(self, size: int) -> None:
-        """Free what errors and their frames hold in reference cycles; it may be bodies."""
-        self._uncollected += size
-        if self._uncollected > COLLECT_AFTER_BYTES:
-            self._uncollected = 0
-            gc.collect(0)
 
     async def _read_body(
         self, scope: Scope, receive: Receive, taken: _Reservation

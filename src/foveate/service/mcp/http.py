@@ -18,10 +18,9 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
-from foveate.service.mcp.calls import ToolCallError, ToolContext, build_tools
 from foveate.service.mcp.results import ToolResult
-from foveate.service.mcp.schemas import ToolLimits
 from foveate.service.mcp.server import Authentication, RunCall, build_server
+from foveate.service.mcp.tools import ToolCallError, ToolContext, ToolLimits, build_tools
 from foveate.service.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def _pool_runner(state: AppState) -> RunCall:
 
     async def run(work: Callable[[], ToolResult]) -> ToolResult:
         try:
-            return await state.pool.run(Request({"type": "http"}, _wait_forever), work, stops=True)
+            return await state.pool.run(Request({"type": "http"}, _wait_forever), work)
         except ProblemError as error:
             raise ToolCallError(str(error.detail)) from error
 

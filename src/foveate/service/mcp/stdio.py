@@ -20,9 +20,8 @@ from foveate.core.errors import MissingExtra
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder, Store
-from foveate.service.mcp.calls import ToolCallError, ToolContext, build_tools
-from foveate.service.mcp.schemas import ToolLimits
 from foveate.service.mcp.server import build_server
+from foveate.service.mcp.tools import ToolCallError, ToolContext, ToolLimits, build_tools
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -112,8 +111,8 @@ def _build_context(
     ports: dict[str, Any] = {"store": store, "embedder": embedder}
     recipes, formats = plugins.recipe_table(), plugins.component_registry().formats
 
-    def options(*, recipe: str | None, budget: int, format: str | None) -> AssembleOptions:
-        return AssembleOptions(recipe=recipes[recipe or "default"], budget=budget, format=format)
+    def options(*, recipe: str, budget: int, format: str | None) -> AssembleOptions:
+        return AssembleOptions(recipe=recipes[recipe], budget=budget, format=format)
 
     @contextmanager
     def assembler(options: AssembleOptions, *, store: bool) -> Iterator[Assembler]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter as Counts
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import choose_encoder
@@ -24,8 +23,6 @@ from foveate.pipeline.observers import ASSEMBLY_STEPS, CALL_STEPS, CallFigures
 from foveate.pipeline.reason_messages import REASON_SENTENCES
 from foveate.ports import Usage
 from foveate.service.observe.processes import ensure_folder, multiprocess_registry
-
-M = TypeVar("M", Counter, Gauge, Histogram)
 
 OTHER = "other"
 INLINE = "inline"
@@ -109,19 +106,17 @@ class Metrics:
         version.labels(__version__).set(1)
 
     def _counter(self, name: str, about: str, *labels: str) -> Counter:
-        return _cache_labels(Counter(f"foveate_{name}", about, labels, registry=self.registry))
+        return Counter(f"foveate_{name}", about, labels, registry=self.registry)
 
     def _histogram(
         self, name: str, about: str, *labels: str, buckets: tuple[float, ...] = SECONDS
     ) -> Histogram:
-        return _cache_labels(
-            Histogram(f"foveate_{name}", about, labels, buckets=buckets, registry=self.registry)
-        )
+        return Histogram(f"foveate_{name}", about, labels, buckets=buckets, registry=self.registry)
 
     def _gauge(self, name: str, about: str, *labels: str, mode: Any = "livesum") -> Gauge:
         """`mode`: how the values of several processes become one."""
-        return _cache_labels(
-            Gauge(f"foveate_{name}", about, labels, registry=self.registry, multiprocess_mode=mode)
+        return Gauge(
+            f"foveate_{name}", about, labels, registry=self.registry, multiprocess_mode=mode
         )
 
     def _add_request_metrics(self) -> None:
@@ -269,9 +264,3 @@ def _budget_share(made: Context) -> float:
     documents, characters = made.budget.documents, made.budget.characters
     of_tokens = made.token_count / documents if documents else 0.0
     return max(of_tokens, len(made.text) / characters if characters else 0.0)
-
-
-def _cache_labels(metric: M) -> M:
-    """The metric, with its children by labels cached: the lookup takes a lock otherwise."""
-    metric.labels = cache(metric.labels)  # type: ignore[method-assign]  # closed lists of labels
-    return metric

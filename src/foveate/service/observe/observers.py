@@ -20,8 +20,8 @@ from foveate.pipeline.observers import (
     Observers,
     combine_observers,
 )
-from foveate.service import cancellation
 from foveate.service.app_state import AnswerSlots, AppState
+from foveate.service.deadline import deadline_observer
 from foveate.service.observe.metrics import Metrics, build_label_names
 from foveate.service.observe.request_state import REQUEST_STATE, add_log_fields, never_raise
 from foveate.service.observe.tracing import Traces, check_installed, is_tracing_enabled
@@ -165,7 +165,7 @@ class Telemetry:
         self.traces: Traces | None = None
         self.store_sizes: StoreSizes | None = None
         self.observers: Observers | None = combine_observers(
-            cancellation.cancellation_observer, StepObserver(self.metrics)
+            deadline_observer, StepObserver(self.metrics)
         )
         if is_tracing_enabled(settings):
             check_installed()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Iterable
 from time import perf_counter
 
 from starlette.datastructures import Headers
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foveate.service.limits.asgi import Layer
@@ -18,54 +17,33 @@ from foveate.service.observe.request_state import REQUEST_STATE, RequestState, l
 from foveate.service.observe.tracing import RequestSpan
 
 UNMATCHED = "unmatched"
-MOUNTED_PATHS = ("/playground", "/mcp")
-"""Applications inside ours: one name for all their paths."""
 QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 """Polled by machines: counted, but neither traced nor logged by default."""
 CLIENT_CLOSED_REQUEST = 499
 """The status, as proxies write it, of a request whose client left before the response."""
 
 
-class RouteTemplates:
-    """Finds the route of a path: `/v1/documents/{id}`, never the path itself.
+def route_template(scope: Scope) -> str:
+    """The route of a path: `/v1/documents/{document_id}`, never the path itself.
 
-    It uses the path alone, so that requests that are refused before routing are counted too.
+    By the path alone, so that requests that are refused before routing are counted too.
     """
-
-    def __init__(self, routes: Iterable[str]) -> None:
-        written = [re.sub(r":\w+}", "}", route) for route in routes]
-        self._fixed = {route for route in (*written, "/openapi.json") if "{" not in route}
-        self._patterns = [(_route_pattern(route), route) for route in written if "{" in route]
-
-    def match(self, path: str) -> str:
-        """The route of a path; `unmatched` for a path of no route."""
-        if path in self._fixed:
-            return path
-        for pattern, template in self._patterns:
-            if pattern.fullmatch(path):
-                return template
-        for name in MOUNTED_PATHS:
-            if path == name or path.startswith(f"{name}/"):
-                return name
-        return UNMATCHED
-
-
-def _route_pattern(route: str) -> re.Pattern[str]:
-    """A parameter may hold slashes, as documents' ids do."""
-    parts = re.split(r"\{[^}]*\}", route)
-    return re.compile(".+".join(map(re.escape, parts)), re.DOTALL)
+    for route in scope["app"].state.routes:
+        if route.matches(scope)[0] is not Match.NONE:
+            return str(route.path_format)
+    return UNMATCHED
 
 
 class TelemetryMiddleware(Layer):
     """The outermost layer."""
 
-    def __init__(self, app: ASGIApp, *, observed: Telemetry, routes: Iterable[str]) -> None:
+    def __init__(self, app: ASGIApp, *, observed: Telemetry) -> None:
         super().__init__(app)
-        self._telemetry, self._templates = observed, RouteTemplates(routes)
+        self._telemetry = observed
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Measure one request; an error of the measuring is logged."""
-        request = _RequestTelemetry(self._telemetry, scope, self._templates)
+        request = _RequestTelemetry(self._telemetry, scope)
         token = REQUEST_STATE.set(request.state)
         with log_errors():
             request.begin()
@@ -81,8 +59,8 @@ class TelemetryMiddleware(Layer):
 
 
 class _RequestTelemetry:
-    def __init__(self, observed: Telemetry, scope: Scope, templates: RouteTemplates) -> None:
-        self._telemetry, self._scope, self._templates = observed, scope, templates
+    def __init__(self, observed: Telemetry, scope: Scope) -> None:
+        self._telemetry, self._scope = observed, scope
         self._path = scope["path"]
         self._verb = method_label(scope["method"])
         self._status, self._bytes = 0, 0
@@ -116,7 +94,7 @@ class _RequestTelemetry:
 
     def end(self) -> None:
         seconds = perf_counter() - self._started_at
-        status, route = self._status or CLIENT_CLOSED_REQUEST, self._templates.match(self._path)
+        status, route = self._status or CLIENT_CLOSED_REQUEST, route_template(self._scope)
         metrics = self._telemetry.metrics
         metrics.in_flight.dec()
         metrics.record_request(route, self._verb, status, seconds)

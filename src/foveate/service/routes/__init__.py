@@ -17,9 +17,7 @@ def state_of(request: Request) -> AppState:
     return state
 
 
-async def run_in_pool(
-    request: Request, work: Callable[[], Any], *, stops: bool = False
-) -> Response:
-    """The work's value as JSON, computed in the worker pool; `stops`: it may be cancelled."""
+async def run_in_pool(request: Request, work: Callable[[], Any]) -> Response:
+    """The work's value as JSON, computed in the worker pool."""
     pool = state_of(request).pool
-    return json_bytes_response(await pool.run(request, lambda: encode_json(work()), stops=stops))
+    return json_bytes_response(await pool.run(request, lambda: encode_json(work())))

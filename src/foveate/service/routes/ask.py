@@ -80,7 +80,7 @@ async def ask(
 
     with ExitStack() as slots:
         slots.enter_context(state.answer_slots.slot())
-        how, context, opening = await state.pool.run(request, work, stops=True)
+        how, context, opening = await state.pool.run(request, work)
         if body.stream:
             events = stream_answer(request, context, how, opening)
             return EventStreamResponse(events, slots.pop_all())

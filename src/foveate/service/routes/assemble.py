@@ -51,7 +51,7 @@ async def assemble(
         result = assemble_request(state_of(request), caller, body)
         return result_to_json(request, caller, body, result, bundle=body.bundle)
 
-    return await run_in_pool(request, work, stops=True)
+    return await run_in_pool(request, work)
 
 
 def assemble_request(state: AppState, caller: Caller, body: AssembleRequest) -> AssemblyResult:

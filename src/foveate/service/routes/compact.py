@@ -41,7 +41,7 @@ async def compact_list(
         add_audit_fields(request.scope, principals=caller.narrow_principals(body.principals))
         return compact_request(state_of(request), caller, body)
 
-    return await run_in_pool(request, work, stops=True)
+    return await run_in_pool(request, work)
 
 
 def compact_request(state: AppState, caller: Caller, body: CompactRequest) -> dict[str, Any]:
@@ -93,4 +93,4 @@ async def expand_handle(
         )
         return expanded_to_json(body.handle, text, tokenizer)
 
-    return await run_in_pool(request, work, stops=True)
+    return await run_in_pool(request, work)

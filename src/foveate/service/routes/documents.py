@@ -19,6 +19,7 @@ from blake3 import blake3
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi import Path as PathParameter
 
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
 from foveate.ingest import Enrich
 from foveate.ingest.document_task import PreparedDocument, embed_texts
@@ -32,7 +33,7 @@ from foveate.ports import Document, Embedder, ListableStore, LoadedDocument
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
-from foveate.service.cancellation import shield
+from foveate.service.deadline import check_deadline
 from foveate.service.problems import ProblemError, problem_responses
 from foveate.service.routes import run_in_pool, state_of
 from foveate.service.settings import Settings
@@ -59,7 +60,7 @@ class DocumentWrite:
 def prepare_document(
     state: AppState, caller: Caller, name: str, body: DocumentRequest
 ) -> DocumentWrite:
-    """Everything before the write, which may be cancelled; raises `BadInput`."""
+    """Everything before the write, within its deadline; raises `BadInput`."""
     loaded, document = _load_document(name, body, Limits(chunks=state.settings.chunks))
     return prepare_loaded(state, caller, loaded, document)
 
@@ -68,18 +69,19 @@ def prepare_loaded(
     state: AppState, caller: Caller, loaded: LoadedDocument, document: Document
 ) -> DocumentWrite:
     """The same for a document that was read from a file; it gets its content hash here."""
-    with shield():
-        counter = tokenizer(TOKENIZER)
+    counter = _TimedTokenizer(tokenizer(TOKENIZER))
     limits = Limits(chunks=state.settings.chunks)
     with state.stores.borrow(caller.tenant) as opened:
         how = _chunk_settings(state.settings, counter.fingerprint, opened)
         document = replace(document, content_hash=_content_hash(document, loaded, how))
-        with shield():
-            there = _listing_store(opened).document(document.id, principals=caller.principals)
+        there = _listing_store(opened).document(document.id, principals=caller.principals)
         is_unchanged = there is not None and there.content_hash == document.content_hash
         pieces, counts = build_chunks(loaded, document, how, counter, limits)
+        check_deadline()
         described, chunks = enrich_document(document, pieces, how.enrich, counter, how.language)
-        embedder = None if is_unchanged or opened.embedder is None else _Whole(opened.embedder)
+        embedder = (
+            None if is_unchanged or opened.embedder is None else _TimedEmbedder(opened.embedder)
+        )
         return DocumentWrite(
             is_unchanged=is_unchanged,
             prepared=PreparedDocument(
@@ -166,8 +168,25 @@ def _listing_store(opened: TenantStore) -> ListableStore:
     return opened.store
 
 
-class _Whole:
-    """A shared embedder: a batch is not cancelled, and the work may be after it."""
+class _TimedTokenizer:
+    """A tokenizer that counts nothing after the deadline: chunks are counted as they are cut."""
+
+    def __init__(self, inner: Tokenizer) -> None:
+        self._inner = inner
+        self.name, self.fingerprint = inner.name, inner.fingerprint
+
+    def count(self, text: str) -> int:
+        """The tokenizer's count."""
+        check_deadline()
+        return self._inner.count(text)
+
+    def truncate(self, text: str, n: int) -> str:
+        """The tokenizer's prefix."""
+        return self._inner.truncate(text, n)
+
+
+class _TimedEmbedder:
+    """An embedder that begins no batch after the deadline."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -175,8 +194,8 @@ class _Whole:
 
     def embed(self, texts: Sequence[str]) -> Any:
         """The embedder's vectors."""
-        with shield():
-            return self._embedder.embed(texts)
+        check_deadline()
+        return self._embedder.embed(texts)
 
 
 def _load_document(
@@ -292,7 +311,7 @@ async def put_document(
     state = state_of(request)
     lane = caller.tenant
     ready = await state.write_pool.run(
-        request, lambda: prepare_document(state, caller, document_id, body), stops=True, lane=lane
+        request, lambda: prepare_document(state, caller, document_id, body), lane=lane
     )
 
     def work() -> bytes:

@@ -40,7 +40,7 @@ async def replay(
     request: Request, body: ReplayRequest, caller: Annotated[Caller, require_scope("replay")]
 ) -> Response:
     """Assemble a bundle again and compare, or explain how two runs differ."""
-    return await run_in_pool(request, lambda: run_replay(state_of(request), body), stops=True)
+    return await run_in_pool(request, lambda: run_replay(state_of(request), body))
 
 
 @router.post("/check-answer", response_model=CheckAnswer, responses=PROBLEMS)
@@ -48,7 +48,7 @@ async def check_answer(
     request: Request, body: CheckRequest, caller: Annotated[Caller, require_scope("check")]
 ) -> Response:
     """Hold an answer against the context that it was given: markers, support, figures."""
-    return await run_in_pool(request, lambda: run_check(state_of(request), body), stops=True)
+    return await run_in_pool(request, lambda: run_check(state_of(request), body))
 
 
 def run_replay(state: AppState, body: ReplayRequest) -> dict[str, Any]:

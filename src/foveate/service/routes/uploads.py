@@ -22,6 +22,7 @@ from foveate.ports import Document, LoadedDocument
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
+from foveate.service.deadline import check_deadline
 from foveate.service.problems import problem_responses
 from foveate.service.routes import state_of
 from foveate.service.routes.documents import DocumentWrite, prepare_loaded, write_document
@@ -80,13 +81,13 @@ async def upload_documents(
     state = state_of(request)
     form = read_form(request.headers.get("content-type", ""), await request.body())
     found, refused = await state.write_pool.run(
-        request, lambda: read_files(state, caller, form), stops=True, lane=caller.tenant
+        request, lambda: read_files(state, caller, form), lane=caller.tenant
     )
     kept: list[dict[str, Any]] = []
     for name, loaded in found:
         try:
             prepare = partial(prepare_upload, state, caller, name, loaded, form)
-            ready = await state.write_pool.run(request, prepare, stops=True, lane=caller.tenant)
+            ready = await state.write_pool.run(request, prepare, lane=caller.tenant)
         except BadInput as error:
             refused.append({"file": name, "detail": str(error)})
             continue
@@ -138,6 +139,7 @@ def read_files(
     )
     with Sandbox(limits) as sandbox:
         for part in form.files:
+            check_deadline()
             name = part.file or ""
             try:
                 for loaded in load_file(part.data, Path(name), limits, sandbox):

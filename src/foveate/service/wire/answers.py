@@ -1,4 +1,7 @@
-"""The bodies of responses, for the OpenAPI description. They never validate anything."""
+"""The bodies of responses, for the OpenAPI description. They never validate anything.
+
+What the library's values are written as, field by field, is described by the values themselves.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
+from foveate.answer.check import DanglingMarker
+from foveate.answer.provider_citations import ConfirmedCitation, RefusedCitation
+from foveate.answer.quotes import Quotation
+from foveate.core.types import Citation, Manifest, StageTrace
+from foveate.pipeline.curves import PublishedCurve
 from foveate.service.wire.requests import Bundle
 
 
@@ -21,19 +29,6 @@ class ReplayAnswer(BaseModel):
 
 
 Span = tuple[int, int]
-
-
-Number = int | float | str
-
-
-class SourceOut(BaseModel):
-    """Where a dropped copy came from."""
-
-    chunk_id: str
-    document_id: str
-    source: str
-    title: str
-    page: int | None
 
 
 class BlockOut(BaseModel):
@@ -55,79 +50,16 @@ class BlockOut(BaseModel):
     images: list[dict[str, Any]] = Field([], description="Shown behind it; absent without any.")
 
 
-class CitationOut(BaseModel):
-    """What a marker stands for. Spans are character ranges."""
-
-    marker: int
-    label: str
-    source: str
-    title: str
-    document_id: str
-    chunk_ids: list[str]
-    page: int | None
-    pages: list[int]
-    section: str
-    row: int | None
-    line: int | None
-    document_spans: list[Span]
-    context_spans: list[Span]
-    snippet: str
-    corroborating: list[SourceOut]
-
-
-class DecisionOut(BaseModel):
-    """What happened to one candidate, why, and the numbers that decided it."""
-
-    chunk_id: str
-    action: str
-    reason: str
-    by: str
-    numbers: dict[str, Number]
-
-
-class StageOut(BaseModel):
-    """One stage of the trace."""
-
-    stage: str
-    options: str
-    before: int
-    after: int
-    decisions: list[DecisionOut]
-    notes: dict[str, Number]
-
-
-class ManifestOut(BaseModel):
-    """The hashes that make a context replayable."""
-
-    schema_: int = Field(alias="schema")
-    version: str
-    recipe: str
-    recipe_hash: str
-    query_hash: str
-    inputs_hash: str
-    budget_hash: str
-    state_root: str
-    tokenizer: str
-    tokenizer_fingerprint: str
-    output_hash: str
-    budget_tokens: int | None
-    token_count: int
-    exact: bool
-    index: str
-    unicode: str = Field("", description="Version of the tables of letters.")
-    when: str = Field("", description="ISO 8601; in no hash.")
-
-
 class ContextOut(BaseModel):
     """A context: the text that is sent, and everything needed to defend it."""
 
     text: str
     token_count: int
     blocks: list[BlockOut]
-    citations: list[CitationOut]
-    trace: list[StageOut]
+    citations: list[Citation]
+    trace: list[StageTrace]
     metrics: dict[str, Any]
-    manifest: ManifestOut
+    manifest: Manifest
 
 
 class FoundOut(BaseModel):
@@ -155,14 +87,6 @@ class SupportOut(BaseModel):
     text: str
 
 
-class QuotationOut(BaseModel):
-    """Words in quotation marks: `verbatim`, `altered` or `missing` in what is cited."""
-
-    text: str
-    span: Span
-    verdict: str
-
-
 class ClaimOut(BaseModel):
     """A sentence that says something. `faults`: what is wrong with it; empty where nothing is."""
 
@@ -175,16 +99,7 @@ class ClaimOut(BaseModel):
     over_cited: list[int]
     contradictions: list[str]
     figures: list[str]
-    quotations: list[QuotationOut]
-
-
-class DanglingOut(BaseModel):
-    """A marker that names nothing shown, and why."""
-
-    text: str
-    span: Span
-    name: str
-    reason: str
+    quotations: list[Quotation]
 
 
 class CheckAnswer(BaseModel):
@@ -194,7 +109,7 @@ class CheckAnswer(BaseModel):
     support: float | None
     cited: list[int]
     unused: list[int]
-    dangling: list[DanglingOut]
+    dangling: list[DanglingMarker]
     claims: list[ClaimOut]
 
 
@@ -207,27 +122,6 @@ class UsageOut(BaseModel):
     cost: float | None
 
 
-class ProviderCitationOut(BaseModel):
-    """A citation of the provider's own that holds. `span`: in the answer, in characters."""
-
-    kind: str
-    span: Span
-    markers: list[int]
-    cited_text: str
-    context_spans: list[Span]
-    document_spans: list[Span]
-
-
-class RefusedCitationOut(BaseModel):
-    """One that does not hold, and why."""
-
-    kind: str
-    span: Span
-    reason: str
-    markers: list[int]
-    cited_text: str
-
-
 class AskAnswer(BaseModel):
     """An answer with what can be said of it; the last event of a stream holds the same."""
 
@@ -235,13 +129,13 @@ class AskAnswer(BaseModel):
     answer: str
     model: str
     finish: str
-    citations: list[CitationOut]
-    given: list[ProviderCitationOut]
-    refused: list[RefusedCitationOut]
+    citations: list[Citation]
+    given: list[ConfirmedCitation]
+    refused: list[RefusedCitation]
     check: CheckAnswer
     usage: UsageOut
     context_tokens: int
-    manifest: ManifestOut
+    manifest: Manifest
 
 
 EVENT_SCHEMA: dict[str, Any] = {
@@ -351,20 +245,10 @@ class RecipeAnswer(BaseModel):
     toml: str = Field(description="As `foveate recipes show` prints it.")
 
 
-class CurveOut(BaseModel):
-    """How often a model answered right, by where the evidence stood; from a publication."""
-
-    name: str
-    source: str = Field(description="Who measured it, and where it is published.")
-    model: str = Field(description="The model that was measured; empty where there is none.")
-    positions: list[float] = Field(description="Relative places in the context, 0 to 1, rising.")
-    accuracy: list[float] = Field(description="Right answers there, in per cent.")
-
-
 class CurvesAnswer(BaseModel):
     """All published curves."""
 
-    curves: list[CurveOut]
+    curves: list[PublishedCurve]
 
 
 class Limits(BaseModel):

@@ -11,7 +11,6 @@ from foveate.service.wire.requests import (
     PositiveTokens,
     Principals,
     RequestModel,
-    max_items,
 )
 
 MAX_MESSAGES = 100_000
@@ -22,7 +21,6 @@ class CompactRequest(RequestModel):
 
     messages: Annotated[
         list[dict[str, Any]],
-        max_items(MAX_MESSAGES),
         Field(
             min_length=1,
             max_length=MAX_MESSAGES,
@@ -36,7 +34,6 @@ class CompactRequest(RequestModel):
     ] = None
     tools: Annotated[
         list[dict[str, Any]],
-        max_items(10_000),
         Field(max_length=10_000, description="Tool schemas, which share the budget."),
     ] = Field(default_factory=list)
     tokenizer: Annotated[
@@ -50,8 +47,10 @@ class CompactRequest(RequestModel):
     ] = ""
     pinned: Annotated[
         list[int],
-        max_items(MAX_MESSAGES),
-        Field(description="Places of messages that stay verbatim, counted from 0."),
+        Field(
+            max_length=MAX_MESSAGES,
+            description="Places of messages that stay verbatim, counted from 0.",
+        ),
     ] = Field(default_factory=list)
     form: Annotated[
         Literal["openai", "responses", "anthropic", "gemini"] | None,
