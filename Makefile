@@ -275,7 +275,8 @@ docs: $(VENV)/dev.stamp ## write the generated pages anew and run every example
 
 site: $(VENV)/dev.stamp ## the documentation as pages for a browser, in build/site; warnings are errors
 	$(call say,site: the documentation for a browser)
-	@PYTHONPATH=src $(PY) -m tools.docsite
+	@PYTHONWARNINGS=ignore $(BIN)/sphinx-build -q -W -j $(JOBS) -c tools/docsite -d build/site-trees . \
+		build/site || { rm -rf build/site-trees; exit 1; }
 
 golden: $(VENV)/dev.stamp ## accept what the code gives now as the golden files
 	@$(PY) -m pytest -q tests --update-golden
