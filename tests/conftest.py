@@ -74,8 +74,8 @@ MARKS = {
         "stores/test_soak", "stores/test_transactions",
     ),
     "release": (
-        "test_artefacts", "test_audit", "test_changelog", "test_install", "test_licences",
-        "test_matrix", "test_packaging", "test_published", "test_release_check", "test_sbom",
+        "test_artefacts", "test_changelog", "test_install", "test_matrix", "test_packaging",
+        "test_published", "test_release",
     ),
 }  # fmt: skip
 """Marks of the tests whose file and name begin so; pyproject.toml explains them."""

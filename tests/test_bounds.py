@@ -9,7 +9,7 @@ from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
-from tools import install_size, sizes, smoke, wheels
+from tools import install_size, sizes, smoke
 
 import fuzz
 from source_tree import ROOT
@@ -48,17 +48,6 @@ def test_a_house_without_files_is_none(tmp_path, monkeypatch):
 
     with pytest.raises(SystemExit, match="no file in"):
         sizes.main()
-
-
-def test_no_environment_is_no_pass(tmp_path, monkeypatch, capsys):
-    """F1: where no Python is named nothing was tried, and that is no success."""
-    monkeypatch.setattr(wheels, "supported", list)
-    monkeypatch.setattr(wheels, "told", dict)
-    monkeypatch.setattr(wheels, "build", lambda: tmp_path)
-    monkeypatch.setattr("sys.argv", ["wheels", "--extras", "serve"])
-
-    assert wheels.main() == 1
-    assert "0 of 0 environments" in capsys.readouterr().out
 
 
 def test_no_case_is_no_pass(monkeypatch, capsys):

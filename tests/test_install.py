@@ -8,19 +8,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tools.install import NoCounterpartError, by_uv, contradicted, settings, translated
+from tools.install import by_uv, uv_environment
 
 NAME = "harbour_tide"
-INDEX = "index" + "-url"  # in pieces: no tracked file sets one
-LISTED = f"""\
-global.{INDEX}='https://a.example/simple'
-global.extra-{INDEX}='https://b.example/simple https://c.example/simple'
-install.{INDEX}='https://d.example/simple'
-list.format='columns'
-:env:.find-links='/one /two'
-:env:.default-timeout='180'
-:env:.progress-bar='off'
-"""
 
 
 def wheel(folder: Path) -> str:
@@ -70,31 +60,27 @@ def lock(folder: Path, sha256: str) -> Path:
     return path
 
 
-def test_what_pip_is_told_is_told_to_uv():
+def test_what_pip_is_told_is_told_to_uv(tmp_path, monkeypatch):
     """The section of the command and then the environment decide, as with pip."""
-    assert translated(settings(LISTED)) == {
-        "UV_DEFAULT_INDEX": "https://d.example/simple",
-        "UV_INDEX": "https://b.example/simple https://c.example/simple",
-        "UV_FIND_LINKS": "/one,/two",
-        "UV_HTTP_TIMEOUT": "180",
-    }
+    index = "index" + "-url"  # in pieces: no tracked file sets one
+    settings = tmp_path / "pip.conf"
+    settings.write_text(
+        f"[global]\n{index} = https://a.example/simple\ntimeout = 9\n"
+        f"extra-{index} =\n    https://b.example/simple\n    https://c.example/simple\n"
+        f"[install]\n{index} = https://d.example/simple\n[list]\nformat = columns\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(settings))
+    monkeypatch.setenv("PIP_FIND_LINKS", "/one /two")
+    monkeypatch.setenv("PIP_DEFAULT_TIMEOUT", "180")
+    monkeypatch.setenv("UV_INDEX_URL", "https://nowhere.invalid/simple")
 
+    told = uv_environment()
 
-@pytest.mark.parametrize(
-    "told", [{"target": "elsewhere"}, {"cert": "~/own.pem"}, {"find-links": "/a,b"}]
-)
-def test_what_cannot_be_told_to_uv_is_left_to_pip(told):
-    """A setting without a known counterpart is no reason to guess."""
-    with pytest.raises(NoCounterpartError, match=f"pip's setting '{next(iter(told))}'"):
-        translated(told)
-
-
-def test_a_constraint_is_held_against_the_lock():
-    """The lock pins everything: a constraint can only agree, be about others, or contradict."""
-    pins = "numpy==2.4.0 \\\n    --hash=sha256:12\n"
-
-    assert contradicted(pins, ["numpy<3  # for us", "torch<=2", ""]) == ""
-    assert contradicted(pins, ["torch<=2", "NumPy<2"]) == "NumPy<2"
+    assert told["UV_DEFAULT_INDEX"] == "https://d.example/simple"
+    assert told["UV_INDEX"] == "https://b.example/simple https://c.example/simple"
+    assert told["UV_FIND_LINKS"] == "/one,/two"
+    assert told["UV_HTTP_TIMEOUT"] == "180"
+    assert "UV_INDEX_URL" not in told
 
 
 def test_uv_installs_from_where_pip_is_told_to(index, tmp_path):
@@ -118,14 +104,8 @@ def test_another_package_than_the_locks_is_refused(index, tmp_path):
     assert not (tmp_path / "there" / f"{NAME}.py").exists()
 
 
-def test_a_contradiction_and_a_wish_leave_it_to_pip(index, tmp_path, monkeypatch):
-    """Where a constraint contradicts the lock, or somebody says so, uv is not asked."""
-    locked = lock(tmp_path, wheel(index))
-    (tmp_path / "caps.txt").write_text(f"{NAME}<1\n", encoding="utf-8")
-
-    monkeypatch.setenv("PIP_CONSTRAINT", str(tmp_path / "caps.txt"))
-    assert by_uv(locked, ["--target", str(tmp_path / "there")]) == (
-        f"a constraint of pip's settings contradicts the lock: {NAME}<1"
-    )
+def test_a_wish_leaves_it_to_pip(index, tmp_path, monkeypatch):
+    """Where somebody says so, uv is not asked."""
     monkeypatch.setenv("FOVEATE_INSTALLER", "pip")
-    assert by_uv(locked, ["--target", str(tmp_path / "there")]) == "FOVEATE_INSTALLER says so"
+
+    assert by_uv(lock(tmp_path, wheel(index)), []) == "FOVEATE_INSTALLER says so"

@@ -206,7 +206,7 @@ def tables() -> None:
 
 def serve() -> None:
     """The service starts, answers a request and ends when it is told to."""
-    words = [str(FOVEATE), "serve", "--port", "0"]
+    words = [str(FOVEATE), "serve", "--port", "0", "--create"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, encoding="utf-8") as running:
         assert running.stderr
         lines = []

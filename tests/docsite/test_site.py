@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from tools.docsite.order import FOLDERS
 
 import foveate
 from browsing import NARROW, WIDE, Visit, started
 from source_tree import ROOT
 
+FOLDERS = ("stages", "formats", "recipes", "api")
 pytestmark = pytest.mark.xdist_group("browser")
 ADDRESS = re.compile(
     r"<(?:script|img|iframe|source|use)\b[^>]*\b(?:src|href)=\"(?P<a>[^\"]*)\""
@@ -25,13 +25,14 @@ FETCHED = re.compile(
     r"@import|url\(\s*['\"]?(?:https?:)?//|\bfetch\(\s*['\"`]https?:|src:\s*['\"]http"
 )
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+API = "docs/reference/api"
 LOOKED_AT = (
-    "index",
-    "how-it-works",
-    "service",
-    "reference/stages/pack",
-    "reference/api/foveate.integrations.langchain",
-    "source/src/foveate/core/stages/pack/__init__.py",
+    "docs/README",
+    "README",
+    "docs/how-it-works",
+    "docs/reference/stages/pack",
+    f"{API}/foveate",
+    f"{API}/foveate.integrations.langchain",
 )
 
 
@@ -39,12 +40,7 @@ LOOKED_AT = (
 def site() -> Path:
     """The folder of the built site; what `make site` left, where nothing has changed since."""
     done = subprocess.run(
-        [sys.executable, "-m", "tools.docsite"],
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        ["make", "-s", "site"], cwd=ROOT, capture_output=True, check=False, encoding="utf-8"
     )
     assert done.returncode == 0, done.stderr
     return ROOT / "build" / "site"
@@ -52,29 +48,50 @@ def site() -> Path:
 
 def test_every_page_is_there_and_can_be_reached(site: Path):
     """Each Markdown file has a page, and columns lead to it: any page's, or that of its folder."""
-    names = {p.relative_to(ROOT / "docs").with_suffix("") for p in (ROOT / "docs").rglob("*.md")}
-    names = {"pages" if str(name) == "README" else str(name) for name in names}
-    names |= {"design", "contributing", "changelog"}
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    names = {str(page.relative_to(ROOT).with_suffix("")) for page in pages}
 
-    led = set()
-    for start in ("index", "store", *FOLDERS):
+    led = {"docs/README"}
+    for start in ("docs/README", *(f"docs/reference/{one}" for one in FOLDERS)):
         text = (site / f"{start}.html").read_text(encoding="utf-8").partition("sidebar-tree")[2]
         for address in re.findall(r'href="([^"#]+)\.html"', text.partition("</aside>")[0]):
             led.add(os.path.normpath(Path(start).parent / address))
 
     assert [name for name in sorted(names) if not (site / f"{name}.html").is_file()] == []
     assert names - led == set()
+    assert "docs/README.html" in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_front_page_leads_to_each_common_task(site: Path):
+    """F1: what most people come for is one link away, by the words of the task."""
+    page = (site / "docs" / "README.html").read_text(encoding="utf-8")
+    rows = re.findall(r"<tr[^>]*>\s*<td><p>(.*?)</p></td>\s*<td>.*?href=\"(.*?)\"", page, re.DOTALL)
+    tasks = {
+        "install": "install", "first context": "quickstart", "LangChain": "langchain",
+        "reranker": "rerankers", "budget for a model": "budget-for-a-model",
+        "dropped": "faq", "customers": "multi-tenant", "keys": "service-safety",
+        "beyond one folder": "scale", "measure": "evaluation", "write a stage": "add-a-stage",
+        "repeated prompts": "prompt-caching",
+    }  # fmt: skip
+
+    for words, target in tasks.items():
+        (led,) = [address for said, address in rows if words in said][:1]
+        assert led.partition("#")[0] == f"{target}.html", words
 
 
 def test_every_public_name_is_described(site: Path):
     """F1: each name of the package has its place in the reference, with its signature."""
-    page = (site / "reference" / "api" / "foveate.html").read_text(encoding="utf-8")
+    page = (site / API / "foveate.html").read_text(encoding="utf-8")
     described = set(re.findall(r'id="foveate\.(\w+)"', page))
 
     assert {name for name in foveate.__all__ if not name.startswith("_")} - described == set()
     # nor does a signature hold a placeholder of dataclasses
-    found = (site / "reference" / "api").glob("*.html")
+    found = (site / API).glob("*.html")
     assert [one.name for one in found if "&lt;factory&gt;" in one.read_text("utf-8")] == []
+    # what the pages name has its page too
+    assert {"foveate.integrations.tables.html", "foveate.testing.stages.html"} <= {
+        one.name for one in (site / API).glob("*.html")
+    }
 
 
 def test_links_inside_of_the_site_lead_somewhere(site: Path):
@@ -145,34 +162,34 @@ def test_pages_read_well(
 
 
 def test_the_first_program_works_when_pasted(site: Path, browser, tmp_path: Path):
-    """F1: the start page's button copies a program that prints what is shown; no prompts."""
+    """F1: a page's button copies a program that prints what it says; of a console the commands."""
     with browser.new_context(permissions=["clipboard-read", "clipboard-write"]) as context:
         page = context.new_page()
-        page.goto((site / "index.html").as_uri())
-        page.locator(".highlight-python .copy").first.click()
-        page.locator(".copy", has_text="Copied").wait_for()
-        copied = page.evaluate("() => navigator.clipboard.readText()")
-        shown = page.locator(".output pre").first.inner_text()
 
-        page.goto((site / "how-it-works.html").as_uri())
-        page.locator(".highlight-console .copy").last.click()
-        page.locator(".copy", has_text="Copied").wait_for()
-        commands = page.evaluate("() => navigator.clipboard.readText()").splitlines()
+        def copied(name: str, kind: str) -> list[str]:
+            page.goto((site / f"{name}.html").as_uri())
+            box = page.locator(f".highlight-{kind}").first
+            box.hover()
+            box.locator(".copybtn").click()
+            box.locator(".copybtn.success").wait_for()
+            return page.evaluate("() => navigator.clipboard.readText()").splitlines()
+
+        program = copied("README", "python")
+        commands = copied("docs/how-it-works", "console")
 
     done = subprocess.run(
         [sys.executable, "-"],
-        input=copied,
+        input="\n".join(program),
         cwd=tmp_path,
         capture_output=True,
         check=False,
         encoding="utf-8",
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     )
-    assert (done.stderr, done.stdout.split("\n")) == ("", [*shown.rstrip().split("\n"), ""])
-    assert [line.split()[:2] for line in commands] == [
-        ["foveate", "assemble"],
-        ["foveate", "replay"],
-    ]
+    shown = [line.removeprefix("# >").removeprefix(" ") for line in program if line[:3] == "# >"]
+    assert (done.stderr, done.stdout.splitlines()) == ("", shown)
+    assert commands
+    assert {line.partition(" ")[0] for line in commands if line} <= {"foveate", ""}
 
 
 def test_a_word_is_found(site: Path, browser):

@@ -27,4 +27,4 @@ def test_the_example_answers_and_says_what_it_cites(monkeypatch, capsys):
         "The well is nine metres deep [1].",
         "[1] yard.md",
     ]
-    assert "[1] Source: yard.md" in sent
+    assert "[1] yard.md" in sent

@@ -7,25 +7,31 @@ was never disturbed, an embedded one, has the same root and gives the same answe
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import sys
-from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from random import Random
-from unittest.mock import patch
 
 from foveate.stores import open_store
 from foveate.stores.lance import LanceStore
 from foveate.testing.store_corpus import EMBEDDER, CorpusEntry
-from store_kills import ENTRIES, EVERYONE, State, apply, batch, listen, rest, steps, versions
+from store_kills import (
+    ENTRIES,
+    EVERYONE,
+    State,
+    Tally,
+    apply,
+    batch,
+    killed,
+    processes,
+    settle_present,
+    steps,
+    versions,
+)
 
 KINDS = ("ingest", "delete", "batch", "compact")
+PRELOAD = ("pyarrow", "lance", "lance_writers")
 OPTIONS = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
 
 
@@ -80,75 +86,21 @@ def entry_of(name: str, hash_: str) -> CorpusEntry:
     return next(e for e in versions(name) if e.document.content_hash == hash_)
 
 
-def processes() -> ForkServerContext:
-    """Where processes start quickly, because all is imported before they fork."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["numpy", "pyarrow", "lance", "lance_writers"])
-    # The server of some Python versions looks for modules in this variable alone.
-    with patch.dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))):
-        first = context.Process()
-        first.start()
-    first.join()
-    return context
-
-
-@dataclass(kw_only=True)
-class Tally:
-    """What was done, for the last line."""
-
-    kills: Counter[str] = field(default_factory=Counter)
-    acknowledged: int = 0
-    under_way: Counter[str] = field(default_factory=Counter)
-
-    def __str__(self) -> str:
-        kinds = ", ".join(f"{self.kills[kind]} in {kind}" for kind in KINDS)
-        return (
-            f"distributed store, {self.kills.total()} kills ({kinds}): {self.acknowledged} "
-            f"acknowledged writes, 0 lost; {self.under_way.total()} were under way, "
-            f"{self.under_way['kept']} of them kept whole, 0 torn"
-        )
-
-
 def kill_often(folder: Path, kills: int, seed: int) -> Tally:
     """So many writers, one after the other, each killed at a moment that the seed chooses."""
-    context = processes()
+    context = processes(*PRELOAD)
     random, tally, state = Random(seed), Tally(), State()
     url = f"lance:{folder / 'store'}"
     for number in range(kills):
         kind = KINDS[number % len(KINDS)]
-        ours, theirs = context.Pipe(duplex=False)
-        arguments = (kind, url, random.getrandbits(32), theirs)
-        writer = context.Process(target=disturbed, args=arguments, daemon=True)
-        writer.start()
-        theirs.close()
-        said = listen(ours, random)
-        assert writer.pid is not None
-        os.kill(writer.pid, signal.SIGKILL)
-        writer.join()
-        assert writer.exitcode == -signal.SIGKILL, f"{kind}: the writer ended by itself"
-        said += rest(ours)
+        said = killed(context, disturbed, (kind, url, random.getrandbits(32)), random)
         tally.kills[kind] += 1
-        tally.acknowledged += settle(url, state, said, tally)
+        with closing(LanceStore(url, **OPTIONS)) as reader:
+            present = dict(reader.documents())
+        tally.acknowledged += settle_present(present, state, said, tally)
         if number % 12 == 11:
             check_whole(url, state, folder / f"plain{number}")
     return tally
-
-
-def settle(url: str, state: State, said: list[tuple[str, State]], tally: Tally) -> int:
-    """Hold the store against what was said; `state` becomes what is there. How many were done."""
-    done = [change for word, change in said if word == "done" and change]
-    for change in done:
-        apply(state, change)
-    with closing(LanceStore(url, **OPTIONS)) as reader:
-        present = dict(reader.documents())
-    possible = dict(state)
-    if said and said[-1][0] == "begin" and said[-1][1]:
-        apply(possible, said[-1][1])
-        tally.under_way["kept" if present == possible else "undone"] += 1
-    assert present in (state, possible), f"acknowledged {state}, there is {present}"
-    state.clear()
-    state.update(present)
-    return len(done)
 
 
 def check_whole(url: str, state: State, plain: Path, **options: object) -> None:
@@ -172,7 +124,7 @@ def check_whole(url: str, state: State, plain: Path, **options: object) -> None:
 
 def write_beside(url: str, options: dict[str, str], writers: int, writes: int) -> State:
     """Several writers at once; what all acknowledged, and for shared documents who was last."""
-    context = processes()
+    context = processes(*PRELOAD)
     running = []
     for number in range(writers):
         ours, theirs = context.Pipe()

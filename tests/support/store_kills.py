@@ -100,10 +100,10 @@ def batch(store: SqliteStore, entries: list[CorpusEntry]) -> None:
             entry.put(store)
 
 
-def processes() -> ForkServerContext:
+def processes(*preload: str) -> ForkServerContext:
     """Where processes start in milliseconds, because all is imported before they fork."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["numpy", "store_kills", "foveate.core.text.terms"])
+    context.set_forkserver_preload(["numpy", "store_kills", *preload])
     # The server of some Python versions looks for modules in this variable alone.
     with patch.dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))):
         first = context.Process()
@@ -132,29 +132,37 @@ class Tally:
 
 def kill_often(folder: Path, kills: int, seed: int) -> Tally:
     """So many writers, one after the other, each killed at a moment that the seed chooses."""
-    context = processes()
+    context = processes("foveate.core.text.terms")
     random, tally, state = Random(seed), Tally(), State()
     copies = folder / "copies"
     copies.mkdir()
     for number in range(kills):
         kind = KINDS[number % len(KINDS)]
-        ours, theirs = context.Pipe(duplex=False)
-        arguments = (kind, str(folder / "store"), str(copies), random.getrandbits(32), theirs)
-        writer = context.Process(target=write, args=arguments, daemon=True)
-        writer.start()
-        theirs.close()
-        said = listen(ours, random)
-        assert writer.pid is not None
-        os.kill(writer.pid, signal.SIGKILL)
-        writer.join()
-        assert writer.exitcode == -signal.SIGKILL, f"{kind}: the writer ended by itself"
-        said += rest(ours)
+        arguments = (kind, str(folder / "store"), str(copies), random.getrandbits(32))
+        said = killed(context, write, arguments, random)
         tally.kills[kind] += 1
         tally.acknowledged += settle(folder / "store", state, said, tally)
         tally.copies += check_copies(copies)
         if number % 20 == 19:
             check_answers(folder, state)
     return tally
+
+
+def killed(
+    context: ForkServerContext, target: Callable[..., None], arguments: tuple[object, ...],
+    random: Random,
+) -> list[tuple[str, State]]:  # fmt: skip
+    """What a writer said until it was killed; the last argument of `target` is its pipe."""
+    ours, theirs = context.Pipe(duplex=False)
+    writer = context.Process(target=target, args=(*arguments, theirs), daemon=True)
+    writer.start()
+    theirs.close()
+    said = listen(ours, random)
+    assert writer.pid is not None
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.join()
+    assert writer.exitcode == -signal.SIGKILL, f"{arguments[0]}: the writer ended by itself"
+    return said + rest(ours)
 
 
 def listen(ours: Connection, random: Random) -> list[tuple[str, State]]:
@@ -182,17 +190,22 @@ def rest(ours: Connection) -> list[tuple[str, State]]:
 
 def settle(store: Path, state: State, said: list[tuple[str, State]], tally: Tally) -> int:
     """Hold the store against what was said; `state` becomes what is there. How many were done."""
-    done = [change for word, change in said if word == "done" and change]
-    for change in done:
-        apply(state, change)
     if not (store / "store.db").exists():
-        assert not state, "a store that had documents is gone"
-        return 0
+        return settle_present({}, state, said, tally)
     report = check(store)
     assert report.findings == (), report.findings
     with closing(open_store(store, create=False)) as reader:
         assert reader.state_root() == report.state_root
-        present = dict(reader.documents())
+        return settle_present(dict(reader.documents()), state, said, tally)
+
+
+def settle_present(
+    present: State, state: State, said: list[tuple[str, State]], tally: Tally
+) -> int:
+    """The same, once it is known which documents are there."""
+    done = [change for word, change in said if word == "done" and change]
+    for change in done:
+        apply(state, change)
     possible = dict(state)
     if said and said[-1][0] == "begin" and said[-1][1]:
         apply(possible, said[-1][1])

@@ -130,7 +130,7 @@ class Soaked:
 
 def soak(folder: Path, seconds: float) -> Soaked:
     """All of them at once; then the store is checked from scratch."""
-    context = processes()
+    context = processes("foveate.core.text.terms")
     opened(folder).close()
     running = []
     for work, many in ((write, WRITERS), (read, READERS)):

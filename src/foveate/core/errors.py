@@ -1,14 +1,16 @@
 """The exceptions. Every message says what to do.
 
-FoveateError
-├── InvalidRequest         the caller's request is wrong
-│   ├── BadInput           ... in candidates, the query or a file (names line and field)
-│   ├── BadOption          ... in an option, a recipe or a budget
-│   └── UnknownName        ... a name that does not exist (names the near miss)
-├── BudgetTooSmall         nothing fits; `.needed` is the smallest sufficient budget
-├── StageBroke             a stage broke one of its laws
-└── ExternalError          a store, a model or a file system failed
-    └── MissingExtra       a package that an optional part needs is not installed
+::
+
+    FoveateError
+    ├── InvalidRequest         the caller's request is wrong
+    │   ├── BadInput           ... in candidates, the query or a file (names line and field)
+    │   ├── BadOption          ... in an option, a recipe or a budget
+    │   └── UnknownName        ... a name that does not exist (names the near miss)
+    ├── BudgetTooSmall         nothing fits; `.needed` is the smallest sufficient budget
+    ├── StageBroke             a stage broke one of its laws
+    └── ExternalError          a store, a model or a file system failed
+        └── MissingExtra       a package that an optional part needs is not installed
 """
 
 from __future__ import annotations

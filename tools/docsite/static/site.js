@@ -1,5 +1,4 @@
-// A button on each program that puts it on the clipboard (output has none), and what else the theme
-// does not do. Wide programs and tables can be scrolled by keyboard.
+// What the theme does not do: wide programs and tables can be scrolled by keyboard.
 document.addEventListener("DOMContentLoaded", () => {
   for (const wide of document.querySelectorAll("pre, .table-wrapper")) {
     if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
@@ -8,6 +7,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const name = (selector, said) => document.querySelector(selector)?.setAttribute("aria-label", said);
   name(".sidebar-drawer", "All pages");
   name(".toc-drawer", "This page");
+  for (const part of document.querySelectorAll(".caption[role=heading]")) part.ariaLevel = "2";
   for (const part of document.querySelectorAll("dt dl, dt dl > dd")) {
     const plain = document.createElement("div"); // a long signature is no list of definitions
     plain.className = part.tagName === "DD" ? "parameter" : "";
@@ -19,23 +19,5 @@ document.addEventListener("DOMContentLoaded", () => {
     const cell = document.createElement("td"); // nothing stands in it, so it is the head of nothing
     cell.className = corner.className;
     corner.replaceWith(cell);
-  }
-  for (const box of document.querySelectorAll(".highlight")) {
-    const code = box.querySelector("pre");
-    if (!code || box.closest(".output") || !navigator.clipboard) continue;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "copy";
-    button.textContent = "Copy";
-    button.addEventListener("click", async () => {
-      let text = code.innerText.trimEnd();
-      if (box.closest(".highlight-console")) {
-        text = text.match(/^\$ .*/gm).map((line) => line.slice(2)).join("\n"); // the commands alone
-      }
-      await navigator.clipboard.writeText(text + "\n");
-      button.textContent = "Copied";
-      button.addEventListener("blur", () => (button.textContent = "Copy"), { once: true });
-    });
-    box.append(button);
   }
 });

@@ -85,7 +85,7 @@ class Numbered(TextFormat):
         return aside.block_separator(previous, block, _SHORT_GAP if self.is_short else _GAP)
 
     def header(self, block: Block, previous: Block | None) -> str:
-        """`[i] Source: S, page P, key: value`; `[i] NAME, key: value` or `[i]`; or `[i] `."""
+        """`[i] Source: S, page P, key: value`; `[i] NAME, key: value`; or `[i]` alone."""
         if self.header_form == "bare":
             return f"[{block.marker}] "
         if not self.is_short:
