@@ -270,7 +270,7 @@ def corrected_counts(
     """By how much lists are counted too high, as shares, once ten others were observed."""
 
     def counted(messages: list[Message], count: Callable[[str], int]) -> int:
-        return MeasuredList(messages=messages, form=OPENAI_CHAT, count=count).total
+        return MeasuredList(entries=OPENAI_CHAT.parse(messages), count=count).total
 
     counter: Any = start
     for messages in conversations[:OBSERVED]:
@@ -311,7 +311,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                     f"counts, provider {name}, {start}: {statistics.mean(over):.3f} too high, "
                     f"{len(low)} of {len(over)} too low (by {max(low, default=0):.3f} at most)"
                 )
-    print(f"groups: {len(MeasuredList(messages=large, form=OPENAI_CHAT, count=count).groups)}")
+    print(f"groups: {len(MeasuredList(entries=OPENAI_CHAT.parse(large), count=count).groups)}")
 
 
 if __name__ == "__main__":

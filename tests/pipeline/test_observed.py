@@ -32,8 +32,8 @@ def provider_count(text: str) -> int:
 
 def total(messages, count) -> int:
     """Tokens of a list, each text counted by itself."""
-    form = message_form(messages, None)
-    return MeasuredList(messages=messages, form=form, count=count).total
+    entries = message_form(messages, None).parse(messages)
+    return MeasuredList(entries=entries, count=count).total
 
 
 def lists_of(tables: int, prose: int):

@@ -71,9 +71,8 @@ def bill(
     """
     known = check_messages(messages)
     counter = plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-    measured = MeasuredList(
-        messages=known, form=message_form(known, form), count=token_counter(counter)
-    )
+    entries = message_form(known, form).parse(known)
+    measured = MeasuredList(entries=entries, count=token_counter(counter))
     zones = dict.fromkeys(ZONES, 0)
     zones["tools"] = sum(measured.count(compact_json(tool)) for tool in tools)
     by_tool: dict[str, int] = {}
@@ -86,9 +85,11 @@ def bill(
         total=sum(zones.values()),
         by_zone=zones,
         by_tool=dict(sorted(by_tool.items(), key=lambda item: (-item[1], item[0]))),
-        by_message=tuple(measured.tokens),
+        by_message=tuple(measured.tokens.values()),
         repeats=tuple(_repeats(measured)),
-        prefix=None if before is None else _prefix_break(measured, check_messages(before)),
+        prefix=None
+        if before is None
+        else _prefix_break(known, check_messages(before), list(measured.tokens.values())),
     )
 
 
@@ -123,19 +124,19 @@ def _repeats(measured: MeasuredList) -> Iterator[Repeat]:
 
 
 def _prefix_break(
-    measured: MeasuredList, before: Sequence[Mapping[str, Any]]
+    now: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]], tokens: Sequence[int]
 ) -> PrefixBreak | None:
     """Where the list stops being an extension of the one before; None where it is one."""
-    pairs = enumerate(zip(before, measured.messages, strict=False))
+    pairs = enumerate(zip(before, now, strict=False))
     at = next((n for n, (old, new) in pairs if compact_json(old) != compact_json(new)), None)
     if at is None:
-        if len(measured.messages) >= len(before):
+        if len(now) >= len(before):
             return None
-        at, why = len(measured.messages), "messages at the end are gone"
+        at, why = len(now), "messages at the end are gone"
     else:
-        why = _difference(before, measured.messages, at)
-    reused = sum(measured.tokens[:at])
-    return PrefixBreak(message=at + 1, reused=reused, resent=measured.total - reused, why=why)
+        why = _difference(before, now, at)
+    reused = sum(tokens[:at])
+    return PrefixBreak(message=at + 1, reused=reused, resent=sum(tokens) - reused, why=why)
 
 
 def _difference(

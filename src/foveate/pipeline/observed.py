@@ -81,7 +81,7 @@ def observed(
 
     known = check_messages(messages)
     # what is not counted as text (images, the provider's own around a message) is all that is left
-    media = MeasuredList(messages=known, form=message_form(known, form), count=add, frame=frame)
+    media = MeasuredList(entries=message_form(known, form).parse(known), count=add, frame=frame)
     totals = tuple(map(sum, zip(*map(margin.composition, texts), strict=True)))
     left = read - media.total
     if sum(totals) < LEAST_TOKENS or left < 1:

@@ -20,25 +20,8 @@ def cited(number, words=30):
 
 
 def draft(*turns):
-    """All of them open, and no marker that still stands."""
-    return HistoryFit(turns=turns, recent=0, weigh=weigh, query="", language="en", live=frozenset())
-
-
-def test_what_would_cost_more_than_it_frees_stays():
-    """W1: where the note of what a turn cited is longer than the turn, leaving it out is undone."""
-    kept = Turn(role="assistant", text="So it is, and for long. " * 9)
-    made = draft(
-        Turn(role="user", text="Why?"),
-        Turn(role="assistant", text=f"{cited(1).quote} Yes.", cited=(cited(1),)),
-        kept,
-    )
-    before = made.total()
-    assert made.leave_out([0, 1]) == before == made.total()
-    assert made.shown == list(made.turns)
-    assert made.dispositions == ["verbatim"] * 3
-
-    assert made.leave_out([2]) == made.total() < before
-    assert made.shown[2] is None
+    """A conversation in which no marker stands any more."""
+    return HistoryFit(turns=turns, recent=0, weigh=weigh, query="", live=frozenset())
 
 
 def test_as_many_lines_as_there_is_room_for():

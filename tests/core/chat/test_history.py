@@ -16,6 +16,7 @@ from foveate.core.chat.turns import (
     count_message_tokens,
     merge_joined,
 )
+from foveate.core.compact.shorten import result_handle
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.core.zones import Budget
 from foveate.testing.fakes import WordTokenizer
@@ -23,7 +24,10 @@ from foveate.testing.fakes import WordTokenizer
 BUDGET = Budget(window=None, per_message=1, per_reply=0)
 FACT = "The relief valve opens at three bar."
 QUOTE = "Above three bar the relief valve opens by itself."
+PLAIN = History(verbatim=1, ledger=False)
 LONG = f"The pump hums. It is blue. {FACT} It stands in the cellar. Nobody likes it. It is old."
+
+BIG = " ".join([*(f"The pump hums for hour {n} in its cellar." for n in range(40)), FACT])
 
 
 def weigh(messages):
@@ -74,42 +78,50 @@ def test_what_fits_is_as_it_was():
 
 
 def test_older_turns_are_shortened_to_what_is_asked_and_recent_ones_are_not():
-    """W1: oldest first, sentences verbatim, what speaks to the query first; the last k as is."""
-    turns = (user("Hi there."), said(LONG), user("And?"), said(LONG))
+    """W1: sentences verbatim, what speaks to the query first; the last turns as they are."""
+    turns = (user("Hi there."), said(BIG), user("And?"), said(LONG))
 
-    conversation = kept(turns, 55, History(verbatim=2))
+    conversation = kept(turns, 250, History(verbatim=2))
 
     assert fates(conversation) == ["kept", "shortened", "recent", "recent"]
-    assert FACT in conversation.messages[1].text
-    assert len(conversation.messages[1].text) < len(LONG)
-    assert conversation.messages[3].text == LONG
-    assert conversation.tokens == weigh(list(conversation.messages)) <= 55
-
-
-def test_always_shortens_what_is_older():
-    """W1: with `always`, older turns are shortened where all would fit as well."""
-    turns = (said(LONG), user("And?"))
-
-    assert fates(kept(turns, 1_000, History(verbatim=1, when="always")))[0] == "shortened"
-    assert fates(kept(turns, 1_000, History(verbatim=1)))[0] == "kept"
+    short = next(m.text for m in conversation.messages if "[shortened:" in m.text)
+    assert FACT in short
+    assert all(part.strip() in BIG for part in short.split("\n")[0].split("[…]"))
+    assert len(short) < len(BIG) / 2
+    assert conversation.messages[-1].text == LONG
+    assert conversation.tokens == weigh(list(conversation.messages)) <= 250
+    assert BIG in conversation.originals.values()
 
 
 def test_a_call_and_its_result_are_one():
     """W1: shortened or left out, never apart; a turn whose results do not match cannot be made."""
-    turns = (user("Look it up."), tool(), said("Done."), user("Thanks."))
+    turns = (user("Look it up."), tool(text=BIG), said("Done."), user("Thanks."))
 
-    short = kept(turns, 30, History(verbatim=1))
-    none = kept(turns, 8, History(verbatim=1))
+    short = kept(turns, 200, PLAIN)
+    none = kept(turns, 8, PLAIN)
 
     assert [m.role for m in short.messages] == ["user", "assistant", "tool", "assistant", "user"]
     assert short.messages[1].calls == turns[1].calls
     assert FACT in short.messages[2].text
-    assert [m.role for m in none.messages] == ["user"]
-    assert fates(none) == ["left_out", "left_out", "left_out", "recent"]
+    assert short.messages[2].text.endswith(f"expand {result_handle(BIG)}]")
+    assert [m.role for m in none.messages] == ["assistant", "user"]
+    assert fates(none) == ["left_out", "left_out", "kept", "recent"]
     call = ToolCall(id="a", name="look")
     for results in ((), (ToolResult(call_id="b", text=""),)):
         with pytest.raises(BadInput, match="each once"):
             Turn(role="assistant", calls=(call,), results=results)
+
+
+def test_the_last_turns_yield_to_the_last_of_them():
+    """W1, A3: the last turns are shortened rather than refused, the last of them stays."""
+    turns = (user("Look."), tool(text=BIG), tool("t2", text=BIG + " So it is."))
+
+    conversation = kept(turns, 60, History(verbatim=4))
+
+    assert conversation.tokens <= 60
+    assert conversation.shown[2] is not None
+    assert conversation.shown[2].calls == turns[2].calls
+    assert conversation.wants > 600
 
 
 def test_pinned_turns_stay_in_full():
@@ -117,14 +129,14 @@ def test_pinned_turns_stay_in_full():
     rule = user("Always answer in French, and never guess.", pinned=True)
     turns = (Turn(role="system", text="Be kind."), rule, said(LONG), user("So?"), said("Oui."))
 
-    conversation = kept(turns, 22, History(verbatim=1))
+    conversation = kept(turns, 22, PLAIN)
 
     assert rule in conversation.shown
     assert turns[0] in conversation.shown
     assert fates(conversation) == ["pinned", "pinned", "left_out", "kept", "recent"]
     with pytest.raises(BudgetTooSmall, match="the conversation") as refused:
-        kept(turns, 5, History(verbatim=1))
-    assert kept(turns, refused.value.needed, History(verbatim=1)).tokens == refused.value.needed
+        kept(turns, 5, PLAIN)
+    assert kept(turns, refused.value.needed, PLAIN).tokens == refused.value.needed
 
 
 @given(st.integers(1, 120))
@@ -170,7 +182,7 @@ def test_a_note_names_the_latest_where_not_all_fit(room):
         for n in range(100)
     )
 
-    conversation = kept((*turns, user("And?")), room, History(verbatim=1))
+    conversation = kept((*turns, user("And?")), room, PLAIN)
 
     first, *lines = conversation.messages[0].text.split("\n")
     more, *lines = [line.removeprefix("- ") for line in lines]
@@ -186,27 +198,22 @@ def test_a_note_names_the_latest_where_not_all_fit(room):
 
 def test_a_question_is_not_left_out_when_its_answer_stays():
     """W1: recent turns that begin with an answer keep its question, shortened at the most."""
-    turns = (user(LONG), tool(), said("Answer one."), user("So?"), said("So."))
+    turns = (user(BIG), tool(text=BIG), said("Answer one."), user("So?"), said("So."))
 
-    conversation = kept(turns, 26, History(verbatim=3))
-    summary = Summary(turns=2, text="They spoke.")
-    summed = kept(turns, 52, History(verbatim=3), summary=summary)
+    conversation = kept(turns, 55, History(verbatim=3, ledger=False))
 
     assert fates(conversation) == ["shortened", "left_out", "recent", "recent", "recent"]
     assert [m.role for m in conversation.messages] == ["user", "assistant", "user", "assistant"]
-    assert fates(summed) == ["kept", "summarised", "recent", "recent", "recent"]
-    with pytest.raises(BudgetTooSmall):
-        kept((user("pump " * 90), said("Yes.")), 40, History(verbatim=1))
 
 
 @pytest.mark.parametrize("mark", ["[2-4]", "【3】", "[SOURCE 3]"])
 def test_sentences_with_any_form_of_a_marker_stay(mark):
     """W1: a shortened turn keeps the sentence that cites, however the marker is written."""
     cited = TurnCitation(chunk_id="c7", source="valve.md", marker=3)
-    answer = f"{LONG} The drain is in the yard {mark}. {LONG} See `x[3]` for that. {LONG}"
+    answer = f"{BIG} The drain is in the yard {mark}. {BIG} See `x[3]` for that. {BIG}"
     turns = (said(answer, cited=(cited,)), user("And?"))
 
-    conversation = kept(turns, 45, History(verbatim=1), live=frozenset({3}))
+    conversation = kept(turns, 100, PLAIN, live=frozenset({3}))
 
     assert f"in the yard {mark}" in conversation.messages[0].text
     assert "x[3]" not in conversation.messages[0].text
@@ -216,11 +223,10 @@ def test_sentences_with_any_form_of_a_marker_stay(mark):
 def test_a_marker_that_still_stands_needs_no_note():
     """W4, W1: in a session, a shortened answer whose marker is in the documents says enough."""
     cited = TurnCitation(chunk_id="c7", source="valve.md", quote=QUOTE, marker=3)
-    turns = (said(f"{LONG} It opens at three bar [3].", cited=(cited,)), user("And?"))
-    options = History(verbatim=1)
+    turns = (said(f"{BIG} It opens at three bar [3].", cited=(cited,)), user("And?"))
 
-    assert "carried" not in kept(turns, 30, options, live=frozenset({3})).trace.notes
-    assert kept(turns, 40, options, live=frozenset({1})).trace.notes["carried"] == 1
+    assert "carried" not in kept(turns, 100, PLAIN, live=frozenset({3})).trace.notes
+    assert kept(turns, 100, PLAIN, live=frozenset({1})).trace.notes["carried"] == 1
 
 
 def test_a_summary_takes_the_place_of_the_older_turns():
@@ -264,11 +270,16 @@ def test_slack_keeps_what_was_sent_as_it_was():
     turns = tuple(said(f"{LONG} {n}") for n in range(8))
 
     first = kept(turns, 150, options)
-    again = kept((*turns, user("And now?")), 150, options, before=first.shown)
+    told = {"before": first.shown, "ledger": first.ledger}
+    again = kept((*turns, user("And now?")), 150, options, **told)
 
     assert first.tokens <= 150 * 75 // 100 + weigh([])
     older = again.messages[: len(first.messages) - 1]
     assert older == first.messages[:-1]
+    assert older[0].text == again.ledger
+    assert (again.ledger, again.shown[:-1]) == (first.ledger, first.shown)
+    without = kept(turns, 150, options, withdrawn=frozenset({5}), **told)
+    assert "#6 " not in without.ledger
 
 
 def test_turns_that_may_not_be_shown_are_not():
@@ -286,8 +297,6 @@ def test_options_that_mean_nothing_are_refused():
     """X1: slack over 90 per cent, a word that is no choice, a role that is none."""
     with pytest.raises(BadOption, match="slack"):
         History(slack=91)
-    with pytest.raises(BadOption, match="when"):
-        History(when="never")
     with pytest.raises(BadInput, match="role"):
         Turn(role="tool")
     with pytest.raises(BadInput, match="cannot call tools"):
@@ -303,7 +312,7 @@ def test_options_that_mean_nothing_are_refused():
 def test_values_of_what_is_not_shown_stand_in_front():
     """A3, W1: identifiers of turns that left stand in front, but not those of withdrawn turns."""
     turns = (
-        said(" ".join(f"Berth B_{n:02} is free." for n in range(40))),
+        said(" ".join(f"Berth B_{n:02} is free for us." for n in range(60))),
         said("The key is KEY-9911. " * 30),
         said("So it goes. " * 30),
         user("Then do."),
@@ -312,9 +321,10 @@ def test_values_of_what_is_not_shown_stand_in_front():
     lead = made.messages[0].text
     assert lead.startswith("[Ledger: ")
     shown = "".join(message.text for message in made.messages[1:])
-    assert "- #1 assistant: B_" in lead
-    assert not set(lead.split()) & set(shown.split()) & {f"B_{n:02}" for n in range(40)}
+    assert "- #1 assistant: B_00, " in lead
+    named = {word.strip(",") for word in lead.split()} & {f"B_{n:02}" for n in range(60)}
+    assert len(named) > 40
+    assert not named & set(shown.split())
     assert "KEY-9911" not in str(made.messages)
     assert made.tokens <= 240
     assert "[Ledger" not in str(kept(turns, 240, History(verbatim=1, ledger=False)).messages)
-    assert "[Ledger" not in str(kept(turns, 240, History(verbatim=1, slack=25)).messages)

@@ -51,9 +51,7 @@ def converse_once(seed):
     asked = {
         "turns": turns,
         "system": random.choice(("", "Answer from the documents, and cite them.")),
-        "history": History(
-            verbatim=random.randint(0, 6), when=random.choice(("over_budget", "always"))
-        ),
+        "history": History(verbatim=random.randint(0, 6), ledger=random.random() < 0.7),
         "zones": random.random() < 0.7,
         "tokenizer": tokenizer,
         "recipe": random.choice(("chat", "citations")),
@@ -94,7 +92,7 @@ def test_conversations_fit_the_window(figure):
 def test_what_would_do_does(figure):
     """B1, X1: the smallest budget that an error names is one that does, and one less is not."""
     tried = 0
-    for seed in range(200):
+    for seed in range(400):
         error, budget, asked = converse_once(seed)
         if not isinstance(error, BudgetTooSmall) or asked is None or not asked[2]["zones"]:
             continue

@@ -54,6 +54,7 @@ class TurnState:
             before=before,
             summary=self.summary,
             standing=standing,
+            ledger=session.ledger,
             withdrawn=self.left.turns,
             live=frozenset(h.block.marker for h in self.left.held) - going,
         )

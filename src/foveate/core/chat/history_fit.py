@@ -6,15 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from foveate.core.chat.shorten import (
-    LENGTH_DIVISORS,
+from foveate.core.chat.citation_note import (
     CitationNote,
     build_citation_note,
     carried_citations,
-    shorten_turn,
     unique_citations,
 )
+from foveate.core.chat.turn_list import MeasuredTurns, entry_from_turn, turn_with_texts
 from foveate.core.chat.turns import SYSTEM_ROLES, Message, Turn, TurnCitation, messages_from_turn
+from foveate.core.compact.entries import Entry
+from foveate.core.compact.packing import Packing
+from foveate.core.compact.results import Key, ResultsView, ShownResult
+from foveate.core.compact.shorten import result_handle, shorten_result
+from foveate.core.errors import BudgetTooSmall
 from foveate.core.types import Action, Decision
 
 MessageCounter = Callable[[Sequence[Message]], int]
@@ -26,6 +30,10 @@ _OUTCOMES: Mapping[Disposition, tuple[Action, str]] = {
     "shortened": ("changed", "turn_shortened"),
 }
 SUMMARY_HEADING = "Summary of the conversation so far:"
+MAX_ATTEMPTS = 8
+LEDGER_SHARE, LEDGER_TOKENS = 4, 512
+"""The ledger is sure of this part of the zone, up to so many tokens; the last turns yield to it."""
+_EMPTY = (Message(role="user", text=""),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,88 +52,86 @@ class Summary:
 
 @dataclass(slots=True)
 class TurnCache:
-    """What was worked out of turns for one query: tokens, shorter versions, what they carry on."""
+    """What was worked out of turns for one query: tokens, and citations that they carry on."""
 
-    weights: dict[Turn, int] = field(default_factory=dict)
-    shorter: dict[Turn, tuple[Turn, ...]] = field(default_factory=dict)
+    weights: dict[tuple[Turn, Turn], int] = field(default_factory=dict)
     carried: dict[tuple[Turn, Turn | None], tuple[TurnCitation, ...]] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
 class HistoryFit:
-    """The turns, and what is shown of each. `open`: those that may be shortened, oldest first.
+    """The turns, and what is shown of each.
 
-    `question`: the turn that the recent ones answer, never left out; -1: one of them. `live`:
-    markers with the same meaning as then. `most`: lines that say what was cited; None: all.
+    `recent`: so many of the last turns stay verbatim as far as there is room. `live`: markers with
+    the same meaning as then. `most`: lines that say what was cited; None: all. `ledgers`: whether
+    there is a ledger of what is not shown. `before`: turns as they were sent last.
     """
 
     turns: Sequence[Turn]
     recent: int
     weigh: MessageCounter
     query: str
-    language: str
     live: frozenset[int] | None
-    open: list[int] = field(default_factory=list)
+    ledgers: bool = True
     shown: list[Turn | None] = field(default_factory=list)
     dispositions: list[Disposition] = field(default_factory=list)
+    before: Sequence[Turn | None] = ()
     summary: Summary | None = None
     ledger: str = ""
+    originals: dict[str, str] = field(default_factory=dict)
     quotes: bool = True
     most: int | None = None
-    question: int = -1
     memory: TurnCache = field(default_factory=TurnCache)
 
     def __post_init__(self) -> None:
         self.shown = list(self.turns)
         self.dispositions = ["verbatim"] * len(self.turns)
-        self.open = [
-            n
-            for n, turn in enumerate(self.turns)
-            if n < len(self.turns) - self.recent
-            and not turn.pinned
-            and turn.role not in SYSTEM_ROLES
-        ]
-        self.question = self._find_question()
-
-    def _find_question(self) -> int:
-        first = max(0, len(self.turns) - self.recent)
-        said = [turn.role for turn in self.turns[first:] if turn.role not in SYSTEM_ROLES]
-        if not said or said[0] == "user":
-            return -1
-        return next((n for n in reversed(range(first)) if self.turns[n].role == "user"), -1)
 
     def set_shown(self, n: int, shown: Turn | None, fate: Disposition = "left_out") -> None:
-        """Show a turn shorter, or (None) not at all, for the reason that `fate` says."""
+        """Show a turn otherwise, or (None) not at all, for the reason that `fate` says."""
         self.shown[n] = shown
-        self.dispositions[n] = fate if shown is None else "shortened"
+        if shown is None:
+            self.dispositions[n] = fate
+        else:
+            self.dispositions[n] = "verbatim" if shown == self.turns[n] else "shortened"
+
+    def stays(self, n: int) -> bool:
+        """Whether turn n is shown whatever the room is."""
+        return self.turns[n].pinned or self.turns[n].role in SYSTEM_ROLES
 
     def revoke(self, gone: frozenset[int]) -> None:
-        """These turns may not be shown any more."""
+        """These turns may not be shown any more, nor what a ledger says of them."""
         for n in sorted(gone):
             self.set_shown(n, None, "withdrawn")
-        self.open = [n for n in self.open if n not in gone]
+
+    def resume(
+        self, before: Sequence[Turn | None], standing: Summary | None, ledger: str = ""
+    ) -> None:
+        """Show the turns as they were sent last, under the summary and the ledger of then."""
+        self.before, self.summary, self.ledger = before, standing, ledger
+        for n, shown in enumerate(before):
+            if self.dispositions[n] == "verbatim" and not self.stays(n) and shown != self.turns[n]:
+                told = standing is not None and n < standing.turns
+                self.set_shown(
+                    n, shown, standing.disposition(n) if standing and told else "left_out"
+                )
 
     def total(self) -> int:
         """Tokens of it all, as it stands."""
-        return self.weigh(self.lead_messages()) + sum(map(self.cost, self.shown))
+        shown = zip(self.turns, self.shown, strict=True)
+        return self.lead_tokens() + sum(self.cost(turn, now) for turn, now in shown if now)
 
-    def cost(self, shown: Turn | None) -> int:
-        """Tokens of one turn as it is shown; weighed once."""
-        if shown is None:
-            return 0
-        weights = self.memory.weights
-        known = weights.get(shown)
+    def lead_tokens(self) -> int:
+        """Tokens of what stands before all turns."""
+        return self.weigh(self.lead_messages())
+
+    def cost(self, turn: Turn, shown: Turn) -> int:
+        """Tokens of a turn as it is shown; weighed once."""
+        known = self.memory.weights.get((turn, shown))
         if known is None:
-            known = weights[shown] = self.weigh(list(messages_from_turn(shown, shown)))
+            known = self.weigh(list(messages_from_turn(turn, shown)))
+            self.memory.weights[turn, shown] = known
         return known
-
-    def short_version(self, n: int, share: int) -> Turn:
-        """Turn n, a `share`-th of it; shortened once."""
-        turn, shorter = self.turns[n], self.memory.shorter
-        known = shorter.get(turn)
-        if known is None:
-            known = shorter[turn] = shorten_turn(turn, self.query, self.language)
-        return known[LENGTH_DIVISORS.index(share)]
 
     def lead_messages(self) -> list[Message]:
         """The summary, the ledger and the note of what was cited, before all turns."""
@@ -161,67 +167,17 @@ class HistoryFit:
                 found += known
         return unique_citations(found)
 
-    def shorten(self, share: int, room: int) -> bool:
-        """Shorten the oldest first, to a `share`-th, until it fits the room."""
-        total = self.total()
-        for n in self.open:
-            shown = self.shown[n]
-            if total <= room:
-                return True
-            if shown is None:
-                continue
-            short = self.short_version(n, share)
-            if (freed := self.cost(shown) - self.cost(short)) > 0:
-                self.set_shown(n, short)
-                total = self.total() if self.turns[n].cited else total - freed
-        return total <= room
-
-    def leave_out(self, exchange: Sequence[int]) -> int:
-        """Leave these turns out, if that frees anything: the total then."""
-        old, total = {n: (self.shown[n], self.dispositions[n]) for n in exchange}, self.total()
-        for n in exchange:
-            self.set_shown(n, None)
-        if (less := self.total()) < total:
-            return less
-        for n, (shown, fate) in old.items():  # the note of what they cited is longer than they were
-            self.shown[n], self.dispositions[n] = shown, fate
-        return total
-
-    def exchanges(self) -> Iterator[list[int]]:
-        """What may go, a question together with all that answers it."""
-        some: list[int] = []
-        for n in self.open:
-            if some and self.turns[n].role == "user":
-                yield some
-                some = []
-            if n != self.question and self.shown[n] is not None:
-                some.append(n)
-        if some:
-            yield some
-
     def summarise(self, summary: Summary, room: int) -> bool:
         """Put the summary in the place of the turns that it is of, if that makes it fit."""
-        old = list(self.shown), list(self.dispositions), self.summary
-        for n in self.open:
-            if n < summary.turns and n != self.question:
+        old = list(self.shown), list(self.dispositions), self.summary, self.ledger
+        for n in range(min(summary.turns, len(self.turns) - self.recent)):
+            if self.dispositions[n] != "withdrawn" and not self.stays(n):
                 self.set_shown(n, None, summary.disposition(n))
-        self.summary = summary
+        self.summary, self.ledger = summary, ""
         if self.total() <= room:
             return True
-        self.shown, self.dispositions, self.summary = old
+        self.shown, self.dispositions, self.summary, self.ledger = old
         return False
-
-    def resume(self, before: Sequence[Turn | None], standing: Summary | None) -> None:
-        """Show the open turns as they were sent last, under the summary that stood there then."""
-        self.summary = standing
-        for n in self.open:
-            if n >= len(before) or before[n] == self.turns[n]:
-                continue
-            if before[n] is not None or n != self.question:
-                told = standing is not None and n < standing.turns
-                self.set_shown(
-                    n, before[n], standing.disposition(n) if standing and told else "left_out"
-                )
 
     def remove_summary(self) -> None:
         """Leave the summary out, and with it the turns that it is of."""
@@ -229,6 +185,130 @@ class HistoryFit:
         self.dispositions = [
             "left_out" if fate == "summarised" else fate for fate in self.dispositions
         ]
+
+    def pack(self, room: int, target: int, recent: int) -> bool:
+        """Pack the turns as `compact` packs messages, to `target` tokens; whether they fit."""
+        self.ledger = ""
+        lead = self.lead_tokens()
+        for _ in range(MAX_ATTEMPTS):
+            packing = self._packing(room - lead, min(target, room) - lead, recent)
+            if packing is None:
+                return False
+            self._show(packing)
+            if (over := self.total() - room) <= 0:
+                return True
+            lead += over
+        return False
+
+    def keep_least(self) -> None:
+        """Show only what stays whatever the room is, and the last step, its results cut short."""
+        self.ledger = ""
+        for n, turn in enumerate(self.turns):
+            if self.dispositions[n] == "withdrawn" or self.stays(n):
+                continue
+            is_last = self.recent and n == len(self.turns) - 1
+            self.set_shown(n, self._cut_short(turn) if is_last else None)
+
+    def _cut_short(self, turn: Turn) -> Turn:
+        texts = {}
+        for result in entry_from_turn(0, turn).results:
+            text, _, _ = shorten_result(result.text, "", 0, self._count)
+            if self._count(text) < self._count(result.text):
+                texts[result.slot] = text
+        return turn_with_texts(turn, texts)
+
+    def recent_tokens(self) -> int:
+        """The room in which the last turns stay verbatim, and the ledger has its part."""
+        first = len(self.turns) - self.recent
+        whole = self.lead_tokens() - self._count(self.ledger)
+        whole += sum(
+            self.cost(turn, turn)
+            for n, turn in enumerate(self.turns)
+            if (n >= first or self.stays(n)) and self.dispositions[n] != "withdrawn"
+        )
+        return whole + min(-(-whole // (LEDGER_SHARE - 1)), LEDGER_TOKENS) * self.ledgers
+
+    def _packing(self, room: int, target: int, recent: int) -> Packing | None:
+        """The turns packed in so much room; None where what must stay does not fit."""
+        entries = [
+            entry_from_turn(n, turn)
+            for n, turn in enumerate(self.turns)
+            if self.dispositions[n] not in ("withdrawn", "summarised")
+        ]
+        last = len(entries) - 1
+        entries.append(Entry(index=len(self.turns), role="user", said=self.query))
+        measured = MeasuredTurns(
+            entries=entries,
+            count=self._count,
+            pinned=self._verbatim(room, recent),
+            turns=self.turns,
+            cost=lambda n, shown: self.cost(self.turns[n], shown),
+            left=frozenset(n for n, b in enumerate(self.before) if b is None and not self.stays(n)),
+        )
+        view = ResultsView(
+            measured=measured,
+            room=room,
+            points=[n for n in (last, last + 1) if n >= 0],
+            query=self.query,
+        )
+        view.shown.update(self._shortened_before())
+        packing = Packing(
+            measured=measured,
+            view=view,
+            room=room,
+            target=target,
+            point=last + 1,
+            last=last if recent else last + 1,
+            with_ledger=self.ledgers,
+        )
+        try:
+            packing.pack()
+        except BudgetTooSmall:
+            return None
+        return packing
+
+    def _verbatim(self, room: int, recent: int) -> frozenset[int]:
+        """The turns that stay as they are: of the last ones as many as the room has for them."""
+        found = {n for n in range(len(self.turns)) if self.stays(n)}
+        free = room - sum(self.cost(self.turns[n], self.turns[n]) for n in found)
+        if self.ledgers:
+            free -= min(room // LEDGER_SHARE, LEDGER_TOKENS)
+        for n in reversed(range(max(0, len(self.turns) - recent), len(self.turns))):
+            turn = self.turns[n]
+            free -= 0 if n in found else self.cost(turn, turn)
+            if free < 0 or (n < len(self.before) and self.before[n] != turn):
+                break
+            found.add(n)
+        return frozenset(found)
+
+    def _shortened_before(self) -> Iterator[tuple[Key, ShownResult]]:
+        """Texts that were sent shortened before, which stay as they were sent."""
+        for n, shown in enumerate(self.before):
+            if shown is None or shown == self.turns[n]:
+                continue
+            now = {result.slot: result.text for result in entry_from_turn(n, shown).results}
+            for result in entry_from_turn(n, self.turns[n]).results:
+                text = now.get(result.slot, "")
+                if text != result.text:
+                    yield (n, result.slot), ShownResult("short", text, self._count(text))
+
+    def _show(self, packing: Packing) -> None:
+        """Show the turns as they were packed, behind the ledger of what is not shown."""
+        self.originals = {}
+        for place, group in enumerate(packing.measured.groups[:-1]):
+            entry = group.entries[0]
+            stays = place in packing.stays
+            texts = packing.view.texts(entry)
+            turn = turn_with_texts(self.turns[entry.index], texts)
+            self.set_shown(entry.index, turn if stays else None)
+            for result in entry.results:
+                if not stays or result.slot in texts:
+                    self.originals[result_handle(result.text)] = result.text
+        self.ledger = packing.ledger.text if packing.ledger.added else ""
+
+    def _count(self, text: str) -> int:
+        """Tokens of a text as a part of a message that there is already."""
+        return self.weigh([Message(role="user", text=text)]) - self.weigh(_EMPTY)
 
     def decisions(self) -> Iterator[Decision]:
         """What became of each turn, and why; then what was cited and is not said any more."""
@@ -239,13 +319,14 @@ class HistoryFit:
             if fate == "withdrawn":
                 yield Decision(chunk_id=name, action="dropped", reason="turn_withdrawn")
                 continue
-            action, reason = _OUTCOMES.get(fate) or ("kept", self._retention_reason(n, turn))
-            numbers = {"tokens": self.cost(turn), "shown": self.cost(shown)}
+            action, reason = _OUTCOMES.get(fate) or ("kept", self._retention_reason(n))
+            now = 0 if shown is None else self.cost(turn, shown)
+            numbers = {"tokens": self.cost(turn, turn), "shown": now}
             yield Decision(chunk_id=name, action=action, reason=reason, numbers=numbers)
         for entry in self.citation_note().unsaid:
             yield Decision(chunk_id=entry.chunk_id, action="dropped", reason="citation_left_out")
 
-    def _retention_reason(self, n: int, turn: Turn) -> str:
-        if turn.pinned or turn.role in SYSTEM_ROLES:
+    def _retention_reason(self, n: int) -> str:
+        if self.stays(n):
             return "turn_pinned"
         return "turn_recent" if n >= len(self.turns) - self.recent else "turn_kept"

@@ -346,6 +346,7 @@ def build_next_session(
         tokenizer=state.tokenizer.fingerprint,
         reuse=reuse,
         summary=_restrict_summary(kept.summary, stay),
+        ledger=kept.ledger,
     )
 
 

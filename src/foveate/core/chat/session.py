@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from foveate.core.candidates import is_readable
+from foveate.core.chat.citation_note import cited_numbers
 from foveate.core.chat.history import History
 from foveate.core.chat.history_fit import Summary
-from foveate.core.chat.shorten import cited_numbers
 from foveate.core.chat.turns import SYSTEM_ROLES, Turn, TurnCitation
 from foveate.core.chat.zone_demand import FlexibleBudget
 from foveate.core.errors import BadInput, BadOption
@@ -134,8 +134,8 @@ class Session:
     was sent last. `held`: the blocks of the documents, in order; `segments`: their text, in the
     pieces in which it was added. `markers`: the highest number that was given; none is given twice.
     `past`: what stood there once. `pieces`: hash and tokens of each part of the last request.
-    `summary`: a model's, of turns that are not shown any more. `recipe`, `tokenizer`: hash and
-    fingerprint, under which the session goes on.
+    `summary`: a model's, and `ledger`: ours, of turns that are not shown any more. `recipe`,
+    `tokenizer`: hash and fingerprint, under which the session goes on.
     """
 
     step: int = 0
@@ -153,6 +153,7 @@ class Session:
     tokenizer: str = ""
     reuse: Reuse = field(default_factory=Reuse)
     summary: Summary | None = None
+    ledger: str = ""
 
     @property
     def text(self) -> str:

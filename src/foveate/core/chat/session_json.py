@@ -15,7 +15,7 @@ from foveate.core.types import Chunk
 KIND = "foveate-session"
 VERSION = 1
 
-PLAIN_FIELDS = ("step", "markers", "state_root", "recipe", "tokenizer")
+PLAIN_FIELDS = ("step", "markers", "state_root", "recipe", "tokenizer", "ledger")
 
 
 def session_to_json(session: Session) -> dict[str, Any]:

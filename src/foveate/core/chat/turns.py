@@ -149,26 +149,29 @@ def merge_joined(messages: Sequence[Message]) -> list[Message]:
 
 
 def messages_from_turn(turn: Turn, shown: Turn) -> Iterator[Message]:
-    """The messages of a turn as it is shown, results in the order they came."""
-    same = turn.original and (shown is turn or shown == turn)
-    known = [compact_json(message) for message in json.loads(turn.original)] if same else []
+    """The messages of a turn as it is shown, results in the order they came.
+
+    Each message that is shown as it was goes back as it came.
+    """
+    known = [compact_json(message) for message in json.loads(turn.original or "[]")]
     originals = known or [""] * (1 + len(turn.results))
+    said = (shown.text, shown.calls, shown.extra) == (turn.text, turn.calls, turn.extra)
     yield Message(
         role=turn.role,
         text=shown.text,
         calls=shown.calls,
         extra=shown.extra,
-        original=originals[0],
+        original=originals[0] if said else "",
         form=turn.form,
     )
-    for result, original in zip(shown.results, originals[1:], strict=True):
+    for result, before, original in zip(shown.results, turn.results, originals[1:], strict=True):
         yield Message(
             role="tool",
             text=result.text,
             call_id=result.call_id,
             error=result.error,
             extra=result.extra,
-            original=original,
+            original=original if result == before else "",
             form=turn.form,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from foveate.core.assemble import TokenCountCache
@@ -25,7 +26,7 @@ class ChatOptions:
     """The conversation's part of a request.
 
     `zones`: as in `converse`. `capped`: documents never exceed their zone. `before`, `standing`,
-    `withdrawn` and `live`: as in `fit_history`.
+    `ledger`, `withdrawn` and `live`: as in `fit_history`.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -35,6 +36,7 @@ class ChatOptions:
     capped: bool = False
     summary: Summary | None = None
     standing: Summary | None = None
+    ledger: str = ""
     before: tuple[Turn | None, ...] = ()
     withdrawn: frozenset[int] = frozenset()
     live: frozenset[int] | None = None
@@ -120,7 +122,6 @@ def _conversation_demand(run: RequestState) -> int:
         recent=0,
         weigh=_message_counter(run),
         query=run.inputs.query,
-        language=run.inputs.language,
         live=talk.live,
         memory=run.memory,
     )
@@ -155,13 +156,25 @@ def allocate_zones(
     try:
         kept = fit_conversation(run, given.conversation)
     except BudgetTooSmall as error:
-        pressing = ZoneDemand(wants=needs["conversation"].wants, must=error.needed)
-        given = stretch_budget(run.budget, {**needs, "conversation": pressing}, zones)
-        kept = fit_conversation(run, given.conversation)
+        given, kept = _press_zones(run, needs, zones, error.needed)
+    if kept.wants > given.conversation and kept.shown != run.talk.turns:
+        with suppress(BudgetTooSmall):
+            given, kept = _press_zones(run, needs, zones, kept.wants)
     granted, most = given.documents or 0, zones.documents.ceiling
     documents = granted + given.conversation - kept.tokens
     documents = documents if most is None else max(granted, min(documents, most))
     return replace(given, conversation=kept.tokens, documents=documents), kept
+
+
+def _press_zones(
+    run: RequestState, needs: Mapping[str, ZoneDemand], zones: FlexibleBudget, must: int
+) -> tuple[Budget, FittedHistory]:
+    """The zones with so much for the conversation, at the cost of others; and what fits it."""
+    wants = needs["conversation"].wants
+    must = must if wants is None else min(must, wants)
+    pressing = ZoneDemand(wants=wants, must=must)
+    given = stretch_budget(run.budget, {**needs, "conversation": pressing}, zones)
+    return given, fit_conversation(run, given.conversation)
 
 
 def fit_conversation(run: RequestState, room: int) -> FittedHistory:
@@ -173,11 +186,11 @@ def fit_conversation(run: RequestState, room: int) -> FittedHistory:
         talk.history,
         weigh=_message_counter(run),
         query=run.inputs.query,
-        language=run.inputs.language,
         before=talk.before,
         withdrawn=talk.withdrawn,
         summary=talk.summary,
         standing=talk.standing,
+        ledger=talk.ledger,
         live=talk.live,
         memory=run.memory,
     )

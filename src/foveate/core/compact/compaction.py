@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foveate._version import __version__
-from foveate.core.compact.entries import Entry, Json, Result
+from foveate.core.compact.entries import Entry, Json, MessageForm, Result
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.packing import Packing
@@ -129,15 +129,16 @@ def compact_messages(
     source = tuple(check_messages(messages))
     form = message_form(source, options.form)
     measured = MeasuredList(
-        messages=source,
-        form=form,
+        entries=form.parse(source),
         count=count,
         pinned=_pinned_places(options.pinned, len(source)),
         frame=options.frame,
     )
     tool_tokens = sum(count(compact_json(tool)) for tool in tools)
     room = options.budget - tool_tokens
-    result = _Result(measured=measured, tool_tokens=tool_tokens, options=options)
+    result = _Result(
+        messages=source, form=form, measured=measured, tool_tokens=tool_tokens, options=options
+    )
     if measured.total > room:
         try:
             result.fit(room)
@@ -184,6 +185,8 @@ class _Result:
     `stays`: entries that stay, in order, with the texts in place of results.
     """
 
+    messages: Sequence[Json]
+    form: MessageForm
     measured: MeasuredList
     tool_tokens: int
     options: CompactOptions
@@ -233,12 +236,11 @@ class _Result:
     def _texts(self, entry: Entry) -> dict[int, str]:
         if self.packing is None:
             return {}
-        view = self.packing.view
-        return {r.slot: s.text for r in entry.results if (s := view.show(entry, r)) is not None}
+        return self.packing.view.texts(entry)
 
     def listed(self) -> Iterator[tuple[int, Json]]:
         """The list as it is sent, with places: leading instructions, the ledger, the rest."""
-        source, form = self.measured.messages, self.measured.form
+        source, form = self.messages, self.form
         waiting = self.ledger
         for entry, texts in self.stays:
             if waiting and entry.role != "system":

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 EntryRole: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
+Speaker: TypeAlias = Literal["user", "assistant", "tool"]
 Json: TypeAlias = Mapping[str, Any]
 
 
@@ -27,7 +28,9 @@ class Call:
 class Result:
     """What a tool gave back: the texts of it, in block `slot` of its entry (-1: the entry itself).
 
-    `extra`: tokens of what is no text, such as images, and `kinds`: what that is.
+    `extra`: tokens of what is no text, such as images, and `kinds`: what that is. `speaker`: who
+    said it, where it is a text that may be shortened as a result is. `cites`: places in the text
+    that stay in view as long as any of it does.
     """
 
     call_id: str
@@ -36,6 +39,8 @@ class Result:
     slot: int = -1
     extra: int = 0
     kinds: tuple[str, ...] = ()
+    speaker: Speaker = "tool"
+    cites: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
+from foveate.core.compact.entries import Speaker
 from foveate.core.compact.shorten import guard_notes
 from foveate.core.compact.values import Value, ValueKind
 
@@ -49,15 +49,16 @@ MOST_REFUSED = 24
 class Origin:
     """One text that left, and what of it the ledger could say.
 
-    `place`: its entry, from 0. `name`: who spoke, or the tool.
+    `place`: its entry, from 0. `name`: who spoke, or the tool. `shown`: what of it is still shown.
     """
 
     place: int
     name: str
     text: str
     values: Sequence[Value]
-    kind: Literal["user", "assistant", "tool"] = "assistant"
+    kind: Speaker = "assistant"
     handle: str = ""
+    shown: str = ""
 
     @property
     def label(self) -> str:
@@ -125,7 +126,7 @@ def one_line(text: str) -> str:
 class Ledger:
     """The finished text and its tokens; how many values it names of how many that left.
 
-    `needed`: tokens without the excerpts that fill the room.
+    `needed`: tokens without the excerpts that fill the room. `added`: pieces in it.
     """
 
     text: str = ""
@@ -133,6 +134,7 @@ class Ledger:
     named: int = 0
     values: int = 0
     needed: int = 0
+    added: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -207,7 +209,14 @@ class LedgerDraft:
         named = sum(len(line.values) for line in self.lines.values())
         if (tokens := self.count(text)) > self.room:
             return Ledger(values=values, needed=needed)
-        return Ledger(text=text, tokens=tokens, named=named, values=values, needed=needed)
+        return Ledger(
+            text=text,
+            tokens=tokens,
+            named=named,
+            values=values,
+            needed=needed,
+            added=len(self.added),
+        )
 
 
 def rank_values(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from foveate.core.compact.entries import Entry, Group, Json, MessageForm, Result, group_entries
+from foveate.core.compact.entries import Entry, Group, Result, group_entries
 from foveate.core.compact.plan import GroupSize
 
 
@@ -17,23 +17,20 @@ class MeasuredList:
     it is 0, names and ids are not counted either. `pinned`: places of messages that stay.
     """
 
-    messages: Sequence[Json]
-    form: MessageForm
+    entries: Sequence[Entry]
     count: Callable[[str], int]
     pinned: frozenset[int] = frozenset()
     frame: int = 0
-    entries: list[Entry] = field(init=False)
     groups: list[Group] = field(init=False)
-    tokens: list[int] = field(init=False)
+    tokens: dict[int, int] = field(init=False)
     sizes: list[GroupSize] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.entries = self.form.parse(self.messages)
-        self.groups = group_entries(self.entries)
-        self.tokens = [
-            self.lead_tokens(entry) + sum(map(self.result_tokens, entry.results))
+        self.groups = self.find_groups()
+        self.tokens = {
+            entry.index: self.lead_tokens(entry) + sum(map(self.result_tokens, entry.results))
             for entry in self.entries
-        ]
+        }
         self.sizes = [
             GroupSize(
                 tokens=sum(self.tokens[entry.index] for entry in group.entries),
@@ -45,7 +42,11 @@ class MeasuredList:
     @property
     def total(self) -> int:
         """Tokens of the whole list as it came."""
-        return sum(self.tokens)
+        return sum(self.tokens.values())
+
+    def find_groups(self) -> list[Group]:
+        """The entries that stay or leave together."""
+        return group_entries(self.entries)
 
     def lead_tokens(self, entry: Entry) -> int:
         """Tokens of an entry without its results."""
@@ -61,3 +62,11 @@ class MeasuredList:
     def result_tokens(self, result: Result) -> int:
         """Tokens of a result as it came."""
         return self.count(result.text) + result.extra
+
+    def entry_tokens(self, entry: Entry, texts: Mapping[int, str]) -> int:
+        """Tokens of an entry with these texts in the place of results, by slot."""
+        total = self.tokens[entry.index]
+        for result in entry.results:
+            if result.slot in texts:
+                total += self.count(texts[result.slot]) - self.result_tokens(result)
+        return total

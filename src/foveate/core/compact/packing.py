@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from foveate.core.compact.entries import Entry, Result
 from foveate.core.compact.ledger import Ledger, Origin, rank_values, write_ledger
@@ -13,7 +13,9 @@ from foveate.core.compact.results import ResultsView
 from foveate.core.compact.shorten import question_sentences, result_handle, split_result
 from foveate.core.compact.values import extract_values
 from foveate.core.errors import BudgetTooSmall
+from foveate.core.text.salience import inverse_document_frequency
 from foveate.core.text.sentences import sentence_spans
+from foveate.core.text.words import split_words
 
 LEDGER_SHARE = 0.6
 """The part of the free room that the ledger may take from messages, if it is small;"""
@@ -25,13 +27,18 @@ PREFER_SHARE = 0.5
 
 @dataclass(slots=True, kw_only=True)
 class Packing:
-    """The groups up to the last repacking at `point`, in `target` of `room` tokens."""
+    """The groups up to the last repacking at `point`, in `target` of `room` tokens.
+
+    Groups from `last` on always stay; None: from the point on.
+    """
 
     measured: MeasuredList
     view: ResultsView
     room: int
     target: int
     point: int
+    last: int | None = None
+    with_ledger: bool = True
     fixed: frozenset[int] = frozenset()
     stays: set[int] = field(default_factory=set)
     ledger: Ledger = field(default_factory=Ledger)
@@ -40,6 +47,9 @@ class Packing:
         """Choose what stays and write the ledger; raises `BudgetTooSmall`."""
         fixed = self._fixed()
         free = max(self.target, fixed) - fixed
+        if not self.with_ledger:
+            self._choose(free)
+            return
         reserved = int(min(free * LEDGER_SHARE, LEDGER_BASE + free * LEDGER_MORE))
         self._choose(free - reserved)
         self.ledger = self._write()
@@ -50,7 +60,8 @@ class Packing:
     def _fixed(self) -> int:
         """Tokens of what stays whatever else does; marks it as staying."""
         sizes = self.measured.sizes
-        known = {n for n in range(len(sizes)) if sizes[n].must or n >= self.point}
+        last = self.point if self.last is None else self.last
+        known = {n for n in range(len(sizes)) if sizes[n].must or n >= last}
         self.fixed = frozenset(n for n in known if not self._is_orphan(n))
         fixed = sum(self.view.group_tokens(n) for n in self.fixed if n <= self.point)
         if fixed > self.room:
@@ -80,12 +91,14 @@ class Packing:
             free -= cost
 
     def _preferred(self) -> Iterator[int]:
-        """The last message of the user, then what is carried, the newest first."""
-        groups = range(self.point - 1, -1, -1)
+        """The question that the last ones answer, then what is carried, the newest first."""
         known = self.measured.groups
-        asked = (n for n in groups if any(e.role == "user" for e in known[n].entries))
-        if not any(e.role == "user" for e in known[self.point].entries):
-            yield from (n for n in [next(asked, -1)] if n >= 0 and n not in self.stays)
+        first = self.point
+        while first - 1 in self.fixed:
+            first -= 1
+        groups = range(self.point - 1, -1, -1)
+        asked = [n for n in range(first + 1) if any(e.role == "user" for e in known[n].entries)]
+        yield from (n for n in asked[-1:] if n not in self.stays and not self._is_orphan(n))
         for n in groups:
             if n not in self.stays and any(e.carried for e in known[n].entries):
                 yield n
@@ -124,6 +137,9 @@ class Packing:
                         visible.update(value.text for value in extract_values(text))
                 if entry.role == "user":
                     said.update(value.text for value in extract_values(entry.said))
+                for result in entry.results:
+                    if result.speaker == "user":
+                        said.update(value.text for value in extract_values(result.text))
                 for call in entry.calls:
                     used.update(value.text for value in extract_values(call.arguments))
         return frozenset(visible), frozenset(said), frozenset(used)
@@ -143,8 +159,11 @@ class Packing:
                 if n not in self.stays:
                     yield from self._gone_origins(entry)
                 for result in entry.results:
-                    if n not in self.stays or self.view.show(entry, result) is not None:
+                    shown = self.view.show(entry, result)
+                    if n not in self.stays:
                         yield result_origin(entry, result)
+                    elif shown is not None:
+                        yield replace(result_origin(entry, result), shown=shown.text)
 
     def _gone_origins(self, entry: Entry) -> Iterator[Origin]:
         arguments = " ".join(call.arguments for call in entry.calls)
@@ -165,9 +184,20 @@ class Packing:
         for n in range(len(origins) - 1, -1, -1):
             if origins[n].kind == "user":
                 for question in question_sentences(origins[n].text):
-                    yield n, question
+                    if question not in origins[n].shown:
+                        yield n, question
 
-    def _excerpts(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
+    def _excerpts(self, origins: list[Origin]) -> Iterable[tuple[int, str]]:
+        """Pieces of what left, those with rare words of the query first."""
+        pieces = self._pieces(origins)
+        if not self.view.query:
+            return pieces
+        known = [(piece, frozenset(split_words(piece[1]))) for piece in pieces]
+        rare = inverse_document_frequency(self.view.query, [words for _, words in known])
+        known.sort(key=lambda one: -sum(rare[word] for word in rare.keys() & one[1]))
+        return [piece for piece, _ in known]
+
+    def _pieces(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
         """Pieces of what left, the newest first: of people, then of the model, then of tools."""
         for kind in ("user", "assistant", "tool"):
             for n in range(len(origins) - 1, -1, -1):
@@ -175,7 +205,8 @@ class Packing:
                 if origin.kind == kind:
                     split = split_result(origin.text)[0] if kind == "tool" else None
                     for start, end in split or sentence_spans(origin.text):
-                        yield n, origin.text[start:end]
+                        if (piece := origin.text[start:end]) not in origin.shown:
+                            yield n, piece
 
 
 def result_origin(entry: Entry, result: Result) -> Origin:
@@ -185,6 +216,6 @@ def result_origin(entry: Entry, result: Result) -> Origin:
         name=result.name or "tool",
         text=result.text,
         values=extract_values(result.text),
-        kind="tool",
+        kind=result.speaker,
         handle=result_handle(result.text),
     )

@@ -120,7 +120,9 @@ class ResultsView:
                 most = self._fitted_limit(fact.group)
             if fact.tokens <= most:
                 return None
-            text, _, _ = shorten_result(result.text, self.clues[key], most, self.measured.count)
+            text, _, _ = shorten_result(
+                result.text, self.clues[key], most, self.measured.count, result.cites
+            )
         tokens = self.measured.count(text)
         return ShownResult(choice.form, text, tokens) if tokens < fact.tokens else None
 
@@ -148,12 +150,11 @@ class ResultsView:
 
     def entry_tokens(self, entry: Entry) -> int:
         """Tokens of an entry as it is shown."""
-        total = self.measured.tokens[entry.index]
-        for result in entry.results:
-            shown = self.show(entry, result)
-            if shown is not None:
-                total += shown.tokens - self.measured.result_tokens(result)
-        return total
+        return self.measured.entry_tokens(entry, self.texts(entry))
+
+    def texts(self, entry: Entry) -> dict[int, str]:
+        """The texts in the place of its results that are not shown as they came, by slot."""
+        return {r.slot: s.text for r in entry.results if (s := self.show(entry, r)) is not None}
 
 
 def pointer_text(form: ResultForm, result: Result) -> str:

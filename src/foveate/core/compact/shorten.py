@@ -45,11 +45,11 @@ def result_handle(text: str) -> str:
 
 
 def shorten_result(
-    text: str, clues: str, tokens: int, count: Callable[[str], int]
+    text: str, clues: str, tokens: int, count: Callable[[str], int], cites: Sequence[int] = ()
 ) -> tuple[str, int, int]:
     """The text in at most `tokens`, with the note at its end; pieces shown and pieces in all.
 
-    The note alone where no piece fits.
+    Pieces with one of the places `cites` come first. The note alone where no piece fits.
     """
     spans, leans = split_result(text)
     weights = _weigh(text, spans, clues)
@@ -60,6 +60,7 @@ def shorten_result(
         return f"{guard_notes(body)}\n{shortened_note(len(kept), len(spans), handle)}".lstrip("\n")
 
     order = sorted(range(len(spans)), key=lambda i: (-weights[i] / max(_length(spans[i]), 1), i))
+    order.sort(key=lambda i: not any(spans[i][0] <= at < spans[i][1] for at in cites))
     kept: set[int] = set()
     used = count(written(()))
     for i in order:

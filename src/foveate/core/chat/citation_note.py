@@ -1,72 +1,12 @@
-"""A shortened turn: some sentences of its texts, verbatim (SPEC W1).
-
-Sentences with a cited marker or quote stay. Of tool calls only the results are shortened.
-"""
+"""What older turns cited and no longer show: found by its markers and quotes, said in a note."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from foveate.core.chat.turns import Turn, TurnCitation
 from foveate.core.text.citation_markers import CitationMark, scan_markers
-from foveate.core.text.salience import (
-    choose_sentences,
-    inverse_document_frequency,
-    join_spans,
-    weigh_sentences,
-)
-from foveate.core.text.sentences import sentence_spans
-from foveate.core.text.words import split_words
-from foveate.core.types import Span
-
-LENGTH_DIVISORS = (2, 4, 12)
-"""A half, a quarter, a twelfth of the characters: tried in turn, the longest first."""
-
-
-def shorten_turn(turn: Turn, query: str, language: str = "en") -> tuple[Turn, ...]:
-    """The turn at each of `LENGTH_DIVISORS`, with a sentence of each text at the least."""
-    said = _build_extracts(turn.text, query, turn.cited, language)
-    results = [_build_extracts(r.text, query, turn.cited, language) for r in turn.results]
-    found = []
-    for n in range(len(LENGTH_DIVISORS)):
-        short = tuple(
-            replace(result, text=texts[n], extra="")
-            for result, texts in zip(turn.results, results, strict=True)
-        )
-        same = said[n] == turn.text and short == turn.results and not turn.extra
-        found.append(turn if same else replace(turn, text=said[n], results=short, extra=""))
-    return tuple(found)
-
-
-def _build_extracts(
-    text: str, query: str, cited: Sequence[TurnCitation], language: str
-) -> list[str]:
-    spans = sentence_spans(text, language)
-    if len(spans) < 2:
-        return [text] * len(LENGTH_DIVISORS)
-    rare = inverse_document_frequency(query, [split_words(text[a:b]) for a, b in spans])
-    weights = weigh_sentences(text, spans, rare)
-    must = set(citing_sentences(text, spans, cited))
-    found = []
-    for share in LENGTH_DIVISORS:
-        kept = must | set(choose_sentences(spans, weights, len(text) // share))
-        short, _ = join_spans(text, [spans[i] for i in sorted(kept)])
-        found.append(short if len(short) < len(text) else text)
-    return found
-
-
-def citing_sentences(text: str, spans: Sequence[Span], cited: Sequence[TurnCitation]) -> list[int]:
-    """The sentences that hold a marker of what was cited, or a quote of it."""
-    markers = {entry.marker for entry in cited if entry.marker}
-    quotes = [entry.quote for entry in cited if entry.quote]
-    places = [mark.start for mark in citation_marks(text) if not markers.isdisjoint(mark.numbers)]
-    return [
-        n
-        for n, (a, b) in enumerate(spans)
-        if any(a <= at < b for at in places) or any(quote in text[a:b] for quote in quotes)
-    ]
 
 
 def citation_marks(text: str) -> Iterator[CitationMark]:
@@ -77,6 +17,14 @@ def citation_marks(text: str) -> Iterator[CitationMark]:
 def cited_numbers(text: str) -> frozenset[int]:
     """The numbers that the markers of a text name."""
     return frozenset(number for mark in citation_marks(text) for number in mark.numbers)
+
+
+def citing_places(turn: Turn) -> tuple[int, ...]:
+    """Where the text of a turn has a marker of what it cited, or a quote of it."""
+    markers = {entry.marker for entry in turn.cited if entry.marker}
+    places = [m.start for m in citation_marks(turn.text) if not markers.isdisjoint(m.numbers)]
+    places += [turn.text.find(entry.quote) for entry in turn.cited if entry.quote]
+    return tuple(place for place in places if place >= 0)
 
 
 def carried_citations(
