@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.blocks import block_spans
+from foveate.core.text import blocks
+from foveate.core.text.blocks import block_spans, front_matter, line_spans, trim_span
 
 LINES = st.lists(
     st.sampled_from(
@@ -87,3 +88,16 @@ def test_blocks_hold_every_character_once(lines: list[str], end: str) -> None:
 def test_kinds(text: str, expected: list[tuple[str, str]]) -> None:
     """Each convention of Markdown and plain text is read as its block."""
     assert _kinds(text) == expected
+
+
+@given(lines=LINES, end=st.sampled_from(["\n", "\r\n", "\n\n", "\u2028"]))
+def test_lines_read_together_are_read_as_line_by_line(lines: list[str], end: str) -> None:
+    """U4: lines of plain text that are taken at once make the blocks that each line makes alone."""
+    text = end.join(lines)
+    front = front_matter(text)
+    found = [blocks._Block("code", 0, front)] if front else []
+    current = None
+    for start, stop in line_spans(text, front):
+        current = blocks._add_line(text, start, stop, found, current)
+
+    assert block_spans(text) == [(trim_span(text, b.start, b.end), b.kind) for b in found]

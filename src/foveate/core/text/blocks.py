@@ -16,7 +16,16 @@ from foveate.core.types import Span
 
 BlockKind: TypeAlias = Literal["paragraph", "heading", "list", "code", "table"]
 
-_LINE = re.compile(r"([^\n\r\f\v\u2028\u2029]*+)(?:\r\n|[\n\r\f\v\u2028\u2029]|\Z)")
+_RARE_ENDS = "\r\f\v\u2028\u2029"
+# A class of many characters is slow to run over, so texts with line feeds alone are read without.
+_END = rf"(?:\r\n|[\n{_RARE_ENDS}]|\Z)"
+_REST, _PLAIN_REST = rf"[^\n{_RARE_ENDS}]*+", r".*+"
+# The first character of a line that no label begins with, as of most.
+_PLAIN = r"[^\s\d`~#|:\-=^*\"+_'\u2022\u2023\u25aa\u25e6]"
+_LINE, _PLAIN_LINE = (re.compile(f"({rest}){_END}") for rest in (_REST, _PLAIN_REST))
+_TEXT, _PLAIN_TEXT = (
+    re.compile(rf"({_PLAIN}{rest}(?:\n{_PLAIN}{rest})*+){_END}") for rest in (_REST, _PLAIN_REST)
+)
 _LABEL = re.compile(
     r"""
       (?P<blank>\s*+\Z)
@@ -62,8 +71,20 @@ def each_block(text: str) -> Iterator[tuple[Span, BlockKind]]:
     front = front_matter(text)
     blocks = [_Block("code", 0, front)] if front else []
     current: _Block | None = None
-    for start, end in line_spans(text, front):
-        current = _add_line(text, start, end, blocks, current)
+    at, size = front, len(text)
+    is_usual = all(end not in text for end in _RARE_ENDS)
+    line = (_PLAIN_LINE if is_usual else _LINE).match
+    lines = (_PLAIN_TEXT if is_usual else _TEXT).match
+    while at < size:
+        if text[at] == "\n" and not (current and current.fence):
+            current, at = None, at + 1
+            continue
+        found = None if current and (current.fence or current.kind == "table") else lines(text, at)
+        if found:
+            current = _add_text(text, *found.span(1), blocks, current)
+        elif found := line(text, at):
+            current = _add_line(text, *found.span(1), blocks, current)
+        at = found.end() if found else size
         if len(blocks) > 1:
             done = blocks.pop(0)
             yield trim_span(text, done.start, done.end), done.kind
@@ -80,7 +101,8 @@ def front_matter(text: str) -> int:
 def line_spans(text: str, first: int = 0) -> Iterator[Span]:
     """The lines from character `first` on, without their ends; a last empty line is left out."""
     size = len(text)
-    for match in _LINE.finditer(text, first):
+    is_usual = all(end not in text for end in _RARE_ENDS)
+    for match in (_PLAIN_LINE if is_usual else _LINE).finditer(text, first):
         if match.start() < size:
             yield match.span(1)
 
@@ -88,8 +110,23 @@ def line_spans(text: str, first: int = 0) -> Iterator[Span]:
 def trim_span(text: str, start: int, end: int) -> Span:
     """The span without white space at its two ends; empty at `start` if it is nothing else."""
     piece = text[start:end]
+    size = len(piece.strip())
+    if size == end - start:
+        return (start, end)
     left = len(piece) - len(piece.lstrip())
-    return (start + left, start + left + len(piece.strip()))
+    return (start + left, start + left + size)
+
+
+def _add_text(
+    text: str, start: int, end: int, blocks: list[_Block], current: _Block | None
+) -> _Block:
+    """What `_add_line` makes of these lines, whose labels are `text`; outside of tables."""
+    if current is not None and current.kind in ("paragraph", "list"):
+        current.end, current.lines = end, current.lines + 1
+        return current
+    block = _Block("paragraph", start, end, 1 + text.count("\n", start, end))
+    blocks.append(block)
+    return block
 
 
 def _add_line(

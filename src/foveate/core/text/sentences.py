@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate
+from string import ascii_uppercase
 
 from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trim_span
 from foveate.core.text.graphemes import last_grapheme_boundary, last_word_boundary
@@ -61,18 +61,24 @@ def each_unit(text: str, span: Span, kind: BlockKind, language: str = "en") -> I
     """The same units one by one: a block may be as long as the text."""
     start, end = span
     if kind == "heading" and end - start <= MAX_SENTENCE_LENGTH:
-        yield span
-        return
+        return iter((span,))
     if kind in ("code", "table"):
-        for first, last in line_spans(text[start:end]):
-            yield from _split_long_span(text, *trim_span(text, start + first, start + last))
-        return
-    spans = _prose_spans(text, start, end, language)
-    marker = _MARKER.match(text, start, end) if kind == "list" else None
+        return _lines(text, start, end)
+    spans = _prose_spans(text, start, end, language.partition("-")[0].lower())
+    return _join_number(text, span, spans) if kind == "list" else spans
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Span]:
+    for first, last in line_spans(text[start:end]):
+        yield from _split_long_span(text, *trim_span(text, start + first, start + last))
+
+
+def _join_number(text: str, span: Span, spans: Iterator[Span]) -> Iterator[Span]:
+    """The sentences of a list item: "2." looks like one of its own, and goes with what follows."""
+    marker = _MARKER.match(text, *span)
     if marker is not None:
         number, said = next(spans, None), next(spans, None)
         if number is not None and said is not None and number[1] <= marker.end():
-            # "2." of a list item looks like a sentence of its own: it goes with what it numbers.
             number, said = (number[0], said[1]), None
         yield from (unit for unit in (number, said) if unit is not None)
     yield from spans
@@ -100,10 +106,7 @@ def _prose_spans(text: str, start: int, end: int, language: str) -> Iterator[Spa
             bounds = [last_word_boundary(text, stop, start)]
             bounds = bounds if bounds[0] > start else [stop]
         for bound in bounds:
-            if text[start].isspace() or text[bound - 1].isspace():
-                first, last = trim_span(text, start, bound)
-            else:
-                first, last = start, bound
+            first, last = trim_span(text, start, bound)
             if last > first:
                 yield (first, last)
             start = bound
@@ -111,15 +114,16 @@ def _prose_spans(text: str, start: int, end: int, language: str) -> Iterator[Spa
 
 def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]:
     """Where sentences of `text[start:stop]` end, the last at `stop`; never inside a grapheme."""
-    found = _split_sentences(text[start:stop], language.partition("-")[0].lower())
     bounds: list[int] = []
-    last = start
-    for offset in found:
-        bound = start + offset
-        pair = text[bound - 1 : bound + 1]
-        if pair == "\r\n" or not pair.isascii():
-            bound = last_grapheme_boundary(text, bound, last)
-        if last < bound < stop and not _is_abbreviation(text, last, bound):
+    last = offset = start
+    for size in _split_sentences(text[start:stop], language):
+        bound = offset = offset + size
+        is_clear = bound < stop and text[bound - 1] == " " and text[bound] in ascii_uppercase
+        if not is_clear:
+            pair = text[bound - 1 : bound + 1]
+            if pair == "\r\n" or not pair.isascii():
+                bound = last_grapheme_boundary(text, bound, last)
+        if is_clear or (last < bound < stop and not _is_abbreviation(text, last, bound)):
             bounds.append(bound)
             last = bound
     return [*bounds, stop]
@@ -135,13 +139,17 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
 
 
 def _split_sentences(piece: str, language: str) -> list[int]:
+    """How long each sentence is, with the white space behind it.
+
+    `sentencex.segment` takes half as long as `get_sentence_boundaries`.
+    """
     if piece.isascii() and not _STOP.search(piece):
         return [len(piece)]
-    from sentencex import segment  # twice as fast as `get_sentence_boundaries`
+    import sentencex
 
     plain = piece if piece.isascii() else _WIDE_SPACE.sub(" ", piece)
     try:
-        return list(accumulate(map(len, segment(language, plain))))
+        return [*map(len, sentencex.segment(language, plain))]
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException:  # noqa: BLE001 - a panic of the engine is a BaseException; the piece stays whole

@@ -25,14 +25,37 @@ if TYPE_CHECKING:
 
 RADIX = 0x9E3779B97F4A7C15
 """The constant of splitmix64: odd, so that its powers stay apart."""
-PERIOD = 64
-"""Powers that are kept. Later letters use them again, times the odd number of the round."""
-BATCH = 1 << 20
-"""Characters that are read at once; it bounds the memory of a pass."""
+BATCH = 1 << 16
+"""Characters that are read at once; what is made of them stays in the processor's cache."""
 PLANES = (0x80, 0x2800, 0x10000, 0x110000)
 """Code points where ASCII, most alphabets, most scripts and all characters end."""
 _MASK = (1 << 64) - 1
 WORD, UNSPACED = 1, 2  # classes of characters; 0 separates
+
+
+class Powers:
+    """The powers of an odd number, with which letters are multiplied."""
+
+    def __init__(self, radix: int) -> None:
+        self._radix = radix
+
+    def first(self, count: int) -> Numbers:
+        """So many of them; as many as a batch needs are kept, for folding makes texts longer."""
+        return self._kept(2 * BATCH)[:count] if count <= 2 * BATCH else self._make(count)
+
+    @cache  # noqa: B019 (they live as long as the process)
+    def _kept(self, count: int) -> Numbers:
+        return self._make(count)
+
+    def _make(self, count: int) -> Numbers:
+        import numpy as np
+
+        found = np.full(count, self._radix, dtype=np.uint64)
+        found[:1] = 1
+        return np.multiply.accumulate(found)
+
+
+POWERS, INVERSES = Powers(RADIX), Powers(pow(RADIX, -1, 1 << 64))
 
 
 class Alphabet:
@@ -128,29 +151,12 @@ def _pairs(inside: NDArray[np.bool_]) -> tuple[Places, Places]:
 
 
 def _hash(codes: Codes, starts: Places, ends: Places) -> Numbers:
-    """The number of each word."""
+    """The number of each word: a part of the sum over all letters, divided by the first's power."""
     import numpy as np
 
-    if not len(starts):
-        return np.empty(0, dtype=np.uint64)
-    sizes = ends - starts
-    firsts = np.cumsum(sizes) - sizes
-    places = np.arange(int(sizes.sum())) - np.repeat(firsts, sizes)
-    letters = codes[places + np.repeat(starts, sizes)].astype(np.uint64)
-    if int(sizes.max()) <= PERIOD:
-        letters *= powers()[places]
-    else:
-        rounds = (2 * (places // PERIOD) + 1).astype(np.uint64)
-        letters *= powers()[places % PERIOD] * rounds
-    return mix(np.add.reduceat(letters, firsts))
-
-
-@cache
-def powers() -> Numbers:
-    """The powers of `RADIX` that letters are multiplied with."""
-    import numpy as np
-
-    return np.array([pow(RADIX, k, 1 << 64) for k in range(PERIOD)], dtype=np.uint64)
+    sums = np.zeros(len(codes) + 1, dtype=np.uint64)
+    np.cumsum(codes * POWERS.first(len(codes)), out=sums[1:])
+    return mix((sums[ends] - sums[starts]) * INVERSES.first(len(codes))[starts])
 
 
 def mix(numbers: Numbers) -> Numbers:
@@ -164,11 +170,7 @@ def mix(numbers: Numbers) -> Numbers:
 
 def number_of(word: str) -> int:
     """The number of one word: the definition of what `read_words` gives."""
-    total = 0
-    for place, letter in enumerate(word):
-        turn, power = divmod(place, PERIOD)
-        total += ord(letter) * pow(RADIX, power, 1 << 64) * (2 * turn + 1)
-    total &= _MASK
+    total = sum(ord(letter) * pow(RADIX, k, 1 << 64) for k, letter in enumerate(word)) & _MASK
     total = (total ^ total >> 30) * 0xBF58476D1CE4E5B9 & _MASK
     total = (total ^ total >> 27) * 0x94D049BB133111EB & _MASK
     return total ^ total >> 31
@@ -178,9 +180,9 @@ def batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Ranges of texts of about `BATCH` characters together; a longer text stands alone."""
     first = total = 0
     for place, text in enumerate(texts):
-        total += len(text)
+        total += len(text) + 1
         if total > BATCH and place > first:
             yield first, place
-            first, total = place, len(text)
+            first, total = place, len(text) + 1
     if first < len(texts):
         yield first, len(texts)

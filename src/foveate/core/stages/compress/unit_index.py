@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from foveate.core.text.terms import ALPHABET, document_terms, fold, query_terms
 from foveate.core.text.word_arrays import (
+    POWERS,
     WordArrays,
     batches,
     mix,
     number_of,
-    powers,
     read_words,
 )
 
@@ -103,11 +103,11 @@ def _term_numbers(words: WordArrays) -> Numbers:
     to_y = plural[is_ies & ~vowel]
     sizes[to_y] -= 2
     total = np.zeros(len(starts), dtype=np.uint64)
-    for place, power in enumerate(powers()[:STEM]):
+    for place, power in enumerate(POWERS.first(STEM)):
         letters = codes.take(starts + place, mode="clip")
         total += np.where(sizes > place, letters, 0).astype(np.uint64) * power
     to_y = to_y[sizes[to_y] <= STEM]
-    total[to_y] += np.uint64(_Y - _I) * powers()[sizes[to_y] - 1]
+    total[to_y] += np.uint64(_Y - _I) * POWERS.first(STEM)[sizes[to_y] - 1]
     return mix(total)
 
 

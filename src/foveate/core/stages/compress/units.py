@@ -119,23 +119,26 @@ def _prose_units(text: str, language: str) -> Units:
     items: list[tuple[int, int]] = []  # indent and place of the items that the next may be part of
     for span, kind in block_spans(text):
         first = len(spans)
-        whole = kind == "list" and span[1] - span[0] <= LONGEST_ITEM
-        lines = [span] if whole else unit_spans(text, span, kind, language)
         if kind == "paragraph":
-            lines = join_atoms(text, cut_long(text, lines))
-        spans += _pieces(text, lines) if kind == "code" else lines
-        if kind == "paragraph":
+            spans += join_atoms(text, cut_long(text, unit_spans(text, span, kind, language)))
             prose.append(span)
-        if kind == "list" and opener < 0 < first and _opens(text, spans[first - 1]):
-            opener = first - 1
-        elif kind != "list":
+        elif kind == "list" and span[1] - span[0] <= LONGEST_ITEM:
+            spans.append(span)
+        else:
+            lines = unit_spans(text, span, kind, language)
+            spans += _pieces(text, lines) if kind == "code" else lines
+        parent = -1
+        if kind == "list":
+            if opener < 0 < first and _opens(text, spans[first - 1]):
+                opener = first - 1
+            parent = _parent(text, span, first, items)
+            listed.update(range(first, len(spans)))
+        elif items or opener >= 0:
             opener = -1
             items.clear()
-        parent = _parent(text, span, first, items) if kind == "list" else -1
-        listed.update(range(first, len(spans)) if kind == "list" else ())
         leans += _leans(text, spans, first, kind, opener if parent < 0 else parent)
     for i, span in enumerate(spans[:-1]):
-        if leans[i] == i and i + 1 not in listed and _opens(text, span):
+        if text[span[1] - 1] in _OPENS and leans[i] == i and i + 1 not in listed:
             leans[i] = i + 1
     if leans and leans[-1] >= len(leans):
         leans[-1] = len(leans) - 1  # a heading with nothing below it
@@ -159,7 +162,7 @@ def _is_brief(text: str, start: int, end: int) -> bool:
 
 def _opens(text: str, span: Span) -> bool:
     """Whether the unit announces what follows it."""
-    return text.endswith(_OPENS, *span)
+    return text[span[1] - 1] in _OPENS
 
 
 def _bounded(leans: list[int]) -> list[int]:
@@ -168,17 +171,19 @@ def _bounded(leans: list[int]) -> list[int]:
     A sentence that needs eight others is hardly ever understood with them; and chains as long as
     a text would be walked again and again.
     """
-    depth = 0
-    for i in range(len(leans) - 1, -1, -1):
-        depth = depth + 1 if leans[i] > i else 0
+    forth = [i for i, lean in enumerate(leans) if lean > i]
+    depth = after = 0
+    for i in reversed(forth) if len(forth) > DEPTH else ():
+        depth = depth + 1 if after == i + 1 else 1
+        after = i
         if depth > DEPTH:
             leans[i], depth = i, 0
-    depths = [0] * len(leans)
-    for i, head in enumerate(leans):
-        if head < i:
-            depths[i] = depths[head] + 1
-            if depths[i] > DEPTH:
-                leans[i], depths[i] = i, 0
+    back = [i for i, lean in enumerate(leans) if lean < i]
+    depths: dict[int, int] = {}
+    for i in back if len(back) > DEPTH else ():
+        depths[i] = depths.get(leans[i], 0) + 1
+        if depths[i] > DEPTH:
+            leans[i], depths[i] = i, 0
     return leans
 
 
@@ -208,23 +213,25 @@ def _pieces(text: str, lines: Sequence[Span]) -> Iterator[Span]:
         yield (start, end)
 
 
-def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: int) -> Iterator[int]:
+def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: int) -> list[int]:
     """For each unit of one block, the unit it cannot stand without."""
-    for i in range(first, len(spans)):
-        at = spans[i][0]
-        if kind == "heading":
-            yield i + 1
-        elif kind == "table":
-            yield first
-        elif kind == "list" and opener >= 0:
-            yield opener
-        elif i == 0 and _INSIDE.match(text, at) and len(spans) > 1:
-            yield 1
-        elif (
-            kind in ("paragraph", "code") and len(spans) - first > 1 and _is_brief(text, *spans[i])
-        ):
-            yield i - 1 if i > first else i + 1
-        elif kind == "paragraph" and i > 0 and _BOUND.match(text, at):
-            yield i - 1
-        else:
-            yield i
+    last = len(spans)
+    leans = list(range(first, last))
+    if kind == "heading":
+        leans = list(range(first + 1, last + 1))
+    elif kind == "table":
+        leans = [first] * len(leans)
+    elif kind == "list" and opener >= 0:
+        leans = [opener] * len(leans)
+    elif kind == "paragraph":
+        for i in leans if first else leans[1:]:
+            if _BOUND.match(text, spans[i][0]):
+                leans[i - first] = i - 1
+    if kind in ("paragraph", "code") and last - first > 1:
+        for i in range(first, last):
+            if spans[i][1] - spans[i][0] < BRIEF and _is_brief(text, *spans[i]):
+                leans[i - first] = i - 1 if i > first else i + 1
+    is_free = kind not in ("heading", "table") and (kind != "list" or opener < 0)
+    if not first and last > 1 and is_free and _INSIDE.match(text, spans[0][0]):
+        leans[0] = 1
+    return leans

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from foveate.core.text.shapes.code import OPENS as CODE
 from foveate.core.text.shapes.code import read_code
 from foveate.core.text.shapes.delimited import opens_table, read_delimited
-from foveate.core.text.shapes.dialogue import TURN, read_dialogue
+from foveate.core.text.shapes.dialogue import FEWEST_TURNS, TURN, read_dialogue
 from foveate.core.text.shapes.html_table import FIRST, read_html_table
 from foveate.core.text.shapes.indented import KEY, read_indented
 from foveate.core.text.shapes.json import read_json, resume_json
@@ -69,8 +69,9 @@ def find_shapes(text: str) -> tuple[Shape, ...]:
 
 
 def _each_shape(text: str) -> Iterator[Shape]:
-    stops: dict[str, int] = {}  # up to where each reader has looked
     at, size = 0, len(text)
+    # up to where each reader has looked; without colons nobody speaks
+    stops = {"dialogue": 0 if text.count(":") >= FEWEST_TURNS else size}
     torn = _read_torn(text) if "{" in text else None
     if torn is not None:
         yield torn
@@ -79,9 +80,8 @@ def _each_shape(text: str) -> Iterator[Shape]:
     while at < size:
         end = text.find("\n", at)
         end = size if end < 0 else end
-        if not _MAY_OPEN.match(text, at, min(end, at + _LOOKED_AT)) and not any(
-            text.find(mark, at, end) >= 0 for mark in rare
-        ):
+        may_open = end > at and _MAY_OPEN.match(text, at, min(end, at + _LOOKED_AT))
+        if not may_open and not (rare and any(text.find(mark, at, end) >= 0 for mark in rare)):
             at = end + 1
             continue
         body = text[at:end].lstrip()
