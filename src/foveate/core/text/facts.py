@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from foveate.core.text.beyond_ascii import beyond_ascii
 from foveate.core.text.words import split_words
 
 """Under which name their bytes are kept in a profile."""
@@ -140,8 +141,9 @@ def extract_facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str,
     """
     spelled = split_words(text) if spelled is None else spelled
     marks = tuple(_extract_marks(spelled)) if not _WATCHED_WORDS.isdisjoint(spelled) else ()
-    han = () if text.isascii() else tuple(_HAN.findall(text))
-    if not text.isascii() and _HANGUL.search(text):
+    rest = "" if text.isascii() else beyond_ascii(text)
+    han = tuple(_HAN.findall(text)) if _HAN.search(rest) else ()
+    if _HANGUL.search(rest):
         han = (*han, *filter(_is_korean_negation, spelled))
     code = tuple(_CODE.findall(text)) if _MAY_BE_CODE.search(text) else ()
     return (*_extract_numbers(text), *marks, *han, *code, *_question_words(text))

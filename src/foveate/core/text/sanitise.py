@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from foveate.core.bounded_cache import BoundedCache
+from foveate.core.text.beyond_ascii import beyond_ascii
 
 # Default-ignorable and format characters that say nothing by themselves (Unicode 15, DerivedCore),
 # and those that lay out hieroglyphs.
@@ -105,9 +106,9 @@ def sanitise(text: str) -> tuple[str, Mapping[str, int]]:
     >>> sanitise("pay\u200bpal\x07")
     ('paypal␇', {'control': 1, 'invisible': 1})
     """
-    data = text.encode("utf-8", "surrogatepass").translate(None, _ASCII_PLAIN)
-    lone = b"\r" in data and _compile(_LONE).search(text)
-    if not lone and not (data and _compile(_ODD).search(data.decode("utf-8", "surrogatepass"))):
+    rest = beyond_ascii(text, _ASCII_PLAIN)
+    lone = "\r" in rest and _compile(_LONE).search(text)
+    if not lone and not (rest and _compile(_ODD).search(rest)):
         return text, {}
     counts = dict.fromkeys(_REASONS, 0)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
+from foveate.core.text.beyond_ascii import beyond_ascii, casefold
 from foveate.core.text.word_arrays import Alphabet
 
 # Vowel signs of the Indic scripts belong to words but are no letters for `\w`.
@@ -84,7 +85,10 @@ def fold(text: str) -> str:
     """The text without what makes no difference to a search: case, accents, forms of letters."""
     if text.isascii():
         return text.lower()
-    return normalize("NFC", _OPTIONAL.sub("", normalize("NFKD", text))).casefold()
+    apart = normalize("NFKD", text)
+    if _OPTIONAL.search(beyond_ascii(apart)):
+        apart = _OPTIONAL.sub("", apart)
+    return casefold(normalize("NFC", apart))
 
 
 def _split_words(text: str) -> list[str]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from unicodedata import normalize
 
+from foveate.core.text.beyond_ascii import beyond_ascii, casefold
 from foveate.core.text.word_arrays import Alphabet
 
 MAX_WORD_LENGTH = 64
@@ -36,7 +37,7 @@ _UNSPACED = (
 )
 _PLAIN = str.maketrans(_ASCII, " " * len(_ASCII))
 _SEPARATORS = re.escape(_ASCII) + _OTHER
-_RUN = re.compile(rf"[^\s{_SEPARATORS}]+")
+_OTHER_SEPARATOR = re.compile(f"[{_OTHER}]")
 _MIXED_RUN = re.compile(rf"[{_UNSPACED}]+|[^\s{_SEPARATORS}{_UNSPACED}]+")
 _HAS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 ALPHABET = Alphabet(rf"[^\s{_SEPARATORS}{_UNSPACED}]", f"[{_UNSPACED}]")
@@ -54,8 +55,11 @@ def split_words(text: str) -> tuple[str, ...]:
     if text.isascii():
         return tuple(text.lower().translate(_PLAIN).split())
     text = fold(text)
-    if not _HAS_UNSPACED.search(text):
-        return tuple(_RUN.findall(text))
+    rest = beyond_ascii(text)
+    if not _HAS_UNSPACED.search(rest):
+        for mark in {*_ASCII, *_OTHER_SEPARATOR.findall(rest)}:
+            text = text.replace(mark, " ")
+        return tuple(text.split())
     return tuple(word for run in _MIXED_RUN.findall(text) for word in _split_run(run))
 
 
@@ -63,7 +67,7 @@ def fold(text: str) -> str:
     """The text in small letters and composed characters."""
     if text.isascii():
         return text.lower()
-    return normalize("NFC", normalize("NFC", text).casefold())
+    return normalize("NFC", casefold(normalize("NFC", text)))
 
 
 def _split_run(run: str) -> list[str]:
