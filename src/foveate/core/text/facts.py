@@ -120,12 +120,13 @@ _WATCHED_WORDS = _MARKS | _MONTHS_BESIDE_NUMBER | _LONE_UNITS | _BOUND_WORDS
 _CANONICAL_MARKS = {"t": "not", "cannot": "not", "n": "ne"}
 _CODE = re.compile(r"!=|!(?=[A-Za-z_(])|(?<=[\w)\]] )[-*/](?= [\w(])")
 _SIGNS = frozenset(("!=", "!", "-", "*", "/"))
-_MAY_BE_CODE = re.compile(r"!| [-*/] ")
+_MAY_BE_CODE = ("!", " - ", " * ", " / ")
 _KOREAN_TURNING = ("않", "없", "못", "아니")
 """How negated forms begin; of the short 안 alone, for 안전 is safety."""
 _HANGUL_FIRST = "\uac00"
 _HANGUL = re.compile("[\u1100-\u11ff\uac00-\ud7a3]")  # also in parts; words put them together
-_QUESTION_MARK = re.compile(r"(?<![?？؟])[?？؟]++(?!\w)")
+_QUESTION_MARKS = "?？؟"
+_QUESTION_MARK = re.compile(rf"(?<![{_QUESTION_MARKS}])[{_QUESTION_MARKS}]++(?!\w)")
 _QUESTION_CONTEXT = 64  # characters in which the word before a question mark is looked for
 _HAN_TURNING = "不没沒非无無未勿别別莫否禁都只仅僅每必须須应應可能若"
 _HAN = re.compile(
@@ -145,8 +146,9 @@ def extract_facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str,
     han = tuple(_HAN.findall(text)) if _HAN.search(rest) else ()
     if _HANGUL.search(rest):
         han = (*han, *filter(_is_korean_negation, spelled))
-    code = tuple(_CODE.findall(text)) if _MAY_BE_CODE.search(text) else ()
-    return (*_extract_numbers(text), *marks, *han, *code, *_question_words(text))
+    code = tuple(_CODE.findall(text)) if any(sign in text for sign in _MAY_BE_CODE) else ()
+    asked = _question_words(text) if any(mark in text for mark in _QUESTION_MARKS) else ()
+    return (*_extract_numbers(text), *marks, *han, *code, *asked)
 
 
 def extract_values(text: str) -> frozenset[str]:

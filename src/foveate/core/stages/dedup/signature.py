@@ -107,10 +107,14 @@ def shingled_text(text: str, runs: NDArray[np.uint64] | None = None) -> Shingled
     import numpy as np
 
     runs = _triples([fold(text)])[0] if runs is None else runs
-    whole, places, counts = np.unique(runs, return_index=True, return_counts=True)
-    once = np.where(counts == 1, places, -1)
-    alone = np.zeros(len(runs), dtype=bool)
-    alone[once[once >= 0]] = True
+    order = np.argsort(runs, kind="stable")
+    whole = runs[order]
+    fresh = np.ones(len(whole) + 1, dtype=bool)
+    fresh[1:-1] = whole[1:] != whole[:-1]
+    alone = np.empty(len(runs), dtype=bool)
+    alone[order] = fresh[1:] & fresh[:-1]
+    places = order[fresh[:-1]]
+    whole, once = whole[fresh[:-1]], np.where(alone[places], places, -1)
     return ShingledText(
         words=split_words(text), runs=runs, alone=alone, whole=whole, places=places, once=once
     )
