@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from itertools import compress
 from typing import ClassVar, Literal, get_args
 from unicodedata import normalize
 
@@ -15,6 +17,8 @@ from foveate.core.types import Candidate, Step, rank
 Key = Literal["normalised", "verbatim"]
 ENDS = 4
 """Words at either end of a text; only texts with the same ones are compared whole."""
+REACH = 60
+"""Characters that hold so many words, mostly."""
 LETTERS = "dlmc"
 """Letters of which two texts that differ seldom have the same numbers."""
 
@@ -44,12 +48,13 @@ class DedupExact:
 
 def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]:
     """Every candidate whose text a better-ranked one has, and that one."""
-    keys = [c.chunk.text for c in candidates]
-    if key == "normalised":
-        keys = _normalised(keys)
-    if len(set(keys)) == len(keys):
-        return {}
+    keys = [c.chunk.content_hash for c in candidates]
+    texts = {own: c.chunk.text for own, c in zip(keys, candidates, strict=True)}
+    if key == "normalised" and (same := _same(texts)):
+        keys = [same.get(own, own) for own in keys]
     times = Counter(keys)
+    if len(times) == len(keys):
+        return {}
     groups: dict[str, list[Candidate]] = {}
     for candidate, own in zip(candidates, keys, strict=True):
         if times[own] > 1 and candidate.origin != "supplement" and candidate.shown is None:
@@ -63,28 +68,39 @@ def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]
     return copies
 
 
-def _normalised(texts: list[str]) -> list[str]:
-    """Each text normalised where another text may have the same; else as it is.
+def _same(texts: Mapping[str, str]) -> dict[str, str]:
+    """For each text that is the same as another, normalised, the first such; both by their hashes.
 
     Each key costs more than the one before it, and is asked only of texts that shared that one.
     """
-    found: dict[str, str] = {}
-    alike = set(texts)
-    for key in (_ends, _letters, normalise):
-        found = {text: key(text) for text in alike}
-        times = Counter(found.values())
-        alike = {text for text, own in found.items() if times[own] > 1}
-    return [found.get(text, text) for text in texts]
+    alike: list[str] = list(texts)
+    keys: list[Hashable] = []
+    for key in (_end, _start, _letters, normalise):
+        keys = [key(texts[own]) for own in alike]
+        times = Counter(keys)
+        shared = [times[found] > 1 for found in keys]
+        alike, keys = list(compress(alike, shared)), list(compress(keys, shared))
+    first = dict(zip(reversed(keys), reversed(alike), strict=True))
+    return {own: first[found] for own, found in zip(alike, keys, strict=True)}
 
 
-def _ends(text: str) -> str:
-    """The first and last words: the same for two texts that `normalise` makes equal."""
-    return _composed(" ".join([*text.split(None, ENDS)[:ENDS], *text.rsplit(None, ENDS)[-ENDS:]]))
+def _end(text: str) -> str:
+    """The last words: the same for two texts that `normalise` makes equal, as is what follows."""
+    words = text[-REACH:].rsplit(None, ENDS)
+    words = words if len(words) > ENDS else text.rsplit(None, ENDS)
+    return _composed(" ".join(words[-ENDS:]))
 
 
-def _letters(text: str) -> str:
-    """How often some letters stand in the text: the same for two that `normalise` makes equal."""
-    return " ".join([str(count) for count in map(_composed(text).count, LETTERS)])
+def _start(text: str) -> str:
+    """The first words."""
+    words = text[:REACH].split(None, ENDS)
+    words = words if len(words) > ENDS else text.split(None, ENDS)
+    return _composed(" ".join(words[:ENDS]))
+
+
+def _letters(text: str) -> Hashable:
+    """How often some letters stand in the text."""
+    return tuple(map(_composed(text).count, LETTERS))
 
 
 def _composed(text: str) -> str:
