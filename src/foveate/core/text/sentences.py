@@ -32,8 +32,8 @@ _MARKER = re.compile(r"\s*+(?:[-*+\u2022\u2023\u25aa\u25e6]|\d{1,9}+[.)])\s++(?:
 _INNER_STOP = re.compile(r"\w\.\w{1,3}\.\Z")
 _TAIL = 24
 _GOES_ON = re.compile(r"[a-z0-9_]")
-# What ends an ASCII sentence in some language; without it there is nothing to ask.
-_STOP = re.compile(r"[.!?:;]")
+# What ends an ASCII sentence in some language; without it, but at the end, there is nothing to ask.
+_STOP = re.compile(r"[.!?:;](?=.)", re.DOTALL)
 # sentencex 1.0.32 panics on a capital, a white space of several bytes and a full stop.
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 

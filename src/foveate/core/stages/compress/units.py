@@ -120,7 +120,8 @@ def _prose_units(text: str, language: str) -> Units:
     for span, kind in block_spans(text):
         first = len(spans)
         if kind == "paragraph":
-            spans += join_atoms(text, cut_long(text, unit_spans(text, span, kind, language)))
+            lines = unit_spans(text, span, kind, language)
+            spans += join_atoms(text, cut_long(text, lines))
             prose.append(span)
         elif kind == "list" and span[1] - span[0] <= LONGEST_ITEM:
             spans.append(span)
