@@ -33,7 +33,7 @@ def part(one: Candidate, span: Span) -> Candidate:
 
 
 def test_pieces_of_a_passage_have_the_shape_of_what_they_show() -> None:
-    """S9: a piece's header is that of its first chunk that is shown, made once for all such."""
+    """S9: a piece's header is that of its first chunk that is shown, one for all such."""
     made = build_header_costs(RECIPE, renderer_for_recipe(RECIPE), 99)
     one = passage()
     (a, b), end = one.parts[1].span, len(one.text)
@@ -42,5 +42,5 @@ def test_pieces_of_a_passage_have_the_shape_of_what_they_show() -> None:
     assert len(one.parts) == 2
     assert made.shape(second) == made.shape(third)
     assert made.shape(first) != made.shape(second)
-    assert made.text(second, "fresh") is made.text(third, "fresh")
+    assert made.text(second, "fresh") == made.text(third, "fresh")
     assert "page 2" in made.text(second, "fresh")

@@ -49,7 +49,6 @@ SHORT_ENTRIES = {
     "providers/tokenizers/counts.py": "4 tokenizers' counts, each a bounded cache",
     "providers/tokenizers/huggingface.py": "8 tokenizers, which the operator names",
     "providers/tokenizers/openai.py": "the fingerprints of 16 tokenizers",
-    "core/header_costs.py": "64 functions without a memory of their own",
     "core/stages/dedup/resolve_duplicates.py": "64 pairs of numbers",
     "core/stages/dedup/word_weight.py": "16,384 words of at most 64 characters",
     "core/stages/pack/pieces.py": "256 short lists of numbers",

@@ -12,7 +12,7 @@ from foveate.core.metadata import plain_metadata
 from foveate.core.renditions import corroborating_sources, full_rendition, rendition_chunks
 from foveate.core.request import Recipe
 from foveate.core.text.profile import HashedText, text_profile
-from foveate.core.text.sanitise import sanitise, strip_hidden
+from foveate.core.text.sanitise import sanitise
 from foveate.core.types import (
     Block,
     Candidate,
@@ -62,10 +62,10 @@ def block_from_candidate(
     return Block(
         marker=marker,
         text=sanitise_text(text)[0],
-        source=strip_hidden(chunk.source),
+        source=sanitise(chunk.source)[0],
         document_id=chunk.document_id,
-        title=strip_hidden(chunk.title),
-        section=strip_hidden(chunk.section),
+        title=sanitise(chunk.title)[0],
+        section=sanitise(chunk.section)[0],
         page=chunk.page,
         pages=_page_numbers(chunks)
         if len(chunks) > 1
@@ -115,7 +115,7 @@ def select_metadata(
     if not names:
         return ()
     return tuple(
-        (name, strip_hidden(_format_metadata_value(metadata[name])))
+        (name, sanitise(_format_metadata_value(metadata[name]))[0])
         for name in names
         if name in metadata
     )

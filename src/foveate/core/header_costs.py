@@ -7,28 +7,24 @@ the format names the fields a header reads, candidates with equal fields share o
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, MutableMapping
-from dataclasses import replace
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from foveate.core.blocks import block_from_candidate, rendition_text
-from foveate.core.bounded_cache import BoundedCache
 from foveate.core.contracts import Tokenizer
 from foveate.core.render import Renderer
 from foveate.core.renditions import rendition_chunks
 from foveate.core.request import Inputs, Recipe, Request
-from foveate.core.text.sanitise import MAX_CACHED_LENGTH, strip_hidden
+from foveate.core.text.sanitise import sanitise
 from foveate.core.token_counter import TokenCounter, no_header_key
 from foveate.core.types import Block, BlockPosition, Candidate, Chunk
+from foveate.core.unchecked import replace_unchecked
 from foveate.core.zones import Budget
 
 _FIELD_PATHS = {
     name: f"chunk.{name}" for name in ("source", "title", "section", "page", "row", "line")
 }
 _FIELD_PATHS["score"] = "score"
-
-_FRAMED: BoundedCache[tuple[Any, ...], str] = BoundedCache(6_000_000)
 
 HeaderRenderer = Callable[[Candidate, BlockPosition], str]
 HeaderKey = Callable[[Candidate], Hashable]
@@ -93,49 +89,33 @@ def build_header_costs(recipe: Recipe, renderer: Renderer, most: int) -> HeaderC
     if names is None or recipe.include_metadata or not _FIELD_PATHS.keys() >= set(names):
         return HeaderCosts(anew, no_header_key)
     read = attrgetter("origin", "origin", *(_FIELD_PATHS[name] for name in names))  # never just one
-    framed = _cached_header_renderer(renderer, names)
 
     def shape(candidate: Candidate) -> tuple[Any, ...] | None:
+        if candidate.origin == "supplement":
+            return None  # it has a header of its own
         seen: Candidate | PartialPassage = candidate
         if candidate.parts and candidate.shown is not None:
             first = rendition_chunks(candidate, candidate.shown)[0]
             seen = PartialPassage(candidate.origin, first, candidate.score)
         values: tuple[Any, ...] = read(seen)
-        for value in values:
-            if value == "supplement" or (isinstance(value, str) and len(value) > MAX_CACHED_LENGTH):
-                return None  # it has a header of its own, or would fill the memory
         return values
 
-    def remembered(candidate: Candidate, place: BlockPosition) -> str:
+    def of_fields(candidate: Candidate, place: BlockPosition) -> str:
         values = shape(candidate)
         if values is None:
             return anew(candidate, place)
-        return framed(place, 1 if place == "first" else most, *values[2:])
+        texts = [sanitise(own)[0] if isinstance(own, str) else own for own in values[2:]]
+        fields: dict[str, Any] = {"source": "", **dict(zip(names, texts, strict=True))}
+        marker = 1 if place == "first" else most
+        block = Block(marker=marker, text="", document_id="this", **fields)
+        return _render_overhead(renderer, block, place)
 
-    return HeaderCosts(remembered, shape)
-
-
-@lru_cache(maxsize=64)
-def _cached_header_renderer(renderer: Renderer, names: tuple[str, ...]) -> Callable[..., str]:
-    own = object()  # of this renderer and these names alone
-
-    def framed(place: BlockPosition, marker: int, *values: Any) -> str:
-        key = (own, place, marker, values, *map(type, values))  # 1 and 1.0 are not written alike
-        known = _FRAMED.get(key)
-        if known is None:
-            texts = (strip_hidden(value) if isinstance(value, str) else value for value in values)
-            fields: dict[str, Any] = {"source": "", **dict(zip(names, texts, strict=True))}
-            block = Block(marker=marker, text="", document_id="this", **fields)
-            known = _render_overhead(renderer, block, place)
-            _FRAMED.put(key, known)
-        return known
-
-    return framed
+    return HeaderCosts(of_fields, shape)
 
 
 def _render_overhead(renderer: Renderer, block: Block, place: BlockPosition) -> str:
     if place == "first":
         return renderer.overhead(block)
     joined = place == "same" and not getattr(renderer.format, "drops_repeats", False)
-    other = replace(block, document_id="", source="", title="")
+    other = replace_unchecked(Block, block, document_id="", source="", title="")
     return renderer.overhead(block, block if joined else other)

@@ -17,7 +17,7 @@ from foveate.core.images import IMAGES, MAX_IMAGES, Image, images_of
 from foveate.core.renditions import full_rendition, rendition_chunks
 from foveate.core.request import Inputs
 from foveate.core.text.profile import HashedText
-from foveate.core.text.sanitise import strip_hidden
+from foveate.core.text.sanitise import sanitise
 from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Block, Candidate, Chunk, Decision, content_hash, rank
 from foveate.core.zones import Budget
@@ -126,7 +126,7 @@ def caption_line(image: Image) -> str:
 
 def _caption(image: Image) -> str:
     """The caption in one line, without hidden characters."""
-    return " ".join(strip_hidden(image.caption).split())
+    return " ".join(sanitise(image.caption)[0].split())
 
 
 def _caption_or_nothing(image: Image) -> Way:

@@ -13,7 +13,6 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from foveate.core.bounded_cache import BoundedCache
 from foveate.core.text.beyond_ascii import beyond_ascii
 
 # Default-ignorable and format characters that say nothing by themselves (Unicode 15, DerivedCore),
@@ -83,8 +82,6 @@ _CONTEXTUAL = (
     # Everything else of the kind goes.
     rf"|(?P<tag_characters>[\U000e0000-\U000e007f])|(?P<invisible>[{_SOMETIMES}])"
 )
-MAX_CACHED_LENGTH = 200  # characters
-_PLAIN: BoundedCache[str, str] = BoundedCache(4_000_000)
 _REASONS = ("line_break", "control", "bidi", "invisible", "tag_characters")
 
 
@@ -123,15 +120,6 @@ def sanitise(text: str) -> tuple[str, Mapping[str, int]]:
 
     text = _compile(_CONTEXTUAL).sub(replace, _compile(_ALWAYS).sub(replace, text))
     return text, {reason: count for reason, count in counts.items() if count}
-
-
-def strip_hidden(text: str) -> str:
-    """The text without hidden characters; remembered, for titles and sources come again."""
-    known = _PLAIN.get(text)
-    if known is None:
-        known = sanitise(text)[0]
-        _PLAIN.put(text, known)
-    return known
 
 
 @cache
