@@ -19,13 +19,10 @@ BlockKind: TypeAlias = Literal["paragraph", "heading", "list", "code", "table"]
 _RARE_ENDS = "\r\f\v\u2028\u2029"
 # A class of many characters is slow to run over, so texts with line feeds alone are read without.
 _END = rf"(?:\r\n|[\n{_RARE_ENDS}]|\Z)"
-_REST, _PLAIN_REST = rf"[^\n{_RARE_ENDS}]*+", r".*+"
-# The first character of a line that no label begins with, as of most.
-_PLAIN = r"[^\s\d`~#|:\-=^*\"+_'\u2022\u2023\u25aa\u25e6]"
-_LINE, _PLAIN_LINE = (re.compile(f"({rest}){_END}") for rest in (_REST, _PLAIN_REST))
-_TEXT, _PLAIN_TEXT = (
-    re.compile(rf"({_PLAIN}{rest}(?:\n{_PLAIN}{rest})*+){_END}") for rest in (_REST, _PLAIN_REST)
-)
+_LINE, _USUAL_LINE = (re.compile(f"({rest}*+){_END}") for rest in (rf"[^\n{_RARE_ENDS}]", "."))
+# No label begins with the first character of these lines, and nothing behind them changes them.
+_PLAIN = r"[^\s\d`~#|:\-=^*\"+_'\u2022\u2023\u25aa\u25e6].*+"
+_PARAGRAPH = re.compile(rf"({_PLAIN}(?:\n{_PLAIN})*+)(?:\n(?:\n|\Z)|\Z)")
 _LABEL = re.compile(
     r"""
       (?P<blank>\s*+\Z)
@@ -72,19 +69,19 @@ def each_block(text: str) -> Iterator[tuple[Span, BlockKind]]:
     blocks = [_Block("code", 0, front)] if front else []
     current: _Block | None = None
     at, size = front, len(text)
-    is_usual = all(end not in text for end in _RARE_ENDS)
-    line = (_PLAIN_LINE if is_usual else _LINE).match
-    lines = (_PLAIN_TEXT if is_usual else _TEXT).match
+    is_usual = _is_usual(text)
+    line = (_USUAL_LINE if is_usual else _LINE).match
     while at < size:
         if text[at] == "\n" and not (current and current.fence):
             current, at = None, at + 1
             continue
-        found = None if current and (current.fence or current.kind == "table") else lines(text, at)
-        if found:
-            current = _add_text(text, *found.span(1), blocks, current)
+        plain = _PARAGRAPH.match(text, at) if is_usual and current is None else None
+        if plain:
+            blocks.append(_Block("paragraph", *plain.span(1)))
+            at = plain.end()
         elif found := line(text, at):
             current = _add_line(text, *found.span(1), blocks, current)
-        at = found.end() if found else size
+            at = found.end()
         if len(blocks) > 1:
             done = blocks.pop(0)
             yield trim_span(text, done.start, done.end), done.kind
@@ -101,8 +98,7 @@ def front_matter(text: str) -> int:
 def line_spans(text: str, first: int = 0) -> Iterator[Span]:
     """The lines from character `first` on, without their ends; a last empty line is left out."""
     size = len(text)
-    is_usual = all(end not in text for end in _RARE_ENDS)
-    for match in (_PLAIN_LINE if is_usual else _LINE).finditer(text, first):
+    for match in (_USUAL_LINE if _is_usual(text) else _LINE).finditer(text, first):
         if match.start() < size:
             yield match.span(1)
 
@@ -117,16 +113,9 @@ def trim_span(text: str, start: int, end: int) -> Span:
     return (start + left, start + left + size)
 
 
-def _add_text(
-    text: str, start: int, end: int, blocks: list[_Block], current: _Block | None
-) -> _Block:
-    """What `_add_line` makes of these lines, whose labels are `text`; outside of tables."""
-    if current is not None and current.kind in ("paragraph", "list"):
-        current.end, current.lines = end, current.lines + 1
-        return current
-    block = _Block("paragraph", start, end, 1 + text.count("\n", start, end))
-    blocks.append(block)
-    return block
+def _is_usual(text: str) -> bool:
+    """Whether its lines end with line feeds alone."""
+    return all(end not in text for end in _RARE_ENDS)
 
 
 def _add_line(

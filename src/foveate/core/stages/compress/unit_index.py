@@ -62,7 +62,7 @@ def index_units(units: Sequence[str]) -> UnitIndex:
     none = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
     parts = [UnitIndex(*none, *none)]
     for first, last in batches(units):
-        parts.append(_index_batch([fold(unit) for unit in units[first:last]]))
+        parts.append(_index_batch([u.lower() if u.isascii() else fold(u) for u in units[first:last]]))
     return UnitIndex(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -97,8 +97,10 @@ def _term_numbers(words: WordArrays) -> Numbers:
     last, before = codes[end - 2], codes[end - 3]
     is_es = last == _E
     is_ies = is_es & (before == _I)
-    vowel = np.isin(codes[end - 4], (_A, _E))
-    cut = np.where(is_es, ~np.isin(before, (_A, _E, _O)), ~np.isin(last, (_U, _S))) & ~is_ies
+    third = codes[end - 4]
+    vowel = (third == _A) | (third == _E)
+    kept = (before == _A) | (before == _E) | (before == _O)
+    cut = ~np.where(is_es, kept | is_ies, (last == _U) | (last == _S))
     sizes[plural[cut]] -= 1
     to_y = plural[is_ies & ~vowel]
     sizes[to_y] -= 2
