@@ -62,7 +62,8 @@ def index_units(units: Sequence[str]) -> UnitIndex:
     none = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
     parts = [UnitIndex(*none, *none)]
     for first, last in batches(units):
-        parts.append(_index_batch([u.lower() if u.isascii() else fold(u) for u in units[first:last]]))
+        own = units[first:last]
+        parts.append(_index_batch([u.lower() if u.isascii() else fold(u) for u in own]))
     return UnitIndex(*map(np.concatenate, zip(*parts, strict=True)))
 
 

@@ -19,8 +19,9 @@ ENDS = 4
 """Words at either end of a text; only texts with the same ones are compared whole."""
 REACH = 60
 """Characters that hold so many words, mostly."""
-LETTERS = "dlmc"
-"""Letters of which two texts that differ seldom have the same numbers."""
+LETTERS = b"cdlmp"
+"""Letters which two texts that differ seldom have in the same order."""
+_OTHERS = bytes(set(range(256)).difference(LETTERS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +99,9 @@ def _start(text: str) -> str:
     return _composed(" ".join(words[:ENDS]))
 
 
-def _letters(text: str) -> Hashable:
-    """How often some letters stand in the text."""
-    return tuple(map(_composed(text).count, LETTERS))
+def _letters(text: str) -> bytes:
+    """Some letters of the text, in order."""
+    return _composed(text).encode("utf-8", "surrogatepass").translate(None, _OTHERS)
 
 
 def _composed(text: str) -> str:

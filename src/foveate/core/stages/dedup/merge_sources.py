@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from foveate.core.images import IMAGES, images_of
 from foveate.core.types import Candidate, Decision, Number, Source, Step, rank
-from foveate.core.unchecked import new_decision
+from foveate.core.unchecked import new_decision, replace_unchecked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +93,10 @@ def _corroborated(kept: Candidate, copies: list[Candidate]) -> Candidate:
     if len(gathered) > 1:
         gathered.sort(key=_place, reverse=True)
         gathered = sorted({source.chunk_id: source for source in gathered}.values(), key=_place)
-    return replace(
-        kept,
-        score=max([kept.score, *[copy.score for copy in copies]]),
-        corroborating=tuple([source for source in gathered if source.chunk_id not in own]),
-    )
+    corroborating = tuple([source for source in gathered if source.chunk_id not in own])
+    kept = replace_unchecked(Candidate, kept, corroborating=corroborating)
+    score = max([kept.score, *[copy.score for copy in copies]])
+    return kept if score == kept.score else replace(kept, score=score)
 
 
 def _sources(candidate: Candidate) -> list[Source]:

@@ -206,9 +206,8 @@ def repeated_runs(runs: Sequence[Runs]) -> list[list[int]]:
     bins = (whole & np.uint64((1 << bits) - 1)).astype(np.int64)
     many = np.bincount(bins)[bins] > 1 if len(bins) else bins > 0
     found: list[int] = whole[many].tolist()
-    upto = [0, *np.cumsum(many).tolist()]
-    ends = [0, *accumulate(map(len, runs))]
-    return [found[upto[a] : upto[b]] for a, b in pairwise(ends)]
+    upto = np.concatenate(([0], np.cumsum(many)))[[0, *accumulate(map(len, runs))]].tolist()
+    return [found[a:b] for a, b in pairwise(upto)]
 
 
 def open_to_choice(candidate: Candidate) -> bool:
