@@ -37,14 +37,15 @@ _CONTINUES = re.compile(r"[)\]}]|(?:else|elif|except|finally|catch|end|fi|done|e
 NESTED = 2
 """Columns to the right at which an item is part of the one before."""
 
+# English, German, French, Spanish and Dutch, by the first letter: so most are not looked at.
 _BOUND = re.compile(
-    r"[\"'\u201c\u2018(]{0,8}+(?:"
-    r"(?:he|she|it|they|this|that|these|those|his|her|its|their|such|however|therefore|thus|also"
-    r"|but|moreover|furthermore|hence|consequently|otherwise|instead"
-    r"|er|sie|es|dies|diese[rsnm]?|sein[er]?|ihre?|jedoch|aber|daher|deshalb|damit|dennoch"
-    r"|il|elle|ils|elles|ce|cela|cette|ces|son|sa|leurs?|mais|donc|cependant|ainsi"
-    r"|\u00e9l|ella|ellos|ellas|esto|este|esta|estos|estas|su|pero|adem\u00e1s|por eso"
-    r"|hij|zij|ze|dit|deze|zijn|haar|maar|daarom|echter)\b"
+    r"[\"'\u201c\u2018(]{0,8}+(?:(?:"
+    r"a(?:lso|ber|insi|dem\u00e1s)|but|c(?:onsequently|e|ela|ette|es|ependant)"
+    r"|d(?:ies|iese[rsnm]?|a(?:arom|her|mit)|eshalb|ennoch|onc|it|eze)"
+    r"|e(?:[rs]|lles?|lla|ll[oa]s|st[oea]|st[oa]s|chter)|furthermore"
+    r"|h(?:e|is|er|owever|ence|ij|aar)|i(?:ts?|nstead|hre?|ls?)|jedoch|leurs?|m(?:oreover|ais|aar)"
+    r"|otherwise|p(?:ero|or eso)|s(?:he|uch|ie|ein[er]?|on|a|u)"
+    r"|th(?:ey|is|at|ese|ose|eir|erefore|us)|z(?:ij|e|ijn)|\u00e9l)\b"
     r"|[\u4ed6\u5979\u5b83\u8fd9\u8be5\u5176\u6b64\u4f46])",
     re.IGNORECASE,
 )
