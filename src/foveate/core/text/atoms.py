@@ -27,10 +27,13 @@ def join_atoms(text: str, spans: Sequence[Span]) -> list[Span]:
     ['He said: "Stop. Go back."', 'We went.']
     """
     found = list(spans)
-    if len(found) < 2 or not any(mark in text for mark in _MARKS):
+    if len(found) < 2:
+        return found
+    first, last = found[0][0], found[-1][1]
+    if all(text.find(mark, first, last) < 0 for mark in _MARKS):
         return found
     joined: list[Span] = []
-    atoms = _ATOM.finditer(text, found[0][0], found[-1][1])
+    atoms = _ATOM.finditer(text, first, last)
     upcoming = next(atoms, None)
     end = 0  # of the last atom that begins before the span
     for start, stop in found:

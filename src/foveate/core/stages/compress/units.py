@@ -218,22 +218,17 @@ def _pieces(text: str, lines: Sequence[Span]) -> Iterator[Span]:
 def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: int) -> list[int]:
     """For each unit of one block, the unit it cannot stand without."""
     last = len(spans)
-    leans = list(range(first, last))
     if kind == "heading":
-        leans = list(range(first + 1, last + 1))
-    elif kind == "table":
-        leans = [first] * len(leans)
-    elif kind == "list" and opener >= 0:
-        leans = [opener] * len(leans)
-    elif kind == "paragraph":
-        for i in leans if first else leans[1:]:
-            if _BOUND.match(text, spans[i][0]):
-                leans[i - first] = i - 1
+        return list(range(first + 1, last + 1))
+    if kind == "table" or (kind == "list" and opener >= 0):
+        return [first if kind == "table" else opener] * (last - first)
+    leans = list(range(first, last))
+    if kind == "paragraph":
+        leans = [i - 1 if i and _BOUND.match(text, spans[i][0]) else i for i in leans]
     if kind in ("paragraph", "code") and last - first > 1:
         for i in range(first, last):
             if spans[i][1] - spans[i][0] < BRIEF and _is_brief(text, *spans[i]):
                 leans[i - first] = i - 1 if i > first else i + 1
-    is_free = kind not in ("heading", "table") and (kind != "list" or opener < 0)
-    if not first and last > 1 and is_free and _INSIDE.match(text, spans[0][0]):
+    if not first and last > 1 and _INSIDE.match(text, spans[0][0]):
         leans[0] = 1
     return leans
