@@ -26,16 +26,17 @@ def join_atoms(text: str, spans: Sequence[Span]) -> list[Span]:
     >>> [text[a:b] for a, b in join_atoms(text, [(0, 15), (16, 25), (26, 34)])]
     ['He said: "Stop. Go back."', 'We went.']
     """
-    if len(spans) < 2:
-        return list(spans)
-    first, last = spans[0][0], spans[-1][1]
-    if not any(text.find(mark, first, last) >= 0 for mark in _MARKS):
-        return list(spans)
+    found = list(spans)
+    if len(found) < 2:
+        return found
+    first, last = found[0][0], found[-1][1]
+    if all(text.find(mark, first, last) < 0 for mark in _MARKS):
+        return found
     joined: list[Span] = []
     atoms = _ATOM.finditer(text, first, last)
     upcoming = next(atoms, None)
     end = 0  # of the last atom that begins before the span
-    for start, stop in spans:
+    for start, stop in found:
         if joined and start < end:
             joined[-1] = (joined[-1][0], stop)
         else:

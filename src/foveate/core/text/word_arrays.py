@@ -87,7 +87,8 @@ class WordArrays(NamedTuple):
     `codes`: the letters of all texts as code points; `bounds`: where each text starts in them, and
     where the last ends. `starts`, `ends`: of each word. `numbers`: of each word. `firsts`: for each
     text the place of its first word, and one end more. `unspaced`: the places of the words of two
-    unspaced characters, or of one.
+    unspaced characters, or of one. `sums`: of the letters before each place, times
+    their powers.
     """
 
     codes: Codes
@@ -97,6 +98,7 @@ class WordArrays(NamedTuple):
     numbers: Numbers
     firsts: Places
     unspaced: Places
+    sums: Numbers
 
 
 def read_words(texts: Sequence[str], alphabet: Alphabet) -> WordArrays:
@@ -110,15 +112,18 @@ def read_words(texts: Sequence[str], alphabet: Alphabet) -> WordArrays:
     kinds = alphabet.classes(next(end for end in PLANES if end > last)).take(codes)
     starts, ends = _runs(kinds == WORD)
     unspaced = np.empty(0, dtype=np.int64)
-    if not plain:
+    if not plain and UNSPACED in kinds:
         pairs = _pairs(kinds == UNSPACED)
         starts, ends = np.concatenate((starts, pairs[0])), np.concatenate((ends, pairs[1]))
         order = np.argsort(starts, kind="stable")
         unspaced = np.flatnonzero(order >= len(order) - len(pairs[0]))
         starts, ends = starts[order], ends[order]
+    sums = np.zeros(len(codes) + 1, dtype=np.uint64)
+    np.cumsum(codes * POWERS.first(len(codes)), out=sums[1:])
+    numbers = mix(sum_letters(sums, starts, ends))
     bounds = np.cumsum([0, *(len(text) + 1 for text in texts)])
-    numbers, firsts = _hash(codes, starts, ends), starts.searchsorted(bounds)
-    return WordArrays(codes, bounds, starts, ends, numbers, firsts, unspaced)
+    firsts = starts.searchsorted(bounds)
+    return WordArrays(codes, bounds, starts, ends, numbers, firsts, unspaced, sums)
 
 
 def code_points(text: str) -> Codes:
@@ -150,13 +155,9 @@ def _pairs(inside: NDArray[np.bool_]) -> tuple[Places, Places]:
     return np.concatenate((lone, both)), np.concatenate((lone + 1, both + 2))
 
 
-def _hash(codes: Codes, starts: Places, ends: Places) -> Numbers:
-    """The number of each word: a part of the sum over all letters, divided by the first's power."""
-    import numpy as np
-
-    sums = np.zeros(len(codes) + 1, dtype=np.uint64)
-    np.cumsum(codes * POWERS.first(len(codes)), out=sums[1:])
-    return mix((sums[ends] - sums[starts]) * INVERSES.first(len(codes))[starts])
+def sum_letters(sums: Numbers, starts: Places, ends: Places) -> Numbers:
+    """For each range its letters, each times a power by its place in it: numbers, before `mix`."""
+    return (sums[ends] - sums[starts]) * INVERSES.first(len(sums))[starts]
 
 
 def mix(numbers: Numbers) -> Numbers:

@@ -20,6 +20,7 @@ from foveate.core.text.word_arrays import (
     mix,
     number_of,
     read_words,
+    sum_letters,
 )
 
 if TYPE_CHECKING:
@@ -105,10 +106,7 @@ def _term_numbers(words: WordArrays) -> Numbers:
     sizes[plural[cut]] -= 1
     to_y = plural[is_ies & ~vowel]
     sizes[to_y] -= 2
-    total = np.zeros(len(starts), dtype=np.uint64)
-    for place, power in enumerate(POWERS.first(STEM)):
-        letters = codes.take(starts + place, mode="clip")
-        total += np.where(sizes > place, letters, 0).astype(np.uint64) * power
+    total = sum_letters(words.sums, starts, starts + np.minimum(sizes, STEM))
     to_y = to_y[sizes[to_y] <= STEM]
     total[to_y] += np.uint64(_Y - _I) * POWERS.first(STEM)[sizes[to_y] - 1]
     return mix(total)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from foveate.core.text.atoms import join_atoms
-from foveate.core.text.long_units import LONGEST, cut_long
+from foveate.core.text.long_units import cut_long
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
@@ -122,8 +122,7 @@ def _prose_units(text: str, language: str) -> Units:
         first = len(spans)
         if kind == "paragraph":
             lines = unit_spans(text, span, kind, language)
-            lines = lines if span[1] - span[0] <= LONGEST else cut_long(text, lines)
-            spans += join_atoms(text, lines)
+            spans += join_atoms(text, cut_long(text, lines))
             prose.append(span)
         elif kind == "list" and span[1] - span[0] <= LONGEST_ITEM:
             spans.append(span)
@@ -219,27 +218,17 @@ def _pieces(text: str, lines: Sequence[Span]) -> Iterator[Span]:
 def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: int) -> list[int]:
     """For each unit of one block, the unit it cannot stand without."""
     last = len(spans)
-    leans = list(range(first, last))
     if kind == "heading":
-        leans = list(range(first + 1, last + 1))
-    elif kind == "table":
-        leans = [first] * len(leans)
-    elif kind == "list" and opener >= 0:
-        leans = [opener] * len(leans)
-    elif kind == "paragraph":
-        for i in leans if first else leans[1:]:
-            if _BOUND.match(text, spans[i][0]):
-                leans[i - first] = i - 1
+        return list(range(first + 1, last + 1))
+    if kind == "table" or (kind == "list" and opener >= 0):
+        return [first if kind == "table" else opener] * (last - first)
+    leans = list(range(first, last))
+    if kind == "paragraph":
+        leans = [i - 1 if i and _BOUND.match(text, spans[i][0]) else i for i in leans]
     if kind in ("paragraph", "code") and last - first > 1:
-        _lean_brief_units(text, spans, first, leans)
-    is_free = kind not in ("heading", "table") and (kind != "list" or opener < 0)
-    if not first and last > 1 and is_free and _INSIDE.match(text, spans[0][0]):
+        for i in range(first, last):
+            if spans[i][1] - spans[i][0] < BRIEF and _is_brief(text, *spans[i]):
+                leans[i - first] = i - 1 if i > first else i + 1
+    if not first and last > 1 and _INSIDE.match(text, spans[0][0]):
         leans[0] = 1
     return leans
-
-
-def _lean_brief_units(text: str, spans: list[Span], first: int, leans: list[int]) -> None:
-    """Let units of a few words lean on the one before in their block, or the first on the next."""
-    for i in range(first, len(spans)):
-        if spans[i][1] - spans[i][0] < BRIEF and _is_brief(text, *spans[i]):
-            leans[i - first] = i - 1 if i > first else i + 1

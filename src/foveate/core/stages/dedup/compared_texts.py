@@ -44,14 +44,13 @@ def changed_at(candidate: Candidate) -> int:
 
 
 class Comparison(NamedTuple):
-    """Two texts compared: shared triples, whether the other says all, whether it is a fragment.
+    """Two texts compared: shared triples, whether the other says all.
 
     None: they share too few triples to ask.
     """
 
     shared: int
     said: bool | None
-    fragment: bool | None
 
 
 class Texts:
@@ -107,19 +106,21 @@ class Texts:
         if made is not None and (made.said is not None or made.shared < least):
             return made
         shared, anchors = common(self.shingled(i), self.shingled(other))
-        made = Comparison(shared, None, None)
+        made = Comparison(shared, None)
         if shared >= least:
             mine, theirs = self.words(i), self.words(other)
             alike = is_covered(mine, theirs, anchors) and is_consistent(
                 self.facts(i), self.facts(other), mine
             )
-            made = Comparison(shared, alike, _fragment(theirs, mine))
+            made = Comparison(shared, alike)
         self._compared[i, other] = made
         return made
 
     def fragment(self, part: int, whole: int) -> bool:
         """Whether all words of `part` are in `whole`, which has more; never across dates."""
-        return self.same_date(part, whole) and _fragment(self.words(part), self.words(whole))
+        one, other = self.words(part), self.words(whole)
+        same = self.same_date(part, whole) and len(one) < len(other)
+        return same and Counter(one) <= Counter(other)
 
     def same_date(self, i: int, other: int) -> bool:
         """Whether age does not decide between the two."""
@@ -135,10 +136,6 @@ class Texts:
             return False
         same = one.document_id == two.document_id or one.source == two.source
         return same and one.modified_at != two.modified_at
-
-
-def _fragment(part: Sequence[str], whole: Sequence[str]) -> bool:
-    return len(part) < len(whole) and Counter(part) <= Counter(whole)
 
 
 LEAST = 8

@@ -110,12 +110,12 @@ class Containment:
     def _may_leave(self, i: int, other: int) -> bool:
         self.compared += 1
         texts = self._texts
-        shared, said, fragment = texts.beside(i, other, self._least[i])
+        shared, said = texts.beside(i, other, self._least[i])
         if shared < self._least[i]:
             return False
         if self._guard and not said and not texts.versions(i, other):
             return False
-        return not (fragment and texts.same_date(i, other))
+        return not texts.fragment(other, i)
 
 
 def _shares(match: Match, texts: Texts, i: int) -> Match:
