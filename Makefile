@@ -40,7 +40,7 @@ endif
 .PHONY: help demo test check checked lint types contracts spelling sizes changes quick unit oldest fuzz mutants smoke bare install-size \
 	wheels dist contents sbom licences audit release-check bench-store \
 	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-answers \
-	bench-support bench-diagnosis bench-frameworks matrix fit docs site golden lock clean
+	bench-support bench-diagnosis bench-frameworks matrix fit docs site screenshots golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -240,6 +240,9 @@ docs: $(VENV)/dev.stamp ## write the generated pages anew and run every example
 site: $(VENV)/dev.stamp ## the documentation as pages for a browser, in build/site; warnings are errors
 	$(call say,site: the documentation for a browser)
 	@PYTHONPATH=src $(PY) -m tools.docsite
+
+screenshots: $(VENV)/dev.stamp ## take the pictures of docs/playground.md anew
+	@PYTHONPATH=tests/support $(PY) -m tools.screenshots docs/figures
 
 golden: $(VENV)/dev.stamp ## accept what the code gives now as the golden files
 	@$(PY) -m pytest -q tests --update-golden
