@@ -41,7 +41,7 @@ endif
 	wheels dist contents sbom licences audit release-check clean-tree changelog status tag docs-check \
 	bench-store \
 	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-answers \
-	bench-support bench-diagnosis bench-frameworks matrix fit docs site golden lock clean
+	bench-support bench-diagnosis bench-frameworks matrix fit docs site screenshots golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -277,6 +277,9 @@ site: $(VENV)/dev.stamp ## the documentation as pages for a browser, in build/si
 	$(call say,site: the documentation for a browser)
 	@PYTHONWARNINGS=ignore $(BIN)/sphinx-build -q -W -j $(JOBS) -c tools/docsite -d build/site-trees . \
 		build/site || { rm -rf build/site-trees; exit 1; }
+
+screenshots: $(VENV)/dev.stamp ## take the pictures of docs/playground.md anew
+	@PYTHONPATH=tests/support $(PY) -m tools.screenshots docs/figures
 
 golden: $(VENV)/dev.stamp ## accept what the code gives now as the golden files
 	@$(PY) -m pytest -q tests --update-golden

@@ -22,6 +22,9 @@ SOURCES = {
     ),
     "nl": "De raadpleging duurt gemiddeld 30 minuten. U hoeft niet nuchter te zijn.",
     "de": "Der Kessel fasst 40 Liter. Das Ventil darf nicht geöffnet werden.",
+    "tariff": (
+        "Parking costs 2 euros an hour. A stay costs at most 12 euros. A bicycle costs 1 euro."
+    ),
     "fr": "La consultation dure 25 minutes. Il ne faut pas ouvrir la vanne.",
 }
 WRONG = [
@@ -42,6 +45,9 @@ WRONG = [
     ("de", "Der Kessel fasst 40 Milliliter."),
     ("fr", "Il faut ouvrir la vanne."),
     ("fr", "La consultation dure 25 heures."),
+    ("tariff", "Parking costs 2 euros a day."),
+    ("tariff", "A stay costs at least 12 euros."),
+    ("tariff", "A bicycle pays 2 euros."),
 ]
 RIGHT = [
     ("pump", "The pump starts at one bar."),
@@ -64,6 +70,10 @@ RIGHT = [
     ("de", "Man darf das Ventil nicht öffnen."),
     ("fr", "Une consultation dure environ vingt-cinq minutes."),
     ("fr", "N'ouvrez pas la vanne."),
+    ("tariff", "A stay never costs more than 12 euros."),
+    ("tariff", "A stay costs no more than 12 euros."),
+    ("tariff", "Two euros are due each hour for parking."),
+    ("tariff", "Bicycles pay 1 euro."),
 ]
 
 

@@ -126,6 +126,33 @@ def test_the_model_reads_what_the_caller_may_read(asking, models):
     assert SECRET in staff
 
 
+def test_a_request_lays_out_what_the_model_reads(asking, models):
+    """F3, P1, W1: format, order, earlier turns, template, instructions and temperature."""
+    asked = {
+        "question": QUERY,
+        "candidates": [KEEP],
+        "format": "xml",
+        "order": "relevance",
+        "messages": [
+            {"role": "user", "content": "Is it a boiler?"},
+            {"role": "assistant", "content": "It is."},
+        ],
+        "template": "Context:\n{context}\n---\nQuestion: {question}",
+        "extra_instructions": "Answer in one sentence.",
+        "temperature": 0.5,
+        "stream": False,
+    }
+
+    assert asking.post("/v1/ask", json=asked).status_code == 200
+    sent = models["fine"].requests[-1]
+    system, *earlier, user = sent["messages"]
+    assert system["content"].endswith("\n\nAnswer in one sentence.")
+    assert earlier == asked["messages"]
+    assert user["content"].startswith("Context:\n<chunk index=")
+    assert user["content"].endswith(f"---\nQuestion: {QUERY}")
+    assert sent["options"]["temperature"] == 0.5
+
+
 @pytest.mark.parametrize("model", ["refuses", "empty"])
 def test_a_model_that_fails_is_a_problem(asking, models, model):
     """X3, F3: 502, or the last event of the stream; neither names the model's address."""
@@ -167,6 +194,9 @@ def test_who_goes_away_ends_the_answer(asking, models):
         ({"max_tokens": 0}, 422, "bad-fields"),
         ({"max_tokens": 100_000}, 422, "budget-too-small"),
         ({"channel": "smell"}, 422, "bad-fields"),
+        ({"temperature": 3}, 422, "bad-fields"),
+        ({"template": "{question}"}, 400, "bad-option"),
+        ({"messages": [{"role": "wizard", "content": "Hm."}]}, 400, "bad-input"),
         ({"question": " "}, 422, "bad-fields"),
         ({"budget": 3}, 422, "budget-too-small"),
         ({"principals": ["board"]}, 403, "principals"),

@@ -53,6 +53,26 @@ def test_neighbours_supplements_intent_and_vector_come_with_the_request(service)
     assert "Secret" not in found.text
 
 
+def test_a_request_settles_what_shares_the_window(service):
+    """F3, B2, T4: what the answer, instructions and template take is not there for documents."""
+    named = {"model": "gpt-4", "prompt": "grounded"}
+    asked = {"query": QUERY, "candidates": CHUNKS, "principals": [], **named}
+    options = {
+        "max_output": 2_000,
+        "extra_instructions": "Answer in one sentence. " * 20,
+        "template": "Context: {context}\nQuestion: {question}",
+        "keep": 2,
+    }
+
+    found = service.post("/v1/assemble", json={**asked, **options}).json()
+    library = assemble(QUERY, CHUNKS, **named, **options)
+    found["manifest"].pop("when")
+
+    assert found == context_to_json(library)
+    assert len({name for block in found["blocks"] for name in block["chunk_ids"]}) <= 2
+    assert found != context_to_json(assemble(QUERY, CHUNKS, **named))
+
+
 def test_a_wrong_neighbour_or_supplement_is_said(service):
     """X1: by its field."""
     good = {"query": QUERY, "candidates": CHUNKS}

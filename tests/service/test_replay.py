@@ -73,6 +73,19 @@ def test_an_answer_is_checked_as_the_library_does(service, bundle):
     assert [one["name"] for one in expected["dangling"]] == ["7"]
 
 
+def test_a_spoken_answer_is_checked_without_markers(service):
+    """C3, F3: `channel` says that no marker is asked for; sources are found by what is said."""
+    context = assemble(QUERY, CHUNKS[:4])
+    said = context.blocks[0].text.splitlines()[-1]
+    body = {"answer": said, "context": context_to_json(context), "query": QUERY}
+
+    spoken = service.post("/v1/check-answer", json={**body, "channel": "voice"}).json()
+    written = service.post("/v1/check-answer", json=body).json()
+
+    assert (spoken["claims"][0]["faults"], spoken["cited"]) == ([], [1])
+    assert "uncited" in written["claims"][0]["faults"]
+
+
 @pytest.mark.parametrize(
     ("path", "value", "field"),
     [

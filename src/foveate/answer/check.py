@@ -16,14 +16,16 @@ from foveate.answer.claims import Sentence, sentences_from_pieces
 from foveate.answer.contradictions import Contradiction, contradictions
 from foveate.answer.figures import missing_numbers, number_spellings
 from foveate.answer.quotes import Quotation, check_quotations
-from foveate.answer.support import Scorer, SourceIndex, Support
+from foveate.answer.support import Detector, Scorer, SourceIndex, Support
 from foveate.core.errors import BadInput
 from foveate.core.text.citation_markers import AnswerPiece, CitationMark, scan_markers
 from foveate.core.types import Context, Span
 from foveate.pipeline.inputs import Channel, check_context
 
-SUPPORT_THRESHOLD = 0.5
-"""A claim whose best cited passage scores less is called unsupported."""
+SUPPORT_THRESHOLD = 0.25
+"""A claim whose best cited passage scores less is called unsupported: paraphrases score little."""
+FOUND_THRESHOLD = 0.5
+"""What a passage must score to be called a claim's source though the claim does not cite it."""
 UNRELATED = 0.1
 """A block whose best passage scores less says nothing about a claim."""
 CLEAR_MARGIN = 0.25
@@ -47,6 +49,7 @@ class Claim:
     `support`: the best passage among its markers; None without a shown one. `other_support`: a
     passage of another marker that supports it clearly better. `over_cited`: markers whose blocks
     say nothing about it. `figures`: numbers that are neither in its sources nor in the question.
+    `invented`: character ranges of `text` that a detector found in no source.
     `spoken`: no marker was asked for; `markers` are those of the block with the best passage.
     """
 
@@ -59,12 +62,14 @@ class Claim:
     figures: tuple[str, ...] = ()
     quotations: tuple[Quotation, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
+    invented: tuple[Span, ...] = ()
     spoken: bool = False
 
     @property
     def supported(self) -> bool:
-        """Whether a passage that it cites scores at least `SUPPORT_THRESHOLD`."""
-        return self.support is not None and self.support.score >= SUPPORT_THRESHOLD
+        """Whether a passage that it cites scores enough; one found by words alone needs more."""
+        least = FOUND_THRESHOLD if self.spoken else SUPPORT_THRESHOLD
+        return self.support is not None and self.support.score >= least
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -81,6 +86,8 @@ class Claim:
         if self.figures:
             found.append("unsupported_figures")
         found += self.contradictions
+        if self.invented:
+            found.append("invented")
         found += sorted(
             {f"{q.verdict}_quotation" for q in self.quotations if q.verdict != "verbatim"}
         )
@@ -115,6 +122,7 @@ def check_answer(
     context: Context,
     *,
     scorer: Scorer | None = None,
+    detector: Detector | None = None,
     language: str = "en",
     channel: Channel = "text",
 ) -> AnswerCheck:
@@ -128,7 +136,9 @@ def check_answer(
     ([('unsupported', 'unsupported_figures'), ('uncited',)], ['2'])
 
     `scorer`: says of a claim and passages how far each supports it, 0 to 1, in place of the words:
-    an entailment model, or `foveate.answer.support` for an embedder. `channel`: in `voice` no
+    an entailment model, or `foveate.answer.support` for an embedder. `detector`: says of a claim
+    and the texts that it may rest on which characters are in none: a model that judges each token.
+    `channel`: in `voice` no
     marker is asked for, so nothing is uncited; sources are found by what is said.
     """
     if not isinstance(answer, str):
@@ -141,7 +151,9 @@ def check_answer(
     asked = number_spellings(context.query)
     hold = _check_spoken_claim if channel == "voice" else _check_claim
     claims = tuple(
-        hold(sentence, grounds, asked, scorer) for sentence in sentences if sentence.is_claim
+        hold(sentence, grounds, asked, scorer, detector)
+        for sentence in sentences
+        if sentence.is_claim
     )
     marked = {n for piece in _select_marks(pieces) for n in piece.numbers if n in shown}
     cited = marked.union(*(claim.markers for claim in claims))
@@ -160,7 +172,11 @@ def _select_marks(pieces: Iterable[AnswerPiece]) -> list[CitationMark]:
 
 
 def _check_claim(
-    sentence: Sentence, grounds: SourceIndex, asked: set[str], scorer: Scorer | None
+    sentence: Sentence,
+    grounds: SourceIndex,
+    asked: set[str],
+    scorer: Scorer | None,
+    detector: Detector | None,
 ) -> Claim:
     named = [n for mark in sentence.marks for n in mark.numbers]
     markers = tuple(n for n in dict.fromkeys(named) if n in grounds.markers)
@@ -168,11 +184,10 @@ def _check_claim(
     support = max((found[n] for n in markers if n in found), key=_support_order, default=None)
     others = (one for n, one in found.items() if n not in markers)
     other = max(others, key=_support_order, default=None)
-    floor = max(support.score + CLEAR_MARGIN if support else SUPPORT_THRESHOLD, SUPPORT_THRESHOLD)
+    floor = max(support.score + CLEAR_MARGIN if support else 0.0, FOUND_THRESHOLD)
     cited = markers or grounds.markers
-    texts = (
-        [text for n in cited for text in grounds.texts(n)] if sentence.has_quotation_mark else []
-    )
+    needed = sentence.has_quotation_mark or detector is not None
+    texts = [text for n in cited for text in grounds.texts(n)] if needed else []
     return Claim(
         text=sentence.text,
         span=sentence.span,
@@ -183,6 +198,7 @@ def _check_claim(
         contradictions=_find_contradictions(sentence.text, support),
         figures=missing_numbers(sentence.text, asked.union(*(grounds.numbers(n) for n in cited))),
         quotations=check_quotations(sentence.text, sentence.span[0], texts),
+        invented=tuple(detector(sentence.text, texts)) if detector is not None else (),
     )
 
 
@@ -201,15 +217,19 @@ def _find_contradictions(claim: str, support: Support | None) -> tuple[Contradic
 
 
 def _check_spoken_claim(
-    sentence: Sentence, grounds: SourceIndex, asked: set[str], scorer: Scorer | None
+    sentence: Sentence,
+    grounds: SourceIndex,
+    asked: set[str],
+    scorer: Scorer | None,
+    detector: Detector | None,
 ) -> Claim:
     """The claim with its best source; markers that are written anyway count."""
-    claim = _check_claim(sentence, grounds, asked, scorer)
+    claim = _check_claim(sentence, grounds, asked, scorer, detector)
     if claim.markers:
         return replace(claim, spoken=True)
     found = grounds.best_support(sentence.text, grounds.markers, scorer)
     best = max(found.values(), key=_support_order, default=None)
-    held = best is not None and best.score >= SUPPORT_THRESHOLD
+    held = best is not None and best.score >= FOUND_THRESHOLD
     return replace(
         claim,
         spoken=True,

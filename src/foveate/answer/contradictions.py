@@ -9,14 +9,15 @@ scorer, or to a reader.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from foveate.answer.figures import normalise_numbers
+from foveate.answer.quantities import FIGURE, ONE, UNITS, units_of_figures
 from foveate.core.text.terms import query_terms
 from foveate.core.text.words import split_words
 
-Contradiction: TypeAlias = Literal["negated", "other_unit", "swapped_figures"]
+Contradiction: TypeAlias = Literal["negated", "other_unit", "other_bound", "swapped_figures"]
 
 _NEGATION_WORDS = """
     not no never none neither nor without cannot nicht kein keine keinen keinem keiner keines
@@ -30,31 +31,28 @@ _SAME_CLAUSE = 0.75
 """Share of a clause's terms from which two clauses speak of the same thing."""
 _CLEARLY = 0.5
 """By how much crossed figures must fit better than straight ones."""
-_UNITS = {
-    "milliliter": "ml", "milliliters": "ml", "centiliter": "cl",
-    "mg": "mg", "milligram": "mg", "milligrams": "mg", "g": "g", "gram": "g", "grams": "g",
-    "gramm": "g", "kg": "kg", "kilo": "kg", "kilogram": "kg", "kilograms": "kg", "t": "t",
-    "ml": "ml", "millilitre": "ml", "millilitres": "ml", "cl": "cl", "l": "l", "liter": "l",
-    "litre": "l", "litres": "l", "liters": "l", "mm": "mm", "cm": "cm", "m": "m", "metre": "m",
-    "metres": "m", "meter": "m", "meters": "m", "km": "km", "kilometre": "km", "kilometres": "km",
-    "kilometer": "km", "kilometers": "km", "second": "s", "seconds": "s", "sekunden": "s",
-    "seconden": "s", "secondes": "s", "minute": "min", "minutes": "min", "minuten": "min",
-    "min": "min", "hour": "h", "hours": "h", "stunde": "h", "stunden": "h", "uur": "h",
-    "heure": "h", "heures": "h", "day": "d", "days": "d", "tag": "d", "tage": "d", "tagen": "d",
-    "dag": "d", "dagen": "d", "jour": "d", "jours": "d", "week": "w", "weeks": "w", "woche": "w",
-    "wochen": "w", "weken": "w", "semaine": "w", "semaines": "w", "month": "mo", "months": "mo",
-    "monat": "mo", "monate": "mo", "monaten": "mo", "maand": "mo", "maanden": "mo", "mois": "mo",
-    "year": "y", "years": "y", "jahr": "y", "jahre": "y", "jahren": "y", "jaar": "y", "jaren": "y",
-    "an": "y", "ans": "y", "bar": "bar", "psi": "psi", "percent": "%", "procent": "%",
-    "prozent": "%", "%": "%", "euro": "€", "euros": "€", "eur": "€", "€": "€", "dollar": "$",
-    "dollars": "$", "usd": "$", "$": "$", "pounds": "£", "£": "£", "kw": "kw", "mw": "mw",
-    "kwh": "kwh", "volt": "v", "volts": "v", "v": "v", "amp": "a", "amps": "a", "°c": "°c",
-    "celsius": "°c", "°f": "°f", "fahrenheit": "°f",
-}  # fmt: skip
-_ONE = re.compile(
-    rf"\b(?:one|een|één|ein|eine|einen|un|une)(?= (?:{'|'.join(filter(str.isalpha, _UNITS))})\b)"
+_RATE = re.compile(
+    rf"(?:per|a|an|each|every|pro|im|je|par)[ -]({'|'.join(filter(str.isalpha, UNITS))})\b"
 )
-_FIGURE = re.compile(r"([€$£] ?)?(?<![\w.])(\d+(?:\.\d+)?)[  -]?([€$£%]|°[cf]|[a-zµ]+)?")
+_AT_MOST = re.compile(
+    r"\b(?:(?:not|no|never|cannot|niet|nooit|nicht|nie|pas|jamais)\s+(?:\w+\s+){0,2}"
+    r"(?:(?:exceeds?|more than|meer dan|mehr als|über|boven|plus de)\b|(?=dépasse)))"
+    r"|\b(?:at most|maximum(?: of| de| van)?|maximal|up to|limit(?: of| de| van)?|höchstens|"
+    r"hoogstens|maximaal|au plus|bis zu)\b"
+)
+_MOST = (
+    "at most|most|below|under|less than|fewer than|younger than|höchstens|maximal|unter|"
+    "weniger als|jünger als|hoogstens|onder|minder dan|jonger dan|maximaal|au plus|moins de|sous"
+)
+_LEAST = (
+    "at least|least|minimum|above|over|more than|stronger than|older than|exceeds?|mindestens|"
+    "über|mehr als|minstens|minimaal|ten minste|boven|meer dan|au moins|plus de"
+)
+_BOUND_WORDS = frozenset(re.findall(r"\w+", f"{_MOST} {_LEAST}"))
+_BOUND = re.compile(rf"\b(?:({_MOST})|{_LEAST})\b")
+_NEAR_A_FIGURE = 12
+"""Characters between a bound and its figure: an article, or `of`."""
+_ONCE = re.compile(r"\b(?:once|einmal|eenmaal|une fois)\b")
 
 
 def contradictions(claim: str, passage: str) -> tuple[Contradiction, ...]:
@@ -67,15 +65,23 @@ def contradictions(claim: str, passage: str) -> tuple[Contradiction, ...]:
     >>> contradictions("Heat is 40, cold is 60.", "Cold is 40, heat is 60.")
     ('swapped_figures',)
     """
-    claim, passage = (_ONE.sub("1", normalise_numbers(text)) for text in (claim, passage))
+    claim, passage = map(_plain, (claim, passage))
     found: list[Contradiction] = []
     if _is_negated(claim, passage):
         found.append("negated")
     if _has_other_unit(claim, passage):
         found.append("other_unit")
-    if _is_swapped(claim, passage):
+    if _has_other_bound(claim, passage):
+        found.append("other_bound")
+    if _is_swapped(claim, passage) or _is_misplaced(claim, passage):
         found.append("swapped_figures")
     return tuple(found)
+
+
+def _plain(text: str) -> str:
+    """In lower case, with numbers in one spelling; `never exceeds` says `at most`."""
+    plain = ONE.sub("1", _ONCE.sub("1", normalise_numbers(text)))
+    return _AT_MOST.sub("at most", plain)
 
 
 def _clauses(text: str) -> Iterator[tuple[frozenset[str], bool]]:
@@ -109,22 +115,40 @@ def _is_negated(claim: str, passage: str) -> bool:
     return False
 
 
-def _figures(text: str) -> list[tuple[str, str]]:
-    """Each figure with its unit in one spelling; without one the unit is empty."""
-    return [
-        (found[2], _UNITS.get((found[3] or found[1] or "").strip(), ""))
-        for found in _FIGURE.finditer(text)
-    ]
-
-
 def _has_other_unit(claim: str, passage: str) -> bool:
+    return any(_differs(of(claim), of(passage)) for of in (units_of_figures, _rates))
+
+
+def _differs(claim: Iterable[tuple[str, str]], passage: Iterable[tuple[str, str]]) -> bool:
+    """Whether a figure has a value in both, and none of the passage's is the claim's."""
     there: dict[str, set[str]] = {}
-    for figure, unit in _figures(passage):
-        there.setdefault(figure, set()).add(unit)
+    for figure, value in passage:
+        there.setdefault(figure, set()).add(value)
     return any(
-        unit and figure in there and "" not in there[figure] and unit not in there[figure]
-        for figure, unit in _figures(claim)
+        value and figure in there and "" not in there[figure] and value not in there[figure]
+        for figure, value in claim
     )
+
+
+def _rates(text: str) -> Iterator[tuple[str, str]]:
+    """Each figure of a clause that names one period, and that period: 5 euros a day."""
+    for part in _CLAUSE.split(text):
+        periods = {UNITS[found[1]] for found in _RATE.finditer(part)}
+        period = min(periods) if len(periods) == 1 else ""
+        yield from ((found[2], period) for found in FIGURE.finditer(part))
+
+
+def _has_other_bound(claim: str, passage: str) -> bool:
+    """Whether a figure is a lower bound in one text and an upper bound in the other."""
+    return _differs(_bounds(claim), _bounds(passage))
+
+
+def _bounds(text: str) -> Iterator[tuple[str, str]]:
+    for found in FIGURE.finditer(text):
+        before = text[max(0, found.start() - 40) : found.start()]
+        last = max(_BOUND.finditer(before), key=lambda one: one.end(), default=None)
+        near = last is not None and len(before) - last.end() <= _NEAR_A_FIGURE
+        yield found[2], ("most" if last[1] else "least") if near and last else ""
 
 
 def _is_swapped(claim: str, passage: str) -> bool:
@@ -140,10 +164,32 @@ def _is_swapped(claim: str, passage: str) -> bool:
     return False
 
 
+def _is_misplaced(claim: str, passage: str) -> bool:
+    """Whether a figure's clause in the passage shares no word, and another figure's has them."""
+    places: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    for figure, unit, terms in _with_unit(passage):
+        places.setdefault(unit, []).append((figure, terms))
+    for figure, unit, terms in _with_unit(claim):
+        here = [len(terms & there) for one, there in places.get(unit, ()) if one == figure]
+        other = [len(terms & there) for one, there in places.get(unit, ()) if one != figure]
+        if here and other and not max(here) and max(other):
+            return True
+    return False
+
+
+def _with_unit(text: str) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Each figure with a unit in a clause that has one, with the other words of its clause."""
+    for part in _CLAUSE.split(text):
+        figures = units_of_figures(part)
+        if len(figures) == 1 and figures[0][1]:
+            words = frozenset(query_terms(FIGURE.sub(" ", part))) - _BOUND_WORDS
+            yield (*figures[0], words)
+
+
 def _beside(text: str) -> Iterator[tuple[str, frozenset[str]]]:
     """Each figure of a clause that has one, with the other terms of its clause."""
     for part in _CLAUSE.split(text):
-        figures = [found[2] for found in _FIGURE.finditer(part)]
+        figures = [found[2] for found in FIGURE.finditer(part)]
         if len(figures) == 1:
             yield figures[0], frozenset(query_terms(part)) - {figures[0]}
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
+from foveate.answer.quantities import ONE, calendar_names, calendar_spellings, quantities
+
 _DIGITS = re.compile(r"\d[\d.,'’\u00a0\u202f]*\d|\d")
 _GROUPED_DIGITS = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*\Z")
 _SPACED_DIGITS = re.compile(r"(?<![\d.,])(\d{1,3})((?: \d{3})+)(?![\d.,]*\d)")
@@ -65,6 +67,9 @@ _FIRST_TENS = 20
 _AMBIGUOUS_WORDS = frozenset(
     ["zero", "nul", "null", "zéro", "one", "een", "ein", "eins", "un", "une", "neuf", "elf", "acht"]
 )
+_PARTS = {"hal[fv]": "50", "hälfte": "50", "helft": "50", "moitié": "50", "demi": "30"}
+_PARTS |= {"quart": "15", "kwart": "15", "viertel": "15", "twice": "2", "zweimal": "2"}
+"""What words say of numbers in a source: half of a hundred, a quarter of an hour."""
 _UNITS = "|".join(word for word, value in _NUMBER_BY_WORD.items() if 0 < value < 10)
 _TENS = "|".join(word for word, value in _NUMBER_BY_WORD.items() if value >= _FIRST_TENS)
 _NUMBER_WORD = re.compile(
@@ -89,6 +94,8 @@ def find_numbers(text: str) -> list[str]:
 def number_spellings(text: str) -> set[str]:
     """Every spelling of every figure of a source: also of list items, parts of dates and clocks.
 
+    Quantities in one unit, days, months and ranks too, for `missing_numbers`.
+
     A part of the digits is no figure: 1,200 is not 200.
     """
     clean = _join_digit_groups(text)
@@ -100,8 +107,13 @@ def number_spellings(text: str) -> set[str]:
     for hours, minutes, dotted in _CLOCK.findall(clean):
         found.update((normalise_number(hours), normalise_number(minutes or dotted)))
         found.add(normalise_number(f"{hours}.{minutes or dotted}"))
+        found.add(str(int(hours) % 12 or 12))
     found.update(str(_word_value(word)) for word in _NUMBER_WORD.finditer(clean.casefold()))
-    found.update(str(_NUMBER_BY_WORD[word]) for word in _ANY_NUMBER_WORD.findall(clean.casefold()))
+    plain = clean.casefold()
+    found.update(str(_NUMBER_BY_WORD[word]) for word in _ANY_NUMBER_WORD.findall(plain))
+    found.update(value for word, value in _PARTS.items() if re.search(rf"\b{word}", plain))
+    found.update(calendar_spellings(plain))
+    found.update(quantity for _, quantity in quantities(ONE.sub("1", normalise_numbers(text))))
     return found
 
 
@@ -141,8 +153,23 @@ def normalise_number(run: str) -> str:
 
 
 def missing_numbers(claim: str, there: AbstractSet[str]) -> tuple[str, ...]:
-    """The figures of a claim that are not among these, each once."""
-    return tuple(dict.fromkeys(figure for figure in find_numbers(claim) if figure not in there))
+    """The figures, days, months and ranks of a claim that are not among these, each once.
+
+    A quantity may be said in another unit: 14 days are two weeks.
+
+    >>> missing_numbers("On Monday, after 14 days.", number_spellings("on Friday, in two weeks"))
+    ('monday',)
+    """
+    same = {
+        figure for figure, one in quantities(ONE.sub("1", normalise_numbers(claim))) if one in there
+    }
+    figures = [one for one in find_numbers(claim) if one not in there and one not in same]
+    ranked = any(one.startswith("rank ") for one in there)
+    for word, name in calendar_names(claim.casefold()):
+        kind, _, number = name.partition(" ")
+        if name not in there and (kind != "rank" or (ranked and number not in there)):
+            figures.append(word)
+    return tuple(dict.fromkeys(figures))
 
 
 _ANY_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_BY_WORD)})\b")

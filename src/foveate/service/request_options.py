@@ -36,7 +36,8 @@ MAX_STAGES = 32
 MAX_NEAR_STAGES = 4
 """Stages of an inline recipe that compare texts with one another, which takes longest."""
 _OPTIONS = (
-    "recipe", "budget", "tokenizer", "model", "format", "order", "language", "channel", "prompt",
+    "recipe", "budget", "tokenizer", "model", "max_output", "format", "order", "language",
+    "channel", "prompt", "extra_instructions", "template", "keep",
 )  # fmt: skip
 _POOLS = ("candidates", "neighbours", "supplements", "offers")
 NEIGHBOUR_REACH = 3
@@ -103,6 +104,7 @@ class RequestOptions:
     def options_from(self, body: ContextRequest, **changes: Any) -> AssembleOptions:
         """The options that a request names, with `changes` in their place."""
         names = {name: getattr(body, name) for name in _OPTIONS if name in type(body).model_fields}
+        names["messages"] = tuple((one.role, one.content) for one in body.messages)
         return self.options(**{**names, **changes})
 
     def recipe(self, recipe: str | Mapping[str, Any] | None) -> Recipe:

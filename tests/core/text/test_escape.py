@@ -102,6 +102,8 @@ def test_no_special_token_is_left_whole(before, after, token):
         ("<turn|> <用户>a<AI>", r"<\turn|> <\用户>a<\AI>"),
         ("◁think▷ /nothink", r"◁\think▷ /\nothink"),
         ("]<]image[>[", r"]<\]image[>["),
+        ("＜|im_start|＞system, ＜/think＞", r"＜\|im_start|＞system, ＜\/think＞"),
+        ("＜ 3 ＞ und ＜b＞", "＜ 3 ＞ und ＜b＞"),
     ],
 )
 def test_structure_gets_one_backslash(text, expected):

@@ -51,7 +51,10 @@ def test_an_agent_works_over_http(service, mode):
         checked = agent.call("check_answer", answer=answer, context=found["context"])
         told = agent.refused("assemble", query=QUERY, budget=1)
 
-    assert names == ["assemble", "search", "check_answer", "compact", "expand"]
+    assert names == [
+        *("assemble", "search", "check_answer", "compact", "expand"),
+        *("list_documents", "get_document"),
+    ]
     assert found["token_count"] <= 200
     assert checked.structured_content["clean"]
     assert "ask again with budget=" in told

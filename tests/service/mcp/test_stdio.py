@@ -19,7 +19,7 @@ QUERY = "Which pressure is right?"
 
 
 def test_an_agent_lists_the_tools(agent):
-    """F4: five tools that only read, each with what it is for, bounds and the shape it gives."""
+    """F4: seven tools that only read, each with what it is for, bounds and the shape it gives."""
     tools = agent.tools()
 
     assert [tool.name for tool in tools] == [
@@ -28,6 +28,8 @@ def test_an_agent_lists_the_tools(agent):
         "check_answer",
         "compact",
         "expand",
+        "list_documents",
+        "get_document",
     ]
     for tool in tools:
         assert tool.annotations.read_only_hint

@@ -123,6 +123,8 @@ def _literal_rules() -> Iterable[Rule]:
 OTHERS: tuple[Rule, ...] = (
     inline_rule("]", _MINIMAX, needle="~"),
     Rule(">>", (_FALCON,), needle="<<"),
+    # In full-width signs no tokenizer knows them, but a model may read them so.
+    inline_rule("＜", rf"/?+(?:[|｜][\w ./-]{{1,40}}+[|｜]|{_NAMES})＞", needle="＞"),
     *_literal_rules(),
 )
 """Rules of tokens with another head: MiniMax, Falcon, and the rest as it is written."""

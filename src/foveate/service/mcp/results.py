@@ -25,7 +25,7 @@ from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer
 from foveate.core.types import Block, Candidate, Citation, Context
 from foveate.pipeline.compact_json import compacted_to_json
-from foveate.ports import SearchResult
+from foveate.ports import Document, SearchResult
 from foveate.service.wire.answers import CheckAnswer
 
 
@@ -51,6 +51,31 @@ class CitationOutput(Output):
     cells: str
     snippet: str
     also_in: list[str]
+
+
+class DocumentOutput(Output):
+    """A document, without its text."""
+
+    id: str
+    source: str
+    title: str
+    summary: str
+
+
+class ListOutput(Output):
+    """One page of documents."""
+
+    documents: list[DocumentOutput]
+    next: str | None
+
+
+class PartOutput(DocumentOutput):
+    """A part of a document's text; `length`: of all of it, in characters."""
+
+    text: str
+    start: int
+    length: int
+    next: int | None
 
 
 class AssembleOutput(Output):
@@ -337,3 +362,35 @@ def expand_result(handle: str, text: str) -> ToolResult:
     """An original, with hidden characters and template tokens made harmless."""
     shown = clean(text)
     return ToolResult(parts=(shown,), data={"handle": handle, "text": shown})
+
+
+def list_result(documents: Sequence[Document], following: str | None) -> ToolResult:
+    """A page of documents, one a line; `following`: the cursor of the next page."""
+    lines = [
+        " · ".join(filter(None, dict.fromkeys(map(clean_line, (one.id, one.source, one.title)))))
+        for one in documents
+    ]
+    if following is not None:
+        lines.append(f"There are more: list_documents with cursor={following!r}")
+    data = {"documents": [_document_to_json(one) for one in documents], "next": following}
+    return ToolResult(parts=("\n".join(lines) or "No document that you may read.",), data=data)
+
+
+def part_result(document: Document, start: int, length: int) -> ToolResult:
+    """So many characters of a document's text."""
+    size = len(document.text)
+    start = min(start, size)
+    end = min(start + length, size)
+    more = end if end < size else None
+    text = clean(document.text[start:end])
+    said = f"Characters {start:,} to {end:,} of {size:,} of {clean_line(document.id)}."
+    if more is not None:
+        said += f" It goes on: get_document with start={more}"
+    place = {"text": text, "start": start, "length": size, "next": more}
+    return ToolResult(parts=(text, said), data=_document_to_json(document) | place)
+
+
+def _document_to_json(document: Document) -> dict[str, Any]:
+    return {
+        name: clean_line(getattr(document, name)) for name in ("id", "source", "title", "summary")
+    }

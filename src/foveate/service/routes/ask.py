@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
@@ -18,12 +18,15 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from foveate.answer.ask import Answer, AskEvent, AskOptions, aask_events
+from foveate.answer.messages import messages
 from foveate.answer.stream import CitationEvent
 from foveate.answer.wire import answer_to_json, event_to_json
 from foveate.core.errors import BadInput, ExternalError
 from foveate.core.types import Context
+from foveate.pipeline.inputs import parse_messages
 from foveate.pipeline.options import AssembleOptions, resolve_options
-from foveate.ports import Model
+from foveate.ports import Message, Model
+from foveate.providers.chat.request import check_messages
 from foveate.service.app_state import AppState
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.observe.request_state import error_summary, observe_answer
@@ -53,12 +56,13 @@ log = logging.getLogger("foveate.service")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskSettings:
-    """The model, by its name in requests; how it is asked; the options of the context."""
+    """The model, by its name in requests; how it is asked; the context's options; what is sent."""
 
     name: str
     model: Model
     options: AskOptions
     context_options: AssembleOptions
+    sent: tuple[Message, ...] = ()
 
 
 @router.post(
@@ -76,6 +80,7 @@ async def ask(
         how = resolve_ask(state, body)
         result = assemble_evidence(state, caller, body.question, body, how.context_options)
         record = result_to_json(request, caller, body, result)
+        how = replace(how, sent=build_messages(result.context, how))
         return how, result.context, encode_json(record) if body.stream else b""
 
     with ExitStack() as slots:
@@ -119,10 +124,22 @@ def resolve_ask(state: AppState, body: AskRequest) -> AskSettings:
         channel=body.channel,
         language=body.language,
         max_tokens=body.max_tokens,
+        temperature=body.temperature,
         timeout=state.answer_slots.seconds,
         window=state.settings.windows.get(name),
     )
     return AskSettings(name=name, model=model, options=how, context_options=options)
+
+
+def build_messages(context: Context, how: AskSettings) -> tuple[Message, ...]:
+    """System prompt, earlier messages, context and question; raises `BadInput` for wrong roles."""
+    options = how.context_options
+    *system, user = messages(context, system=how.options.system, template=options.template)
+    earlier: list[Message] = [
+        {"role": role, "content": text} for role, text in parse_messages(options.messages)
+    ]
+    check_messages([*system, *earlier, user])
+    return (*system, *earlier, user)
 
 
 async def fetch_answer(context: Context, how: AskSettings) -> dict[str, Any]:
@@ -182,7 +199,7 @@ async def _fill_queue(
 
 
 def _answer_events(context: Context, how: AskSettings) -> AsyncGenerator[AskEvent, None]:
-    events = aask_events(context, how.model, how.options)
+    events = aask_events(context, how.model, how.options, sent=how.sent)
     assert isinstance(events, AsyncGenerator)
     return observe_answer(how.name, events)
 

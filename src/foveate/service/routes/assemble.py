@@ -56,10 +56,7 @@ async def assemble(
 
 def assemble_request(state: AppState, caller: Caller, body: AssembleRequest) -> AssemblyResult:
     """The context of a request; raises the errors of `foveate.assemble`."""
-    options = replace(
-        state.request_options.options_from(body),
-        messages=tuple((one.role, one.content) for one in body.messages),
-    )
+    options = state.request_options.options_from(body)
     return assemble_evidence(state, caller, body.query, body, options, cached=not body.bundle)
 
 

@@ -79,7 +79,7 @@ def run_check(state: AppState, body: CheckRequest) -> dict[str, Any]:
         context = _read_context(body.context, body.query)
     else:
         context = _context_from_bundle(state, body.bundle or {})
-    found = check_citations(body.answer, context, language=body.language)
+    found = check_citations(body.answer, context, language=body.language, channel=body.channel)
     record_check(found, of="check-answer")
     return check_to_json(found)
 

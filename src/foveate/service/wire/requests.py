@@ -181,6 +181,9 @@ Candidates = Annotated[
 ]
 
 
+Channel = Annotated[Literal["text", "voice"], Field(description="`voice` shows no markers.")]
+
+
 class RequestSupplement(RequestModel):
     """Side knowledge that may stand before the context."""
 
@@ -228,9 +231,29 @@ class ContextRequest(RequestModel):
     recipe: RecipeIn = None
     principals: Principals = None
     language: Annotated[Name, Field(description="Of the texts and of the prompt.")] = "en"
-    channel: Annotated[Literal["text", "voice"], Field(description="`voice` shows no markers.")] = (
-        "text"
-    )
+    channel: Channel = "text"
+    keep: Annotated[
+        int | None, Field(ge=1, description="How many of the best candidates go on. Absent: all.")
+    ] = None
+    format: Annotated[Name | None, Field(description="Another format than the recipe's.")] = None
+    order: Annotated[
+        Name | None,
+        Field(description="Another order than the recipe's; `attention:CURVE` by a published one."),
+    ] = None
+    messages: Annotated[
+        list[MessageIn],
+        Field(max_length=1_000, description="What else shares the window."),
+    ] = Field(default_factory=list)
+    extra_instructions: Annotated[
+        str, Field(max_length=100_000, description="The last paragraph of the system prompt.")
+    ] = ""
+    template: Annotated[
+        str,
+        Field(
+            max_length=100_000,
+            description="Layout of the user's message, with `{context}` and `{question}` in it.",
+        ),
+    ] = ""
 
 
 class AssembleRequest(ContextRequest):
@@ -243,15 +266,9 @@ class AssembleRequest(ContextRequest):
     model: Annotated[
         Name | None, Field(description="Take this model's tokenizer and window instead.")
     ] = None
-    format: Annotated[Name | None, Field(description="Another format than the recipe's.")] = None
-    order: Annotated[
-        Name | None,
-        Field(description="Another order than the recipe's; `attention:CURVE` by a published one."),
-    ] = None
-    messages: Annotated[
-        list[MessageIn],
-        Field(max_length=1_000, description="What else shares the window."),
-    ] = Field(default_factory=list)
+    max_output: Annotated[
+        PositiveTokens, Field(description="Of that window, the tokens kept for the answer.")
+    ] = 1024
     prompt: Annotated[
         Name | None, Field(description="The system prompt that is sent along, by name.")
     ] = None
@@ -281,6 +298,10 @@ class CheckRequest(RequestModel):
         ),
     ] = ""
     language: Annotated[Name, Field(description="Of the answer.")] = "en"
+    channel: Annotated[
+        Literal["text", "voice"],
+        Field(description="`voice`: no marker is asked for; sources are found by what is said."),
+    ] = "text"
 
 
 class AskRequest(ContextRequest):
@@ -294,6 +315,7 @@ class AskRequest(ContextRequest):
     max_tokens: Annotated[
         int | None, Field(ge=1, le=1_000_000, description="Tokens of the answer, at the most.")
     ] = None
+    temperature: Annotated[float, Field(ge=0, le=2, description="Of the model.")] = 0.0
     stream: Annotated[
         bool, Field(description="As it is written (text/event-stream), or as one JSON object.")
     ] = True

@@ -1,0 +1,60 @@
+"""The check of answers beside what people say of them, in four languages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tools.labelled import judged, main
+
+from foveate.answer.figures import missing_numbers, number_spellings
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize(
+    ("folder", "answers", "accused", "found"), [("labelled", 200, 20, 60), ("unseen", 96, 8, 30)]
+)
+def test_labels_by_hand_are_met(folder: str, answers: int, accused: int, found: int) -> None:
+    """C3: few right answers are accused, most wrong ones near their source are found."""
+    given = list(judged(HERE / folder))
+    right = [one for one in given if one.right]
+    wrong = [one for one in given if not one.right]
+
+    assert (len(given), len(right)) == (answers, answers // 2)
+    assert sum(bool(one.faults) for one in right) <= accused
+    assert sum(bool(one.faults) for one in wrong) >= found
+
+
+def test_the_command_prints_a_row_a_language(capsys: pytest.CaptureFixture[str]) -> None:
+    """C3: and each mistake where they are asked for."""
+    assert main([str(HERE / "unseen"), "--list"]) == 0
+
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.split()[1] for row in rows[2:7]] == ["de", "en", "fr", "nl", "all"]
+    assert {row.split()[0] for row in rows[7:]} == {"accused", "missed"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "missing"),
+    [
+        ("It closes on Friday.", "It closes on Monday.", ("friday",)),
+        ("Le marché a lieu le jeudi.", "Le marché a lieu le mercredi.", ("jeudi",)),
+        ("They lapse on 31 May.", "They lapse on 31 March.", ("may",)),
+        ("You may come in March 3.", "Come on 3 Mar.", ()),
+        ("17 March 2024", "2024-03-17", ()),
+        ("Op de tweede verdieping.", "Op de derde verdieping.", ("tweede",)),
+        ("The first thing is to call.", "Call the office.", ()),
+        ("In 14 days.", "In two weeks.", ()),
+        ("Nach 36 Monaten.", "Nach drei Jahren.", ()),
+        ("It is 1500 m long.", "It is 1.5 km long.", ()),
+        ("It is 1500 m long.", "It is 15 km long.", ("1500",)),
+        ("Until 9 in the evening.", "Until 21:00.", ()),
+        ("50 % is paid back.", "Half of it is paid back.", ()),
+    ],
+)
+def test_days_months_ranks_and_quantities(
+    claim: str, source: str, missing: tuple[str, ...]
+) -> None:
+    """C3: another day is a fault, another unit for the same quantity is none."""
+    assert missing_numbers(claim, number_spellings(source)) == missing
