@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
+from foveate.core.cells import TABLE_CELLS, Cell, cells_of
 from foveate.core.checks import check_text
 from foveate.core.metadata import plain_metadata
 from foveate.core.renditions import corroborating_sources, full_rendition, rendition_chunks
@@ -59,6 +60,7 @@ def block_from_candidate(
     shown = candidate.shown or full_rendition(candidate)
     chunks = rendition_chunks(candidate, shown)
     chunk, names = chunks[0], recipe.include_metadata
+    spans = document_spans(candidate, shown)
     return Block(
         marker=marker,
         text=sanitise_text(text)[0],
@@ -80,9 +82,22 @@ def block_from_candidate(
         summary=summary,
         metadata=select_metadata(chunk.metadata, names) if names else (),
         chunk_ids=tuple([c.id for c in chunks]),
-        document_spans=document_spans(candidate, shown),
+        document_spans=spans,
         corroborating=corroborating_sources(candidate, [c.id for c in chunks]),
+        cells=_shown_cells(chunks, spans),
     )
+
+
+def _shown_cells(chunks: Sequence[Chunk], spans: Sequence[Span]) -> tuple[Cell, ...]:
+    """The cells of spreadsheets of which something is shown, each once."""
+    found: dict[Cell, None] = {}
+    for chunk in chunks:
+        if TABLE_CELLS in chunk.metadata and (offset := _document_offset(chunk)) is not None:
+            for cell in cells_of(chunk.text, chunk.metadata, offset):
+                start, end = cell.span
+                if any(a < end and start < b for a, b in spans):
+                    found[cell] = None
+    return tuple(found)
 
 
 def _page_numbers(chunks: Sequence[Chunk]) -> tuple[int, ...]:
@@ -209,6 +224,7 @@ def _citation_from_blocks(blocks: Sequence[Block], label: str) -> Citation:
         context_spans=tuple([b.span for b in blocks]),
         snippet=first.text[:SNIPPET_LENGTH],
         corroborating=_unique_in_order([b.corroborating for b in blocks]),
+        cells=_unique_in_order([b.cells for b in blocks]),
     )
 
 

@@ -16,6 +16,7 @@ from unicodedata import unidata_version
 from blake3 import blake3
 
 from foveate._version import __version__
+from foveate.core.cells import Cell
 from foveate.core.checks import (
     OPTIONAL_SCORES,
     check_chunk_fields,
@@ -253,6 +254,7 @@ class Block:
     neutralises it; `summary` is set on the first block of a document only. `document_spans` are
     the ranges of the document that the text shows, where offsets are known. `span` is where the
     (neutralised) body stands in the finished text. `images` are parts of their own behind the body.
+    `cells`: of a spreadsheet's rows, those of which something is shown, by their document spans.
     """
 
     marker: int
@@ -274,6 +276,7 @@ class Block:
     document_spans: tuple[Span, ...] = ()
     corroborating: tuple[Source, ...] = ()
     images: tuple[Image, ...] = ()
+    cells: tuple[Cell, ...] = ()
     span: Span = (0, 0)
 
 
@@ -333,6 +336,7 @@ class Citation:
     """What marker n stands for. Spans are character ranges, in the document and in the context.
 
     `page`, `section`, `row` and `line` are those of the first chunk shown, `pages` all of them.
+    `cells`: of a spreadsheet, those shown, with their spans in the document.
     """
 
     marker: int
@@ -350,6 +354,7 @@ class Citation:
     context_spans: tuple[Span, ...]
     snippet: str
     corroborating: tuple[Source, ...] = ()
+    cells: tuple[Cell, ...] = ()
 
 
 MANIFEST_SCHEMA = 2

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from foveate.core.errors import BadOption
 from foveate.ingest.units import CountBatch, Window, split_units
@@ -32,7 +32,8 @@ class Piece:
     """A chunk before it belongs to a document: `text` is at `start:end`; `line` counts from 1.
 
     `section`, `page` and `row` are those of its first text that is not a heading. `names`: where
-    the row with the names of its table begins, if it stands before the chunk.
+    the row with the names of its table begins, if it stands before the chunk. `cells`: where each
+    cell begins in the text of rows, and its address, as metadata keeps it (`core/cells.py`).
     """
 
     sequence: int
@@ -46,6 +47,7 @@ class Piece:
     page: int | None = None
     row: int | None = None
     names: int | None = None
+    cells: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,7 @@ def _build_pieces(
         at = start
         own = found.within(run.first, run.last)
         body = next((unit for unit in own if not unit.heading), own[0])
-        place = bisect_right(sections, body.start, key=attrgetter("start")) - 1
+        place = _section_before(sections, body.start)
         section = sections[place] if place >= 0 and body.start < sections[place].end else None
         yield Piece(
             sequence=sequence,
@@ -262,4 +264,23 @@ def _build_pieces(
             page=section.page if section else None,
             row=section.row if section else None,
             names=body.names if 0 <= body.names < start else None,
+            cells=_cells(sections, start, end) if section and section.cells else "",
         )
+
+
+def _cells(sections: Sequence[Section], start: int, end: int) -> str:
+    """The cells of which something stands in `text[start:end]`, with their places in it."""
+    found: list[tuple[int, str]] = []
+    for number in range(max(_section_before(sections, start), 0), len(sections)):
+        section = sections[number]
+        if section.start >= end:
+            break
+        found += section.cells
+    first = max(bisect_right(found, start, key=itemgetter(0)) - 1, 0)
+    here = ((max(at - start, 0), address) for at, address in found[first:] if at < end)
+    return " ".join(f"{at}:{address}" for at, address in here)
+
+
+def _section_before(sections: Sequence[Section], at: int) -> int:
+    """The number of the section that begins last up to there; -1 if there is none."""
+    return bisect_right(sections, at, key=attrgetter("start")) - 1

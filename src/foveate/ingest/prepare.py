@@ -16,6 +16,7 @@ from typing import Any
 
 from blake3 import blake3
 
+from foveate.core.cells import TABLE_CELLS
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
 from foveate.core.types import TABLE_NAMES, Chunk, content_hash
@@ -143,6 +144,8 @@ def build_chunks(
         if piece.names is not None:
             names = max(bisect_right(starts, piece.names) - 1, 0)
             chunk = replace(chunk, metadata={**chunk.metadata, TABLE_NAMES: names})
+        if piece.cells:
+            chunk = replace(chunk, metadata={**chunk.metadata, TABLE_CELLS: piece.cells})
         chunks.append(chunk)
         starts.append(piece.start)
         counts.append(piece.tokens)
@@ -158,11 +161,13 @@ def _part_hash(loaded: LoadedDocument, file: File, settings: Settings) -> str:
         str(loaded.modified_at),
         loaded.principals,
         loaded.metadata,
-        [(each.start, each.end, each.path, each.page, each.row) for each in loaded.sections],
         loaded.text,
     )
     line = json.dumps(fields, sort_keys=True, default=str)
     digest = blake3(f"part\n{settings.key()}\n{line}".encode())
+    for each in loaded.sections:  # one by one: they may be a million
+        place = (each.start, each.end, each.path, each.page, each.row, each.cells)
+        digest.update(repr(place).encode())
     return f"{digest.hexdigest(_DIGEST_BYTES)}@{file.name}@{file.root}"
 
 

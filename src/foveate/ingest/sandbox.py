@@ -17,7 +17,7 @@ from dataclasses import asdict, astuple, fields
 from datetime import datetime
 from pathlib import Path
 from threading import Timer
-from typing import IO, Any, Self, TypedDict
+from typing import IO, Any, Literal, Self, TypedDict
 
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.blocks import Rows
@@ -78,16 +78,28 @@ def _plain_sections(sections: Sequence[Section]) -> Any:
     """A list for each section; columns for rows of a table, which may be a million."""
     if not isinstance(sections, Rows):
         return [astuple(section) for section in sections]
-    columns = [b64encode(column.tobytes()).decode() for column in sections.columns]
-    return {"columns": columns, "names": sections.names}
+    columns = [_packed(column) for column in sections.columns]
+    return {"columns": columns, "names": sections.names, "cells": _packed(sections.cells)}
+
+
+def _packed(numbers: array[int]) -> str:
+    return b64encode(numbers.tobytes()).decode()
+
+
+def _unpacked(plain: str, kind: Literal["I", "q"] = "I") -> array[int]:
+    return array(kind, b64decode(plain))
 
 
 def _sections(plain: Any) -> Sequence[Section]:
     if isinstance(plain, dict):
-        columns = (array("q", b64decode(column)) for column in plain["columns"])
-        return Rows(columns, plain["names"])
+        return Rows(
+            map(_unpacked, plain["columns"]), plain["names"], _unpacked(plain["cells"], "q")
+        )
     names = [each.name for each in fields(Section)]
-    return tuple(Section(**dict(zip(names, section, strict=True))) for section in plain)
+    return tuple(
+        Section(**dict(zip(names, [*rest, tuple(map(tuple, cells))], strict=True)))
+        for *rest, cells in plain
+    )
 
 
 class Sandbox:

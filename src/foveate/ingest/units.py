@@ -80,7 +80,8 @@ def split_units(
 def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterator[Unit]:
     coming, gathers = iter(sections), len(sections) > MANY_ROWS
     here, following = None, next(coming, None)
-    for number, (kind, units, names) in enumerate(_each_block(text, language)):
+    has_cells = bool(sections) and bool(sections[0].cells)
+    for number, (kind, units, names) in enumerate(_each_block(text, language, plain=has_cells)):
         for start, end in units:
             before = here
             while following is not None and following.start <= start:
@@ -102,13 +103,14 @@ def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterat
 
 
 def _each_block(
-    text: str, language: str
+    text: str, language: str, *, plain: bool
 ) -> Iterator[tuple[BlockKind, Iterable[tuple[int, int]], int]]:
     """The blocks with their units, and where the names of a table are that they are rows of.
 
-    Records, rows and statements are blocks of one unit.
+    Records, rows and statements are blocks of one unit. `plain`: there are paragraphs alone, such
+    as rows that are written out, which may look like fields of a larger record.
     """
-    shapes = find_shapes(text) if len(text) <= LONGEST_SHAPED else ()
+    shapes = () if plain or len(text) > LONGEST_SHAPED else find_shapes(text)
     at = 0
     for shape in (*shapes, None):
         prose = text[at : shape.start if shape else len(text)] if shapes else text

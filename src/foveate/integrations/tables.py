@@ -112,6 +112,7 @@ _PLACE: Mapping[str, _Column] = {
     "pages": ("wholes", lambda one: list(one.pages)),
     "row": ("whole", lambda one: one.row),
     "line": ("whole", lambda one: one.line),
+    "cells": ("texts", lambda one: [cell.address for cell in one.cells]),
     "chunk_ids": ("texts", lambda one: list(one.chunk_ids)),
     "document_spans": ("spans", lambda one: _spans(one.document_spans)),
     "corroborating": ("sources", lambda one: [asdict(source) for source in one.corroborating]),

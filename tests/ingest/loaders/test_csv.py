@@ -65,3 +65,18 @@ def test_nothing_is_lost(rows: list[list[str]]) -> None:
 def test_a_tsv_of_one_row() -> None:
     """T2: where nothing tells, the suffix does."""
     assert _loaded(b"left\tright", "a.tsv").text == "A: left; B: right"
+
+
+@given(rows=st.lists(st.lists(CELL, min_size=3, max_size=3), min_size=2, max_size=5))
+def test_each_cell_has_its_address(rows: list[list[str]]) -> None:
+    """U2, T2: column and row as a spreadsheet would show the file."""
+    out = io.StringIO()
+    csv.writer(out, delimiter="\t").writerows(rows)
+    loaded = _loaded(out.getvalue().encode(), "a.tsv")
+    read = list(csv.reader(io.StringIO(out.getvalue(), newline=""), csv.excel_tab))
+    for section in loaded.sections:
+        ends = [*(at - 2 for at, _ in section.cells[1:]), section.end]
+        for (at, address), end in zip(section.cells, ends, strict=True):
+            column, row = ord(address[0]) - ord("A"), int(address[1:])
+            assert row == section.row
+            assert loaded.text[at:end].endswith(f": {' '.join(read[row - 1][column].split())}")

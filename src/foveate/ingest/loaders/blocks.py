@@ -6,8 +6,10 @@ import re
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
+from foveate.core.cells import column_letters
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.text import Heading, plain_title
@@ -68,29 +70,42 @@ class Blocks:
         return start
 
 
-_FIELDS = 4
+_FIELDS = 5
+_COLUMNS = 16_384
 
 
 class Rows(Sequence[Section]):
     """Sections of rows in order, built on access; equal to a tuple of the same.
 
-    `columns`: starts, ends, row numbers, and indices of the sheets' names in `names`.
+    `columns`: starts, ends, row numbers, indices of the sheets' names in `names`, and of the rows'
+    first cells in `cells`, each of which is its start times 16,384 and the number of its column.
     """
 
     def __init__(
-        self, columns: Iterable[Sequence[int]] = ((), (), (), ()), names: Iterable[str] = ()
+        self,
+        columns: Iterable[Sequence[int]] = ((),) * _FIELDS,
+        names: Iterable[str] = (),
+        cells: Iterable[int] = (),
     ) -> None:
-        self.columns = tuple(array("q", column) for column in columns)
+        self.columns = tuple(array("I", column) for column in columns)
         self.names = list(names)
+        self.cells = array("q", cells)
         if len(self.columns) != _FIELDS or len(set(map(len, self.columns))) > 1:
             raise ValueError(f"rows need {_FIELDS} columns of one length")
+        if any(first > following for first, following in pairwise(self.columns[-1])):
+            raise ValueError("columns of cells go back")
 
     def add(self, start: int, end: int, row: int, name: str) -> None:
         """One more row, of the sheet of that name."""
         if not self.names or self.names[-1] != name:
             self.names.append(name)
-        for column, value in zip(self.columns, (start, end, row, len(self.names) - 1), strict=True):
+        values = (start, end, row, len(self.names) - 1, len(self.cells))
+        for column, value in zip(self.columns, values, strict=True):
             column.append(value)
+
+    def add_cell(self, start: int, column: int) -> None:
+        """One more cell of the row that was added last."""
+        self.cells.append(start * _COLUMNS + column)
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -98,8 +113,18 @@ class Rows(Sequence[Section]):
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             return tuple(self[number] for number in range(len(self))[at])
-        start, end, row, sheet = (column[at] for column in self.columns)
-        return Section(start=start, end=end, path=self.names[sheet], row=row)
+        start, end, row, sheet, first = (column[at] for column in self.columns)
+        firsts = self.columns[-1]
+        after = range(len(self))[at] + 1
+        last = firsts[after] if after < len(firsts) else len(self.cells)
+        cells = (divmod(cell, _COLUMNS) for cell in self.cells[first:last])
+        return Section(
+            start=start,
+            end=end,
+            path=self.names[sheet],
+            row=row,
+            cells=tuple((place, f"{column_letters(column)}{row}") for place, column in cells),
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -107,9 +132,9 @@ class Rows(Sequence[Section]):
     __hash__ = None  # type: ignore[assignment]  # it grows
 
 
-_COLUMNS = 16_384
 _NUMBER = re.compile(r"[-+(]?[\d.,:/ -]*\d[\d.,:/ -]*%?\)?")
 _MAX_NAME_LENGTH = 100
+_BETWEEN = "; "
 
 
 @dataclass(slots=True)
@@ -161,13 +186,16 @@ class Records:
 
     def _write_row(self, row: int, said: list[str]) -> None:
         names = self._names or []
-        pairs = (
-            (names[i] if i < len(names) and names[i] else column_letters(i), cell)
+        pairs = [
+            (i, f"{names[i] if i < len(names) and names[i] else column_letters(i)}: {cell}")
             for i, cell in enumerate(said)
             if cell
-        )
-        start = self.blocks.add_paragraph("; ".join(f"{name}: {cell}" for name, cell in pairs))
+        ]
+        start = self.blocks.add_paragraph(_BETWEEN.join(pair for _, pair in pairs))
         self.sections.add(start, self.blocks.size, row, self._sheet)
+        for column, pair in pairs:
+            self.sections.add_cell(start, column)
+            start += len(pair) + len(_BETWEEN)
 
 
 def _is_header(said: list[str]) -> bool:
@@ -175,17 +203,3 @@ def _is_header(said: list[str]) -> bool:
     if any(len(name) > _MAX_NAME_LENGTH or _NUMBER.fullmatch(name) for name in names):
         return False
     return len(set(names)) == len(names)
-
-
-def column_letters(column: int) -> str:
-    """The name of a column, counted from 0, as spreadsheets write it.
-
-    >>> column_letters(0), column_letters(25), column_letters(26), column_letters(16383)
-    ('A', 'Z', 'AA', 'XFD')
-    """
-    name = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        name = chr(ord("A") + rest) + name
-    return name

@@ -16,6 +16,7 @@ from typing import Any
 
 from foveate.answer.check import AnswerCheck
 from foveate.answer.wire import check_to_json
+from foveate.core.cells import format_cells
 from foveate.core.compact.compaction import Compacted
 from foveate.core.context_json import manifest_to_json
 from foveate.core.formats.numbered import Numbered
@@ -104,6 +105,7 @@ def _format_source(entry: Citation) -> str:
     named = (entry.source, "" if nested else entry.title, entry.section)
     parts = [clean_line(part) for part in named if part]
     parts += [f"{name} {value}" for name, value in places if value is not None]
+    parts += [f"cells {format_cells(entry.cells)}"] if entry.cells else []
     return f"[{entry.marker}] {'; '.join(parts)}"
 
 
@@ -119,6 +121,7 @@ def _citation_to_json(entry: Citation) -> dict[str, Any]:
         "page": entry.page,
         "row": entry.row,
         "line": entry.line,
+        "cells": format_cells(entry.cells),
         "snippet": clean(entry.snippet),
         "also_in": sorted({clean_line(source.source) for source in entry.corroborating}),
     }

@@ -231,7 +231,7 @@ def expand_input(limits: ToolLimits) -> Schema:
 _CITATION = _object({
     "marker": _INTEGER, "label": _TEXT, "source": _TEXT, "title": _TEXT, "document_id": _TEXT,
     "chunk_ids": _list(_TEXT), "section": _TEXT, "page": _NULLABLE_INTEGER,
-    "row": _NULLABLE_INTEGER, "line": _NULLABLE_INTEGER, "snippet": _TEXT,
+    "row": _NULLABLE_INTEGER, "line": _NULLABLE_INTEGER, "cells": _TEXT, "snippet": _TEXT,
     "also_in": _list(_TEXT),
 })  # fmt: skip
 _ASSEMBLE_FIELDS: Schema = {

@@ -36,6 +36,13 @@ class SourceOut(BaseModel):
     page: int | None
 
 
+class CellOut(BaseModel):
+    """A cell of a spreadsheet, and where it stands in the document."""
+
+    address: str
+    span: Span
+
+
 class BlockOut(BaseModel):
     """One piece of the context. `span`: where its body stands in the text, in characters."""
 
@@ -73,6 +80,7 @@ class CitationOut(BaseModel):
     context_spans: list[Span]
     snippet: str
     corroborating: list[SourceOut]
+    cells: list[CellOut]
 
 
 class DecisionOut(BaseModel):
