@@ -373,7 +373,7 @@ def test_local_llm_truncates() -> None:
 
     assert [b.rendition for b in context.blocks].count("truncated") == 1
     assert context.text.startswith('<chunk index="1"')
-    assert "[…]" in context.text
+    assert " …\n" in context.text
 
 
 def test_local_llm_window_from_the_registry() -> None:

@@ -13,7 +13,6 @@ from typing import Any
 
 from foveate.core.formats.shared.parts import TEXT_SEPARATOR, escape_json, parse_content_parts
 from foveate.core.image_fit import CAPTION_LINES
-from foveate.core.stages.pack.cut import MARK as CUT
 from foveate.core.text.shapes.gaps import END_MARK
 from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
 from foveate.core.text.spotlight import MARK
@@ -162,6 +161,4 @@ def _ranges_from(block: Block, at: int) -> list[Span]:
     if at > len(block.text):
         return []
     rest = CAPTION_LINES.sub("", block.text[at:])
-    if block.rendition == "truncated":
-        return found if rest == CUT else []
     return found if not rest or _TRAILING.fullmatch(rest) else []

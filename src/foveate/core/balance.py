@@ -128,11 +128,7 @@ def _check_renditions(candidate: Candidate, stage: str) -> None:
             )
         if not way.verbatim:
             continue
-        if way.kind == "truncated":
-            is_kept = way.text.startswith("".join([candidate.text[a:b] for a, b in way.spans]))
-        else:
-            is_kept = way.text == join_chunk_spans(candidate.chunk, way.spans, candidate.parts)[0]
-        if not is_kept:
+        if way.text != join_chunk_spans(candidate.chunk, way.spans, candidate.parts)[0]:
             _fail_candidate(
                 stage, candidate.id, "has a rendition that is not the text of its spans"
             )

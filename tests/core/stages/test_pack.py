@@ -106,9 +106,7 @@ def test_truncates_at_a_sentence_end() -> None:
     )
 
     assert step.candidates[0].shown is not None
-    assert step.candidates[0].shown.text == (
-        "One two three four five. Six seven eight nine ten. […]"
-    )
+    assert step.candidates[0].shown.text == ("One two three four five. Six seven eight nine ten. …")
     assert step.candidates[0].shown.spans == ((0, 50),)
     assert kept(step) == {"a": "truncated"}
 
@@ -120,7 +118,7 @@ def test_truncates_at_a_token_on_request() -> None:
     )
 
     assert step.candidates[0].shown is not None
-    assert step.candidates[0].shown.text == f"{words(9)} […]"
+    assert step.candidates[0].shown.text == f"{words(9)} …"
 
 
 def test_too_little_left_is_not_worth_a_cut() -> None:

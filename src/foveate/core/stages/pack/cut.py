@@ -1,19 +1,20 @@
-"""A text shortened to fit: at a sentence end, or at a token boundary on request.
+"""A text shortened to fit: behind a sentence or a record, or at a token boundary on request.
 
 Never inside a word of a script that has spaces, never inside a grapheme. What is kept is counted
-as it will be rendered, the mark that tells the reader included.
+as it will be rendered, the mark included that tells the reader how many records are left out.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
+from foveate.core.renditions import join_chunk_spans, shapes_of
 from foveate.core.text.graphemes import last_word_boundary
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.token_counter import TokenCounter
-from foveate.core.types import Candidate, Rendition
+from foveate.core.types import Candidate, Rendition, Span
 
-MARK = " […]"
 LONGEST_TOKEN = 64  # characters; more text than this per token is never looked at
 
 
@@ -33,33 +34,41 @@ def truncate_candidate(
     if characters is not None:
         reach = min(reach, max(characters, 0))
     text = candidate.text[:reach]
-    ends = sentence_ends(text, language) if at == "sentence" else range(1, len(text) + 1)
+    is_whole = at == "sentence"
+    ends = _unit_ends(candidate, text, language) if is_whole else range(1, len(text) + 1)
+
+    def kept(end: int) -> tuple[str, tuple[Span, ...]]:
+        spans = [(0, len(text[:end].rstrip()))]
+        return join_chunk_spans(candidate.chunk, spans, candidate.parts)
 
     def fits(end: int) -> bool:
-        shown = text[:end].rstrip() + MARK
+        shown, _ = kept(end)
         if characters is not None and len(gauge.body(shown)) > characters:
             return False
         return room is None or gauge.count_uncached(shown) <= room
 
     end = _last_that_fits(ends, fits)
-    if at != "sentence":
+    if not is_whole:
         end = last_word_boundary(candidate.text, end)
         while end > 0 and not fits(end):
             end = last_word_boundary(candidate.text, end - 1)
-    kept = candidate.text[:end].rstrip()
-    if not kept or len(kept) == len(candidate.text):
+    size = len(text[:end].rstrip())
+    if not size or size == len(candidate.text):
         return None
-    return Rendition(
-        kind="truncated",
-        text=kept + MARK,
-        spans=((0, len(kept)),),
-        value=len(kept) / len(candidate.text),
-    )
+    shown, spans = kept(end)
+    return Rendition(kind="truncated", text=shown, spans=spans, value=size / len(candidate.text))
 
 
-def sentence_ends(text: str, language: str) -> list[int]:
-    """Where sentences end."""
-    return [end for _, end in sentence_spans(text, language)]
+def _unit_ends(candidate: Candidate, text: str, language: str) -> list[int]:
+    """Where sentences of the text end, or in its shapes the records, rows, lines and turns."""
+    shapes = shapes_of(candidate.chunk)
+    ends = [end for _, end in sentence_spans(text, language)]
+    if not shapes:
+        return ends
+    starts = [shape.start for shape in shapes]
+    prose = [e for e in ends if (n := bisect_left(starts, e)) == 0 or e > shapes[n - 1].end]
+    inside = [b for shape in shapes for _, b in shape.spans if b <= len(text)]
+    return sorted({*prose, *inside})
 
 
 def _last_that_fits(ends: Sequence[int], fits: Callable[[int], bool]) -> int:
