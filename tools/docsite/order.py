@@ -60,7 +60,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "releasing",
     ),
     "Measurement": ("evaluation", "benchmarks", "cross-validation", "diagnosis", "calibration"),
-    "Extending": ("add-a-stage", "add-a-format", "add-an-adapter", "contributing"),
+    "Extending": ("add-a-stage", "add-a-format", "add-a-shape", "add-an-adapter", "contributing"),
     "More": ("*", "changelog"),
 }
 FOLDERS = ("reference/stages", "reference/formats", "reference/recipes", "reference/api")

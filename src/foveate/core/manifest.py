@@ -17,6 +17,7 @@ from blake3 import blake3
 from foveate.core.contracts import Tokenizer
 from foveate.core.metadata import canonical_metadata
 from foveate.core.request import CanonicalRecipe, Inputs, Recipe, Stage
+from foveate.core.text.shapes.shape import ShapeReader
 from foveate.core.types import Candidate, Chunk, Manifest, Vector
 from foveate.core.types import canonical_chunk as spelled_chunk
 from foveate.core.zones import Budget
@@ -79,10 +80,11 @@ def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
         recipe.include_metadata,
         recipe.spotlight,
     )
-    whole = f"{rest!r} {form} ({', '.join(stages)})"
+    shapes = "".join(f" {canonical_stage(shape)}" for shape in recipe.shapes)
+    whole = f"{rest!r} {form} ({', '.join(stages)}){shapes}"
     names = tuple(stage_name(stage) for stage in recipe.stages)
     found = CanonicalRecipe(names, stages, form, whole, digest(whole))
-    if all(map(_is_value, (*recipe.stages, recipe.format))):
+    if all(map(_is_value, (*recipe.stages, *recipe.shapes, recipe.format))):
         object.__setattr__(recipe, "_spelling", found)
     return found
 
@@ -97,8 +99,8 @@ def _is_value(part: object) -> bool:
     return isinstance(part, FunctionType) or bool(parameters and parameters.frozen)
 
 
-def canonical_stage(stage: Stage) -> str:
-    """How the stage is typed; a plain function by its module and name."""
+def canonical_stage(stage: Stage | ShapeReader) -> str:
+    """How the stage, or a reader of shapes, is typed; a plain function by its module and name."""
     if is_dataclass(stage):
         return repr(stage)
     if isinstance(stage, partial):

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from foveate.core.text.profile import text_profile
 from foveate.core.text.salience import join_spans
-from foveate.core.text.shapes.shape import Shape
+from foveate.core.text.shapes.shape import Shape, ShapeReader
 from foveate.core.types import Candidate, Chunk, Part, Rendition, RenditionKind, Source, Span
 
 _EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
+_READERS: ContextVar[tuple[ShapeReader, ...]] = ContextVar("shapes_of_the_recipe", default=())
+
+
+@contextmanager
+def reading_shapes(readers: tuple[ShapeReader, ...]) -> Iterator[None]:
+    """Texts are read by these inside of it, before the built-in readers."""
+    token = _READERS.set(readers)
+    try:
+        yield
+    finally:
+        _READERS.reset(token)
 
 
 def full_rendition(candidate: Candidate) -> Rendition:
@@ -23,12 +36,12 @@ def full_rendition(candidate: Candidate) -> Rendition:
 
 def shapes_of(chunk: Chunk) -> tuple[Shape, ...]:
     """The shapes of the chunk's text, looked for once."""
-    kept = text_profile(chunk.content_hash)
-    found: tuple[Shape, ...] | None = kept.shapes
-    if found is None:
+    kept, readers = text_profile(chunk.content_hash), _READERS.get()
+    if kept.shapes is None or kept.shapes[0] is not readers:
         from foveate.core.text.shapes.find import find_shapes
 
-        found = kept.shapes = find_shapes(chunk.text)
+        kept.shapes = readers, find_shapes(chunk.text, readers)
+    found: tuple[Shape, ...] = kept.shapes[1]
     return found
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
 from foveate.core.contracts import Format
+from foveate.core.text.shapes.shape import ShapeReader
 from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Candidate, Chunk, Number, Step, Supplement, Vector
 from foveate.core.zones import Budget
@@ -54,8 +55,8 @@ class Recipe:
 
     `cite`: what a marker stands for, a chunk (block) or its document. `summary_label` is put
     before a page summary; empty leaves summaries out. `include_metadata` names the keys that a
-    header shows. `spotlight` marks untrusted text throughout. `budget` and `tokenizer` are used
-    when the caller names none.
+    header shows. `spotlight` marks untrusted text throughout. `shapes` read records in texts before
+    the built-in readers do. `budget` and `tokenizer` are used when the caller names none.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Recipe:
     summary_label: str = "Page context"
     include_metadata: tuple[str, ...] = ()
     spotlight: bool = False
+    shapes: tuple[ShapeReader, ...] = ()
     budget: Budget = field(default_factory=Budget)
     tokenizer: str = "cl100k_base"
     _spelling: CanonicalRecipe | None = field(default=None, init=False, repr=False, compare=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from types import FunctionType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -22,10 +22,11 @@ NONE = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentRegistry:
-    """Names of stages and formats, and what makes them."""
+    """Names of stages, formats and readers of shapes, and what makes them."""
 
     stages: Mapping[str, Callable[..., Any]]
     formats: Mapping[str, Callable[..., Any]]
+    shapes: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
 def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
@@ -42,10 +43,12 @@ def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
         record["budget"] = options
     name = _component_name(recipe.format, known.formats, "format")
     record["format"] = {"name": name, **_non_default_options(recipe.format)}
-    record["stages"] = [
-        {"use": _component_name(stage, known.stages, "stage"), **_non_default_options(stage)}
-        for stage in recipe.stages
-    ]
+    for kind, makers in (("shapes", known.shapes), ("stages", known.stages)):
+        if parts := getattr(recipe, kind):
+            record[kind] = [
+                {"use": _component_name(part, makers, kind[:-1]), **_non_default_options(part)}
+                for part in parts
+            ]
     return record
 
 
@@ -56,13 +59,11 @@ def recipe_from_dict(record: Mapping[str, Any], known: ComponentRegistry) -> Rec
     for name in ("name", "stages", "format"):
         if name not in record:
             raise BadOption(f"recipe: {name!r} is missing")
-    if not isinstance(record["stages"], list):
-        raise BadOption("recipe: stages must be a list of tables")
-    rest = {key: record[key] for key in record if key not in ("stages", "format", "budget")}
+    taken = ("shapes", "stages", "format", "budget")
+    rest = {key: record[key] for key in record if key not in taken}
     return Recipe(
-        stages=tuple(
-            _build_component(item, "use", known.stages, "stage") for item in record["stages"]
-        ),
+        shapes=_build_components(record, "shapes", known.shapes),
+        stages=_build_components(record, "stages", known.stages),
         format=_build_component(record["format"], "name", known.formats, "format"),
         budget=_construct(Budget, record.get("budget", {}), "budget"),
         **_check_options(Recipe, rest, "recipe"),
@@ -72,13 +73,14 @@ def recipe_from_dict(record: Mapping[str, Any], known: ComponentRegistry) -> Rec
 def recipe_to_toml(recipe: Recipe, known: ComponentRegistry) -> str:
     """The recipe as TOML; reading it back gives an equal recipe."""
     record = recipe_to_dict(recipe, known)
-    stages, tables = record.pop("stages"), {}
+    parts_of = [(kind, record.pop(kind, [])) for kind in ("shapes", "stages")]
+    tables = {}
     for name in ("budget", "format"):
         if name in record:
             tables[name] = record.pop(name)
     parts = [_format_toml_pairs(record)]
     parts += [f"[{name}]\n{_format_toml_pairs(table)}" for name, table in tables.items()]
-    parts += [f"[[stages]]\n{_format_toml_pairs(stage)}" for stage in stages]
+    parts += [f"[[{kind}]]\n{_format_toml_pairs(one)}" for kind, own in parts_of for one in own]
     return "\n".join(parts)
 
 
@@ -89,6 +91,15 @@ def recipe_from_toml(text: str, known: ComponentRegistry) -> Recipe:
     except tomllib.TOMLDecodeError as error:
         raise BadOption(f"recipe is not TOML: {error}") from None
     return recipe_from_dict(record, known)
+
+
+def _build_components(
+    record: Mapping[str, Any], kind: str, makers: Mapping[str, Callable[..., Any]]
+) -> tuple[Any, ...]:
+    items = record.get(kind, [])
+    if not isinstance(items, list):
+        raise BadOption(f"recipe: {kind} must be a list of tables")
+    return tuple(_build_component(item, "use", makers, kind[:-1]) for item in items)
 
 
 def _build_component(

@@ -1,4 +1,4 @@
-"""The law suite for readers of shapes: `check_shapes(text)` for texts of yours.
+"""The law suite for readers of shapes: `check_shapes(text)`, and `check_reader` for your own.
 
 The laws of `foveate.core.text.shapes.find.find_shapes`, and of `units_of`, which rests on it
 
@@ -18,22 +18,44 @@ import gc
 import re
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 from foveate.core.stages.compress.units import units_of
 from foveate.core.text.salience import join_spans
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.gaps import PATTERN, count_within
-from foveate.core.text.shapes.shape import Shape
+from foveate.core.text.shapes.shape import Shape, ShapeReader
 
 _NUMBERS = re.compile(r"(\d+) of (\d+) ([a-z]+)")
+_AROUND = 'The pump starts at one bar.\n\n{"id": "A-1"}\n{"id": "A-2"}\n{"id": "A-3"}\n'
+_CUTS, _REPEATS = 40, 50
 _STEEPEST = 3.0  # times as slow per character at four times the length, and still linear
 
 
-def check_shapes(text: str) -> tuple[Shape, ...]:
+def check_reader(reader: ShapeReader, text: str) -> Shape:
+    """The first shape that the reader finds in the text; raises `AssertionError`.
+
+    The laws hold for the text, for what is left of it if it is cut anywhere, and beside prose and
+    other records; and reading takes time in proportion to the text, whole or without an end.
+    """
+    for at in range(0, len(text), max(len(text) // _CUTS, 1)):
+        check_shapes(text[:at], (reader,))
+        check_shapes(text[at:], (reader,))
+        check_shapes(f"{_AROUND}\n{text[at:]}\n\n{_AROUND}\n{text[:at]}", (reader,))
+    check_linear(lambda n: f"{text}\n\n" * n, _REPEATS, partial(find_shapes, readers=(reader,)))
+    half = text[: len(text) // 2]
+    check_linear(lambda n: f"{half}\n\n" * n, _REPEATS, partial(find_shapes, readers=(reader,)))
+    built_in = find_shapes(text)
+    own = [shape for shape in check_shapes(text, (reader,)) if shape not in built_in]
+    assert own, "the reader finds nothing in this text"
+    return own[0]
+
+
+def check_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape, ...]:
     """The shapes of the text; raises `AssertionError` with the law that is broken."""
-    shapes = find_shapes(text)
-    assert find_shapes(text) == shapes, "law 5: two readings of one text differ"
+    shapes = find_shapes(text, readers)
+    assert find_shapes(text, readers) == shapes, "law 5: two readings of one text differ"
     _check_spans([(one.start, one.end) for one in shapes], 0, len(text), "law 1: shapes")
     for one in shapes:
         _check_spans(one.spans, one.start, one.end, f"law 1: units of {one.name}")
@@ -41,7 +63,7 @@ def check_shapes(text: str) -> tuple[Shape, ...]:
         _check_leans(one)
         for counted in one.counted:
             _check_spans(counted.spans, one.start, one.end, f"law 4: {counted.noun}")
-    units = units_of(text)
+    units = units_of(text, shapes=shapes)
     _check_spans(units.spans, 0, len(text), "law 1: units of the text")
     covered = "".join(text[a:b] for a, b in units.spans)
     assert "".join(covered.split()) == "".join(text.split()), "law 2: units leave something out"

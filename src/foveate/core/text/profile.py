@@ -37,15 +37,15 @@ class Profile:
 
     `sanitised`: the text without hidden characters (None: it has none), and the counts. `bodies`:
     the text in the context for each way of writing it; None: unchanged. `pieces`: parts by their
-    spans. `passages`: joined texts that begin with it. `shapes`: its records, tables and logs;
-    None: not looked for.
+    spans. `passages`: joined texts that begin with it. `shapes`: its records, tables and logs,
+    and the readers of other packages that looked for them too.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
     bodies: dict[Callable[[str], str], HashedText | None] = field(default_factory=dict)
     pieces: dict[tuple[tuple[int, int], ...], TextPiece] = field(default_factory=dict)
     passages: dict[tuple[tuple[str, int, str], ...], HashedText] = field(default_factory=dict)
-    shapes: Any = None
+    shapes: tuple[Any, Any] | None = None
 
 
 _HELD: ContextVar[dict[str, Profile] | None] = ContextVar("profiles_of_the_request", default=None)

@@ -2,13 +2,14 @@
 
 Rules: shapes are detected, never trusted, and what does not parse is prose. A line is looked at
 once to see what it may open; a reader says up to where it has looked, and nothing is read twice by
-it. Readers are tried in one order, and the first that finds its shape has it.
+it. Readers are tried in one order, and the first that finds its shape has it; those that a recipe
+brings come before the built-in ones.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -21,7 +22,14 @@ from foveate.core.text.shapes.indented import KEY, read_indented
 from foveate.core.text.shapes.json import read_json, resume_json
 from foveate.core.text.shapes.log import ENTRY, read_log
 from foveate.core.text.shapes.pipe_table import read_pipe_table
-from foveate.core.text.shapes.shape import Counted, Reading, Shape, line_end
+from foveate.core.text.shapes.shape import (
+    Counted,
+    Reading,
+    Shape,
+    ShapeReader,
+    check_shape,
+    line_end,
+)
 from foveate.core.text.shapes.trace import OPENS as TRACE
 from foveate.core.text.shapes.trace import read_trace
 from foveate.core.text.shapes.xml import OPENS as XML
@@ -63,12 +71,15 @@ LEAST_TORN = 0.4
 Reader: TypeAlias = Callable[[str, int], Reading]
 
 
-def find_shapes(text: str) -> tuple[Shape, ...]:
-    """All shapes of the text in order, none inside another; empty for prose."""
-    return tuple(_each_shape(text)) if len(text) >= SHORTEST else ()
+def find_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape, ...]:
+    """All shapes of the text in order, none inside another; empty for prose.
+
+    `readers`: those of other packages.
+    """
+    return tuple(_each_shape(text, readers)) if len(text) >= SHORTEST else ()
 
 
-def _each_shape(text: str) -> Iterator[Shape]:
+def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shape]:
     at, size = 0, len(text)
     # up to where each reader has looked; without colons nobody speaks
     stops = {"dialogue": 0 if text.count(":") >= FEWEST_TURNS else size}
@@ -80,6 +91,10 @@ def _each_shape(text: str) -> Iterator[Shape]:
     while at < size:
         end = text.find("\n", at)
         end = size if end < 0 else end
+        if readers and (own := _read_first(text, at, end, readers, stops)) is not None:
+            yield own
+            at = line_end(text, own.end) + 1
+            continue
         may_open = end > at and _MAY_OPEN.match(text, at, min(end, at + _LOOKED_AT))
         if not may_open and not (rare and any(text.find(mark, at, end) >= 0 for mark in rare)):
             at = end + 1
@@ -90,17 +105,33 @@ def _each_shape(text: str) -> Iterator[Shape]:
             if shape is not None:
                 yield shape
             continue
-        found = None
-        for name, read, place in _openings(text, at, end, body) if body else ():
-            if place < stops.get(name, 0):
-                continue
-            found, stops[name] = read(text, place)
-            if found is not None:
-                break
+        found = _read_opened(text, _openings(text, at, end, body) if body else (), stops)
         if found is not None:
             yield found
             end = line_end(text, found.end)
         at = end + 1
+
+
+def _read_opened(
+    text: str, openings: Iterable[tuple[str, Reader, int]], stops: dict[str, int]
+) -> Shape | None:
+    """What the first reader finds that finds anything; a place that one has passed is left out."""
+    for name, read, place in openings:
+        if place >= stops.get(name, 0):
+            found, stops[name] = read(text, place)
+            if found is not None:
+                return found
+    return None
+
+
+def _read_first(
+    text: str, at: int, end: int, readers: Sequence[ShapeReader], stops: dict[str, int]
+) -> Shape | None:
+    """What the first of the readers finds whose shape the line `text[at:end]` opens."""
+    line = text[at:end]
+    openings = ((repr(one), one.read, at) for one in readers if one.opens(line))
+    found = _read_opened(text, openings, stops)
+    return None if found is None else check_shape(found, at, len(text))
 
 
 def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
