@@ -108,6 +108,10 @@ LONG = {
     "records and words": lambda n: '{"a": 1} and\n' * 8 * n,
     "comments without end": lambda n: "<x ><!-- \n" * 8 * n,
     "names in a row": lambda n: f"<table><tr><TD>a{'<th>' * 8 * n}",
+    "strings": lambda n: "import a\n" + 'b = """c\n' * n,
+    "strings of two kinds": lambda n: "def f():\n" + "    a = '''b\n    c = \"\"\"d\n" * n,
+    "strings without end": lambda n: 'import a\nb = """c\n' + "import d\ne = f(g)\n" * n,
+    "docstrings": lambda n: 'def f():\n    """Ended.\n\n    """\n' * n,
     "frames": lambda n: "Traceback (most recent call last):\n" * n,
 }
 

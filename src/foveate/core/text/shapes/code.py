@@ -17,6 +17,8 @@ LONGEST_BLOCK = 400
 """Characters; a longer block is opened."""
 LONGEST_STATEMENT = 4_000
 """Characters; a statement over several lines is not cut below that."""
+LONGEST_STRING = 1_200
+"""Characters; a string over several lines is not cut below that, and read by its lines above."""
 FEWEST_COUNTED = 30
 """Lines; of a shorter example it does not matter how many are left out, and numbers cost tokens."""
 FEWEST_LINES = 4
@@ -30,7 +32,7 @@ OPENS = re.compile(
     |(?:export[ ]|public[ ]|private[ ]|protected[ ]|static[ ]|final[ ]|pub[ ])+\w+[ ]
     |func[ ][\w(]|function[ ]?\w*\(|fn[ ]\w+|(?:const|let|var)[ ]\w+[ ]*=|\#include[ ]
     |package[ ][\w.]+|use[ ][\w:]+|impl[ <]|struct[ ]\w+|interface[ ]\w+|@\w+|\#!/
-    |namespace[ ]\w+)""",
+    |namespace[ ]\w+|[rR]?(?:"{3}|'{3})\w)""",
     re.VERBOSE,
 )
 _MARK = re.compile(
@@ -38,9 +40,18 @@ _MARK = re.compile(
     r"|case|switch|throw|assert|pass|del|print)\b|^\s*(?:\#|//|/\*|\*|@)|[\w\])]\s*(?:[+*/|&-]|:)?=\s*\S"
     r"|^\s*[)\]}]|\w\(.{0,200}\)|,\s*\Z|^\s*[\"'].*[\"']"
 )
-_CLOSES = re.compile(r"[ \t]*+(?:[)\]]|\}(?![ \t]*(?:else|catch|finally))|(?:end|fi|done|esac)\b)")
+_CLOSES = re.compile(
+    r"[ \t]*+(?:[)\]]|\}(?![ \t]*(?:else|catch|finally))|(?:end|fi|done|esac)\b(?![ ]*[=.(\[]))"
+)
 _GOES_ON = re.compile(r"[ \t]*+\}?[ \t]*(?:else|elif|except|finally|catch)\b")
-_OPENS_BLOCK = re.compile(r"[:{][ \t]*(?:#.*|//.*)?\r?\Z")
+_OPENS_BLOCK = re.compile(
+    r"""(?::|(?<![=(,:\[{|&%+][ ])(?<![=(,:\[{])(?<!return[ ])(?<!assert[ ])\{)
+    [ \t]*(?:\#.*|//.*)?\r?\Z""",
+    re.VERBOSE,
+)
+"""A brace behind `=`, `(` and the like opens a literal, which is one statement."""
+_QUOTES = re.compile(r"\"{3}|'{3}")
+_BEFORE_STRING = re.compile(r"(?:.*(?:[=(,\[{:+%]|\breturn|\byield))?\s*[A-Za-z]{0,2}\Z")
 _LEADS = re.compile(r"[ \t]*+(?:@\w|#|//|/\*|\*|\[\w)")
 
 
@@ -56,7 +67,8 @@ class _Block:
 
 def read_code(text: str, start: int) -> Reading:
     """The lines from here on, if most of them look like code; to the end of the text."""
-    lines, _ = _lines(text, start, LOOKED_AT)
+    lines, _ = _lines(text, _behind_string(text, start), LOOKED_AT)
+    lines = _join_strings(text, lines) if lines else []
     marked = sum(bool(_MARK.search(text[a:b])) for a, b in lines)
     openings = sum(bool(OPENS.match(text, a, b)) for a, b in lines)
     looked = len(lines)
@@ -64,7 +76,7 @@ def read_code(text: str, start: int) -> Reading:
         return Reading(None, max(line_end(text, start) + 1, start + 1))
     lines, stop = _lines(text, start)
     draft = Draft()
-    head, inner = _write(_blocks(text, lines), draft, -1, 0)
+    head, inner = _write(_blocks(text, _join_strings(text, lines)), draft, -1, 0)
     if len(lines) >= FEWEST_COUNTED:
         draft.counted.append(("lines", lines))
     return Reading(draft.shape(text, "code", lines[-1][1], head=head, columns=inner), stop)
@@ -82,6 +94,41 @@ def _lines(text: str, start: int, most: int = sys.maxsize) -> tuple[list[Span], 
             lines.append((at, end))
         at = end + 1
     return lines, max(at, start + 1)
+
+
+def _behind_string(text: str, start: int) -> int:
+    """The line behind the string that a file begins with, which is no code to judge it by."""
+    quotes = _QUOTES.search(text, start, start + 4)
+    close = text.find(quotes.group(), quotes.end()) if quotes else -1
+    return line_end(text, close) + 1 if close >= 0 else start
+
+
+def _join_strings(text: str, lines: list[Span]) -> list[Span]:
+    """The lines; those of a string over several lines are one, if it is not too long."""
+    found: list[Span] = []
+    since = until = _torn_string_end(text, lines[0][0], lines[-1][1])  # of the string that is open
+    for a, b in lines:
+        if since < a < until and until - since <= LONGEST_STRING:
+            found[-1] = (found[-1][0], b)
+        else:
+            found.append((a, b))
+        while (quotes := _QUOTES.search(text, max(a, until), b)) is not None:
+            close = text.find(quotes.group(), quotes.end())
+            since, until = quotes.start(), close + 3 if close >= 0 else quotes.end()
+    return found
+
+
+def _torn_string_end(text: str, start: int, end: int) -> int:
+    """Where the string ends in whose middle the text begins; its start, if it does not."""
+    quotes = _QUOTES.search(text, start, end)
+    if quotes is None:
+        return start
+    before = text[text.rfind("\n", 0, quotes.start()) + 1 : quotes.start()]
+    if before.strip():
+        return start if _BEFORE_STRING.match(before) else quotes.end()
+    is_alone = not text[quotes.end() : line_end(text, quotes.end())].strip()
+    is_odd = len(_QUOTES.findall(text, start, end)) % 2
+    return quotes.end() if is_alone and is_odd else start
 
 
 def _blocks(text: str, lines: list[Span]) -> list[_Block]:

@@ -46,7 +46,7 @@ _LONGEST_KEY = 64
 _MAY_OPEN = re.compile(
     r"""[ \t]*+(?:
         [{\["|<`~(\d\x1b@]
-      | \#(?:include|!)
+      | \#(?:include|!) | [rR]?(?:"{3}|'{3})
       | [^\n:]{1,64}+:(?=[\s*]|\Z)
       | (?:async|class|const|def|export|final|fn|from|func|function|impl|import|interface|let
           |namespace|package|private|protected|pub|public|static|struct|use|var)\b
@@ -59,7 +59,9 @@ _MAY_OPEN = re.compile(
 )
 """What a line begins with that may open a shape, or has in it; for all else it is prose."""
 _ENTRY_OPENS = frozenset("[(<\x1bTDINWECFSAJMOVti")
-_CODE_OPENS = frozenset("acdefilnpsuv@#")
+_CODE_OPENS = frozenset("acdefilnprRsuv@#\"'")
+_DOCSTRINGS = frozenset(('"""', "'''", 'r"""'))
+"""What a file of code may begin with, its words behind it."""
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[^`\n]*")
 _INLINE = re.compile(r"(?:\{\s*\"|\[\s*[\[{])")
 _SHORTEST_INLINE = 200  # characters
@@ -151,7 +153,7 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield from _labels(at, body, colon)
     if "{" in body and (inline := _INLINE.search(text, start + 1, near)):
         yield "inline", _read_inline, inline.start()
-    if first in _CODE_OPENS and CODE.match(body):
+    if first in _CODE_OPENS and (CODE.match(body) or (not at and body in _DOCSTRINGS)):
         yield "code", read_code, at
     if end < len(text) and (delimiter := opens_table(text, at, end)):
         yield f"rows by {delimiter}", partial(read_delimited, delimiter=delimiter), at
