@@ -179,7 +179,7 @@ def test_coloured_log_is_a_log() -> None:
 
 
 def test_turn_is_shown_with_its_speaker_and_the_question_before() -> None:
-    """U1: an answer leans on the question, that on what it is about; else a turn is alone."""
+    """U1: an answer is one unit with its question, and that with what it is about."""
     text = (
         "Ada: The pump in the cellar was taken out on Monday, for it leaked at the shaft.\n"
         "Ben: Where did they bring it after that?\n"
@@ -187,7 +187,10 @@ def test_turn_is_shown_with_its_speaker_and_the_question_before() -> None:
         "Ben: The invoice of the workshop came to 312 euros and has been paid since.\n"
     )
 
-    assert len(chain(text, "to the workshop")) == 3  # the question is short, and says "they"
+    (exchange,) = chain(text, "to the workshop")
+    assert exchange.count("\n") == 2  # the question is short
+    longer = text.replace("in Graz", "in Graz, " + "far behind the old mill, " * 12)
+    assert len(chain(longer, "to the workshop")) == 2
     assert len(chain(text, "invoice")) == 1
 
 

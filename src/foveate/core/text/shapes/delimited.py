@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from foveate.core.text.shapes.qualifiers import add_rows
 from foveate.core.text.shapes.shape import Draft, Reading, line_end
 
 DELIMITERS = "\t,;|"
@@ -61,18 +62,18 @@ def read_delimited(text: str, start: int, delimiter: str) -> Reading:
     draft = Draft()
     named = has_names(found)
     head = draft.add(found[0].start) if named else -1
-    spans = [(row.start, row.stop) for row in found[named:]]
+    body = found[named:]
     while at < len(text):
         row = rows.at(at)
         if not row.cells or (
             len(row.cells) != len(first.cells) and not rows.matches(row.end, len(first.cells))
         ):
             break
-        spans.append((row.start, row.stop))
+        body.append(row)
         at = row.end
-    for a, _ in spans:
-        draft.add(a, head)
-    draft.counted.append(("rows", spans))
+    spans = [(row.start, row.stop) for row in body]
+    head, units = add_rows(draft, head, [a for a, _ in spans], [row.cells for row in body])
+    draft.counted.append(("rows", spans[units:]))
     name = {"\t": "tsv", ",": "csv"}.get(delimiter, f"rows by {delimiter}")
     shape = draft.shape(text, name, spans[-1][1], head=head, columns=len(first.cells))
     return Reading(shape, at)

@@ -1,8 +1,9 @@
 """Dialogue: a turn begins with its speaker, with or without a time, and lasts until the next one.
 
-A turn is a unit with its speaker. It leans on the turn before if that asks something, or if it is
-too short or too much of an answer to be understood alone. Long turns are read by sentences that
-lean on the first, which names the speaker.
+A turn is a unit with its speaker. One that cannot be understood without the turn before, for that
+asks something, or because it is too short or too much of an answer, is one unit with it, and leans
+on it if both are long. Long turns are read by sentences that lean on the first, which names the
+speaker.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ FEWEST_TURNS = 4
 FEWEST_SPEAKERS = 2
 LONGEST_TURN = 800
 """Characters; a longer turn is read by its sentences."""
+LONGEST_EXCHANGE = 400
+"""Characters of turns that need one another up to which they are one unit."""
 SHORT = 40
 """Characters; a turn of no more is an answer to the one before."""
 FARTHEST = 40
@@ -67,15 +70,8 @@ def read_dialogue(text: str, start: int) -> Reading:
     ):
         return Reading(None, max(at if len(turns) >= FEWEST_TURNS else start + 1, start + 1))
     draft = Draft()
-    spans, before = _spans(turns, end), -1
-    for n, (a, b) in enumerate(spans):
-        own = draft.add(a)
-        if n and _needs(text[spans[n - 1][0] : a], text[turns[n][1] : b]):
-            draft.leans[own] = before
-        before = own
-        if b - a > LONGEST_TURN:
-            for first, _ in unit_spans(text, (a, b), "paragraph")[1:]:
-                draft.add(first, own)
+    spans = _spans(turns, end)
+    _add_turns(text, spans, [words for _, words in turns], draft)
     draft.counted.append(("turns", spans))
     return Reading(draft.shape(text, "dialogue", end), max(at, start + 1))
 
@@ -83,6 +79,19 @@ def read_dialogue(text: str, start: int) -> Reading:
 def _spans(turns: list[tuple[int, int]], end: int) -> list[Span]:
     starts = [a for a, _ in turns]
     return list(zip(starts, [*starts[1:], end], strict=True))
+
+
+def _add_turns(text: str, spans: list[Span], words: list[int], draft: Draft) -> None:
+    """A unit for each exchange of turns; `words`: where those of each turn begin."""
+    before = -1  # the unit of the turn before
+    for n, (a, b) in enumerate(spans):
+        needs = n > 0 and _needs(text[spans[n - 1][0] : a], text[words[n] : b])
+        if needs and b - draft.starts[before] <= LONGEST_EXCHANGE:
+            continue
+        before = draft.add(a, before if needs else -1)
+        if b - a > LONGEST_TURN:
+            for first, _ in unit_spans(text, (a, b), "paragraph")[1:]:
+                draft.add(first, before)
 
 
 def _needs(before: str, words: str) -> bool:

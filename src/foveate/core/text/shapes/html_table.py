@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 
+from foveate.core.text.shapes.qualifiers import add_rows
 from foveate.core.text.shapes.shape import Draft, Reading
 
 FIRST = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(table|thead|tbody|tfoot|tr|th|td)\b[^<>]*+>?", re.IGNORECASE)
+_CELL = re.compile(r"<t[hd]\b[^<>]*+>?", re.IGNORECASE)
+_ANY_TAG = re.compile(r"<[^<>]*+>?")
 FEWEST_ROWS = 2
 
 
@@ -44,10 +47,16 @@ def read_html_table(text: str, start: int) -> Reading:
     named = rows[0][1]
     head = draft.add(start) if named else -1
     bodies = rows[1:] if named else rows
-    for n, (at, _) in enumerate(bodies):
-        draft.add(start if n == 0 and not named else at, head)
     starts = [at for at, _ in bodies]
-    draft.counted.append(("rows", list(zip(starts, [*starts[1:], end], strict=True))))
+    spans = list(zip(starts, [*starts[1:], end], strict=True))
+    firsts = starts if named else [start, *starts[1:]]
+    head, units = add_rows(draft, head, firsts, [_cells(text[a:b]) for a, b in spans])
+    draft.counted.append(("rows", spans[units:]))
     columns = len(re.findall(r"<t[hd]\b", text[rows[0][0] : rows[1][0]], re.IGNORECASE))
     shape = draft.shape(text, "html table", end, head=head, columns=columns, broken=depth > 0)
     return Reading(shape, max(end, start + 1))
+
+
+def _cells(row: str) -> list[str]:
+    """The texts of a row's cells."""
+    return [_ANY_TAG.sub("", cell).strip() for cell in _CELL.split(row)[1:]]

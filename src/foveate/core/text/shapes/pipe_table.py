@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from foveate.core.text.shapes.delimited import LOOKED_AT, Row, has_names
+from foveate.core.text.shapes.qualifiers import add_rows
 from foveate.core.text.shapes.shape import Draft, Reading, line_end
 
 _RULE = re.compile(r"[ \t]*+\|(?:[ \t]*+:?+-++:?+[ \t]*+\|?+)++[ \t]*+\r?\Z")
@@ -32,9 +33,9 @@ def read_pipe_table(text: str, start: int) -> Reading:
     if ruled:
         draft.add(lines[1][0], head)
     rows = lines[named + ruled :]
-    for a, _ in rows:
-        draft.add(a, head)
-    draft.counted.append(("rows", rows))
+    cells = [_cells(text, *one).cells for one in rows]
+    head, units = add_rows(draft, head, [a for a, _ in rows], cells)
+    draft.counted.append(("rows", rows[units:]))
     columns = max(text.count("|", *lines[0]) - 1, 1)
     shape = draft.shape(text, "markdown table", lines[-1][1], head=head, columns=columns)
     return Reading(shape, max(at, start + 1))

@@ -1,0 +1,87 @@
+"""Dialogues of our own making: what a question needs is two turns, and both are shown."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from foveate import assemble
+
+NAMES = ("Ada", "Ben", "Cid", "Dora")
+THINGS = ("pump", "valve", "gate", "boiler", "ledger", "crane", "winch", "barge", "sluice", "drill")
+PLACES = ("Graz", "Ghent", "Turku", "Porto", "Leiden", "Bern", "Cork", "Lille")
+SMALL_TALK = (
+    "The weather has been fine all week, and nobody complained about the noise in the yard.",
+    "We should talk about the holidays soon, since August is always short of people.",
+    "I had coffee with the new colleague from accounting, and she likes it here so far.",
+    "The parking space in front of the hall is still blocked by the old container.",
+)
+SAID = (
+    (
+        "Where did the people from the workshop bring the {thing}?",
+        "They brought it to {place}, and it was painted while it was there.",
+        "Where did they bring the {thing}?",
+    ),
+    (
+        "The brothers Maurer bought the {thing} at the auction last spring.",
+        "They paid {number} thousand for it, if I remember the invoice correctly.",
+        "How much did they pay for the {thing}?",
+    ),
+    (
+        "When is the {thing} due for its inspection?",
+        "On the {number}th, says the plan.",
+        "When is the {thing} inspected?",
+    ),
+)
+TURNS_A_CHUNK = 8
+
+
+def make_dialogue(random: Random) -> tuple[list[str], list[tuple[str, tuple[str, ...]]]]:
+    """Turns, and questions with the two turns that answer each."""
+    speakers = random.sample(NAMES, 2)
+    turns: list[str] = []
+    asked = []
+    for thing in random.sample(THINGS, 8):
+        words = {"thing": thing, "place": random.choice(PLACES), "number": random.randint(4, 19)}
+        turns += [
+            f"{random.choice(speakers)}: {random.choice(SMALL_TALK)}"
+            for _ in range(random.randint(1, 4))
+        ]
+        first, second, question = (one.format(**words) for one in random.choice(SAID))
+        one, other = random.sample(speakers, 2)
+        turns += [f"{one}: {first}", f"{other}: {second}"]
+        asked.append((question, (turns[-2], turns[-1])))
+    return turns, asked
+
+
+def score(question: str, text: str) -> float:
+    """The share of the question's words that the text has: a plain retriever."""
+    words, there = ({w.strip(".,:?") for w in t.lower().split()} for t in (question, text))
+    return len(words & there) / len(words)
+
+
+@pytest.mark.parametrize("budget", [60, 100, 200, 400])
+def test_more_questions_have_both_turns_than_by_cutting_by_score(budget: int) -> None:
+    """U3: `complete` on eight dialogues, four in each pool, and both with their speakers."""
+    complete = dict.fromkeys(("default", "naive"), 0)
+    for seed in range(8):
+        random = Random(seed)
+        made = [make_dialogue(random) for _ in range(4)]
+        chunks = [
+            {
+                "text": "\n".join(turns[first : first + TURNS_A_CHUNK]),
+                "source": f"talk {number}",
+                "sequence": first // TURNS_A_CHUNK,
+            }
+            for number, (turns, _) in enumerate(made)
+            for first in range(0, len(turns), TURNS_A_CHUNK)
+        ]
+        for question, evidence in made[0][1]:
+            found = [{**chunk, "score": score(question, str(chunk["text"]))} for chunk in chunks]
+            for recipe in complete:
+                text = assemble(question, found, budget=budget, recipe=recipe).text
+                complete[recipe] += all(turn in text for turn in evidence)
+
+    assert complete["default"] > complete["naive"]
+    assert complete["default"] >= 44  # of 64
