@@ -21,7 +21,7 @@ _UNIT = re.compile(
 )
 _TOTAL = re.compile(
     r"(?:sub-?|grand[ ])?"
-    r"(?:totals?|sum|summe|gesamt|insgesamt|totaal|somme|suma|合計|小計|总计|合计)\b",
+    r"(?:totals?|sum|summe|gesamt|insgesamt|totaal|suma|合計|小計|总计|合计)\b",
     re.IGNORECASE,
 )
 
