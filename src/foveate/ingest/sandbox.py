@@ -78,11 +78,11 @@ def _plain_sections(sections: Sequence[Section]) -> Any:
     """A list for each section; columns for rows of a table, which may be a million."""
     if not isinstance(sections, Rows):
         return [astuple(section) for section in sections]
-    columns = [_packed(column) for column in sections.columns]
-    return {"columns": columns, "names": sections.names, "cells": _packed(sections.cells)}
+    columns = [_encoded(column) for column in sections.columns]
+    return {"columns": columns, "names": sections.names, "cells": _encoded(sections.cells)}
 
 
-def _packed(numbers: array[int]) -> str:
+def _encoded(numbers: array[int]) -> str:
     return b64encode(numbers.tobytes()).decode()
 
 

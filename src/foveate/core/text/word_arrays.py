@@ -41,10 +41,10 @@ class Powers:
 
     def first(self, count: int) -> Numbers:
         """So many of them; as many as a batch needs are kept, for folding makes texts longer."""
-        return self._kept(2 * BATCH)[:count] if count <= 2 * BATCH else self._make(count)
+        return self._remembered(2 * BATCH)[:count] if count <= 2 * BATCH else self._make(count)
 
     @cache  # noqa: B019 (they live as long as the process)
-    def _kept(self, count: int) -> Numbers:
+    def _remembered(self, count: int) -> Numbers:
         return self._make(count)
 
     def _make(self, count: int) -> Numbers:

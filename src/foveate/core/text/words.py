@@ -57,7 +57,7 @@ def split_words(text: str) -> tuple[str, ...]:
     text = fold(text)
     rest = beyond_ascii(text)
     if not _HAS_UNSPACED.search(rest):
-        for mark in {*_ASCII, *_OTHER_SEPARATOR.findall(rest)}:
+        for mark in sorted({*_ASCII, *_OTHER_SEPARATOR.findall(rest)}):
             text = text.replace(mark, " ")
         return tuple(text.split())
     return tuple(word for run in _MIXED_RUN.findall(text) for word in _split_run(run))

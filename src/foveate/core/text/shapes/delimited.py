@@ -131,7 +131,7 @@ class Rows:
 def _is_table(rows: Sequence[Row], delimiter: str) -> bool:
     if len(rows) < FEWEST_ROWS or not any(row.cells[-1].strip() for row in rows):
         return False
-    if len(rows[0].cells) == PAIR and delimiter == "," and not _is_named_pair(rows):
+    if len(rows[0].cells) == PAIR and delimiter in ",|" and not _is_named_pair(rows):
         return False
     cells = [cell for row in rows for cell in row.cells]
     if delimiter in ",;":
@@ -142,7 +142,7 @@ def _is_table(rows: Sequence[Row], delimiter: str) -> bool:
 
 
 def _is_named_pair(rows: Sequence[Row]) -> bool:
-    """Whether two columns are more than numbers with a decimal comma, or lines of an argument."""
+    """Whether two columns are more than decimal commas, lines of an argument or of a grammar."""
     names = rows[0].cells
     return all(name.strip('" ').isidentifier() for name in names) and has_names(rows)
 
