@@ -22,9 +22,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias
 
-from foveate import BudgetTooSmall, compact, observed
+from foveate import Budget, BudgetTooSmall, Session, compact, converse, observed, proceed
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.openai_chat import OPENAI_CHAT
+from foveate.pipeline.conversation import Conversation, turns_from_messages
 from foveate.providers.tokenizers import load_tokenizer
 
 Message: TypeAlias = dict[str, Any]
@@ -32,6 +33,7 @@ Cut: TypeAlias = Callable[[list[Message], int], list[Message]]
 
 BUDGETS = (750, 1_500, 3_000)
 REUSE_BUDGET = 8_000
+GO_ON = "Go on."
 CLEARED = "[result cleared]"
 RECENT_RESULTS = 3
 """Results that clearing leaves, as the providers' own clearing does by default."""
@@ -93,11 +95,47 @@ def compacted(messages: list[Message], budget: int) -> list[Message]:
     return [dict(message) for message in compact(messages, budget=budget).messages]
 
 
+def conversed(messages: list[Message], budget: int) -> list[Message]:
+    """The history that `converse` sends in a zone of that size."""
+    zone = Budget(window=None, conversation=budget, documents=1)
+    made = converse(GO_ON, turns=messages, budget=zone, zones=False)
+    return _history_of(made)
+
+
+def proceeded(messages: list[Message], budget: int) -> list[Message]:
+    """The history that `proceed` sends, turn by turn: a request for each question of a person."""
+    zone = Budget(window=None, conversation=budget, documents=1)
+    session = Session()
+    places = [n for n, m in enumerate(messages) if m["role"] == "user" and n]
+    start = 0
+    for end in [*places, len(messages)]:
+        session = session.with_turns(*turns_from_messages(messages[start:end]))
+        asked = messages[end]["content"] if end < len(messages) else GO_ON
+        made = proceed(session, asked, budget=zone, zones=False)
+        session, start = made.session, end + 1
+    return _history_of(made.conversation)
+
+
+class Counted(list[Message]):
+    """A history with its tokens as its way counts them: framing, roles and ids are in the zone."""
+
+    tokens: int
+
+
+def _history_of(made: Conversation) -> list[Message]:
+    sent = Counted(made.openai())
+    sent.tokens = made.tokens["conversation"]
+    sent[-1] = {**sent[-1], "content": sent[-1]["content"].removesuffix(GO_ON)}
+    return sent
+
+
 WAYS: dict[str, Cut] = {
     "dropping the oldest": drop_oldest,
     "clearing tool results": clear_results,
     "LangChain trim_messages": langchain_trim,
     "foveate.compact": compacted,
+    "foveate.converse": conversed,
+    "foveate.proceed": proceeded,
 }
 
 
@@ -175,8 +213,9 @@ def cut_histories(cut: Cut, conversations: Sequence[list[Message]], budget: int)
                 figures.refused += 1
                 continue
             after = text_of(sent)
-            figures.used.append(total(sent) / budget)
-            figures.over += total(sent) > budget
+            tokens = sent.tokens if isinstance(sent, Counted) else total(sent)
+            figures.used.append(tokens / budget)
+            figures.over += tokens > budget
             figures.orphans += orphans(sent)
             for call in message["tool_calls"]:
                 if needed := [value for value in values_of(call) if value in before]:

@@ -103,7 +103,7 @@ class Conversation:
             question,
             store=self.assembler,
             system=settled.resolved.system,
-            history=History(verbatim=verbatim, slack=25),
+            history=History(verbatim=verbatim, slack=None),
             summariser=self.summariser,
             zones=zones,
             budget=budget,

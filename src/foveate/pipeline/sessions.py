@@ -118,7 +118,7 @@ def _proceed(
     summariser = settings.summariser
     terms = SessionPolicy(
         system=resolved.system,
-        history=settings.history or History(slack=25),
+        history=settings.history or History(slack=None),
         zones=zones,
         capped=zones is True and isinstance(resolved.options.budget, int),
         pace=settings.pace or FillRate(),

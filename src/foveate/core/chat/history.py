@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from foveate.core.chat.history_fit import HistoryFit, MessageCounter, Summary, TurnCache
 from foveate.core.chat.turns import SYSTEM_ROLES, Message, Turn, messages_from_turn
 from foveate.core.checks import check_zone
+from foveate.core.compact.plan import default_slack
 from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.types import Number, StageTrace
 
@@ -25,18 +26,19 @@ class History:
 
     `verbatim`: the last so many turns stay as they are, as far as the zone has room beside the
     ledger. `slack`: where something must go, so many per cent of the zone are freed, so that not
-    every turn changes what was sent before. `ledger`: identifiers, dates, numbers, questions and
+    every turn changes what was sent before; None: as `compact`, nothing in zones up to 4,096
+    tokens, up to two fifths of larger ones. `ledger`: identifiers, dates, numbers, questions and
     sentences of turns that are not shown in full stand in front.
     """
 
     verbatim: int = 4
-    slack: int = 0
+    slack: int | None = 0
     ledger: bool = True
 
     def __post_init__(self) -> None:
         check_zone("verbatim", self.verbatim, 0)
-        check_zone("slack", self.slack, 0)
-        if self.slack > 90:
+        check_zone("slack", self.slack or 0, 0)
+        if self.slack is not None and self.slack > 90:
             raise BadOption(f"history: slack is {self.slack}; it must be 90 per cent or less")
 
 
@@ -100,7 +102,8 @@ def _tighten(fit: HistoryFit, room: int, options: History, summary: Summary | No
     whole = fit.total()
     if summary is not None and summary.text and fit.summarise(summary, room):
         return
-    target = room * (100 - options.slack) // 100
+    freed = default_slack(room) if options.slack is None else room * options.slack // 100
+    target = room - freed
     if fit.pack(room, target, options.verbatim):
         return
     if fit.summary is not None:

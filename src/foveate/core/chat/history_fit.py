@@ -31,7 +31,9 @@ _OUTCOMES: Mapping[Disposition, tuple[Action, str]] = {
 }
 SUMMARY_HEADING = "Summary of the conversation so far:"
 MAX_ATTEMPTS = 8
-LEDGER_SHARE, LEDGER_TOKENS = 4, 512
+LEAST_LEDGER_ROOM = 128
+"""Tokens; in a smaller zone messages say more than a ledger."""
+LEDGER_SHARE, LEDGER_TOKENS = 3, 512
 """The ledger is sure of this part of the zone, up to so many tokens; the last turns yield to it."""
 _EMPTY = (Message(role="user", text=""),)
 
@@ -259,7 +261,7 @@ class HistoryFit:
             target=target,
             point=last + 1,
             last=last if recent else last + 1,
-            with_ledger=self.ledgers,
+            with_ledger=self.ledgers and room >= LEAST_LEDGER_ROOM,
         )
         try:
             packing.pack()

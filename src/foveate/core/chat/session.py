@@ -76,7 +76,7 @@ class SessionPolicy:
     """How a session is kept: its system prompt, its history, its zones, its pace, its prices."""
 
     system: str = ""
-    history: History = field(default_factory=lambda: History(slack=25))
+    history: History = field(default_factory=lambda: History(slack=None))
     zones: FlexibleBudget | bool = True
     capped: bool = False
     pace: FillRate = field(default_factory=FillRate)

@@ -34,8 +34,8 @@ class GroupSize:
 
 
 def default_slack(room: int) -> int:
-    """Tokens that a repacking frees: none in a small room, a third of a large one."""
-    return max(0, min(room - SMALL_ROOM, room // 3))
+    """Tokens that a repacking frees: none in a small room, two fifths of a large one."""
+    return max(0, min(room - SMALL_ROOM, room * 2 // 5))
 
 
 def least_ledger(room: int) -> int:
