@@ -33,8 +33,8 @@ class CompactOptions:
     `query`: what results are shortened for; empty: the question before each. `pinned`: places of
     messages that stay verbatim, from the end where negative. `form`: the provider's spelling, None
     to recognise it. `slack`: freed when something must leave, so that what is sent keeps its bytes
-    for a while; None: nothing in rooms up to 4,096 tokens, a third of larger ones. `frame`:
-    taken by the provider's own around each message.
+    for a while; None: nothing in rooms up to 4,096 tokens, up to two fifths of larger ones.
+    `frame`: taken by the provider's own around each message.
     """
 
     budget: int
