@@ -12,10 +12,8 @@ import pytest
 from foveate import Assembler, Budget, Session, Turn, converse, proceed
 from foveate.core.errors import BadInput
 from foveate.core.types import Chunk
-from foveate.pipeline.conversation import aconverse
+from foveate.pipeline.conversation import History, Summariser, aconverse
 from foveate.pipeline.sessions import (
-    History,
-    Summariser,
     aproceed,
     session_from_json,
     session_to_json,

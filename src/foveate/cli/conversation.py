@@ -24,12 +24,10 @@ from foveate.core.chat.zone_demand import FlexibleBudget, flexible_budget
 from foveate.core.errors import BadInput, BudgetTooSmall, ExternalError
 from foveate.core.zones import Budget
 from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.conversation import SHARE
+from foveate.pipeline.conversation import SHARE, History, Summariser
 from foveate.pipeline.options import AssembleOptions
 from foveate.pipeline.sessions import (
-    History,
     Session,
-    Summariser,
     TurnRequest,
     proceed,
     session_from_json,

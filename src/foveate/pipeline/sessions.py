@@ -24,11 +24,9 @@ from foveate.providers.tokenizers.counts import counts_for
 
 __all__ = [
     "FillRate",
-    "History",
     "Reuse",
     "Session",
     "SessionPolicy",
-    "Summariser",
     "TokenPrices",
     "TurnRequest",
     "aproceed",

@@ -11,9 +11,9 @@ import pytest
 from foveate import BadInput, Budget, BudgetTooSmall, proceed
 from foveate.core.errors import BadOption
 from foveate.core.recipes import builtin_recipes
+from foveate.pipeline.conversation import History
 from foveate.pipeline.sessions import (
     FillRate,
-    History,
     Session,
     TokenPrices,
     session_from_json,
