@@ -21,7 +21,8 @@ from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder, Store
 from foveate.service.mcp.server import build_server
-from foveate.service.mcp.tools import ToolCallError, ToolContext, ToolLimits, build_tools
+from foveate.service.mcp.tools import ToolCallError, ToolContext, ToolLimits
+from foveate.service.mcp.toolset import build_tools
 
 if TYPE_CHECKING:
     from mcp.server import Server
