@@ -139,7 +139,7 @@ def requests(rounds: int, observed: Telemetry) -> None:
     async def nothing(*_: Any) -> Any:
         return {"type": "http.request"}
 
-    watched = TelemetryMiddleware(application, observed=observed, routes=["/v1/assemble"])
+    watched = TelemetryMiddleware(application, observed=observed)
 
     def doing(app: Any) -> Callable[[], object]:
         async def many() -> None:

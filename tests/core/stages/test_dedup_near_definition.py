@@ -361,8 +361,8 @@ def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
 def test_numbers_that_two_words_share_lose_no_word(seed, monkeypatch):
     """S4: where word numbers collide all the time, what stays still has every word of weight."""
     monkeypatch.setattr(
-        "foveate.core.text.word_arrays._hash",
-        lambda codes, starts, ends: ((ends - starts) % 3).astype("u8"),
+        "foveate.core.text.word_arrays.sum_letters",
+        lambda sums, starts, ends: ((ends - starts) % 3).astype("u8"),
     )
     candidates = made(seed)
     step = DedupNear(method="containment", threshold=0.4)(candidates, request())
