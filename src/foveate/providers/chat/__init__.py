@@ -1,4 +1,4 @@
-"""Models that answer, by name: one protocol a file, all behind the same limits (`spoken.py`)."""
+"""Models that answer, by name: one protocol a file, all behind the same limits (`chat_base.py`)."""
 
 from __future__ import annotations
 
