@@ -165,6 +165,8 @@ def test_short_headers_say_a_name_once_and_no_identifier():
     renderer = Renderer(format=Numbered(header_form="short"))
     text = renderer.render(blocks).text
 
+    named = replace(FIRST, source="decade2020", metadata=())
+    assert renderer.render([named]).text.startswith("[1] decade2020\n")
     heads = [line for line in text.splitlines() if line.startswith("[")]
     assert heads == ["[1] a.md, author: Ann", "[2]", "[\\4] More.", "[3] "]
     found = [(p.fields["marker"], p.fields["source"]) for p in renderer.parse(text)]

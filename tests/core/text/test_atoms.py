@@ -17,6 +17,7 @@ WHOLE = {
     "curved": "She said: “Close it. Then go.” We went.",
     "low": "Sie sagte: „Schließ ab. Geh dann.“ Wir gingen.",
     "angled": "Elle dit : «Ferme. Puis pars.» Voilà.",
+    "turned": "Er rief: »Halt. Geh.« Wir gingen. Er rief: »Komm.«",
     "corners": "彼は「閉めろ。行け。」と言った。次。",
     "code": "It runs this.\n    call(one); done. Then = two\nThat is all.",
 }
@@ -25,6 +26,7 @@ PARTS = {
     "curved": "“Close it. Then go.”",
     "low": "„Schließ ab. Geh dann.“",
     "angled": "«Ferme. Puis pars.»",
+    "turned": "»Halt. Geh.«",
     "corners": "「閉めろ。行け。」",
     "code": "    call(one); done. Then = two",
 }

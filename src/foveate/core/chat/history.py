@@ -37,7 +37,8 @@ class History:
 
     def __post_init__(self) -> None:
         check_zone("verbatim", self.verbatim, 0)
-        check_zone("slack", self.slack or 0, 0)
+        if self.slack is not None:
+            check_zone("slack", self.slack, 0)
         if self.slack is not None and self.slack > 90:
             raise BadOption(f"history: slack is {self.slack}; it must be 90 per cent or less")
 

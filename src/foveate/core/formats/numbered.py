@@ -44,7 +44,9 @@ _GAP, _SHORT_GAP = "\n\n---\n\n", "\n\n"
 _LEAD = "Source: "
 _HEAD = re.compile(rf"^\[({WRITTEN})\](?: (?:{_LEAD})?([^\n]*))?\n", re.MULTILINE)
 _BARE = re.compile(rf"^\[({WRITTEN})\] ", re.MULTILINE)
-_IDENTIFIER = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[\da-f]{8,}(?:-[\da-f]+)*", re.IGNORECASE)
+_IDENTIFIER = re.compile(
+    r"(?=[a-f]*\d)(?=\d*[a-f])(?:[\da-f]{16,}|[\da-f]{8}(?:-[\da-f]{3,})+)", re.IGNORECASE
+)
 """Hexadecimal letters and digits, as of a UUID: tokens that say nothing to a reader."""
 _BODY = body_guard(line=RULER, markers=True)
 _LINE = line_guard(markers=True)

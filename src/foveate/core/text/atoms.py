@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from foveate.core.types import Span
 
-_MARKS = ('"', "\u201c", "\u201e", "\u00ab", "\u300c", "\n    ", "\n\t")
+_MARKS = ('"', "\u201c", "\u201e", "\u00ab", "\u00bb", "\u300c", "\n    ", "\n\t")
 """Without one of these there is no atom to look for."""
 _ATOM = re.compile(
     r'(?<![\w"])"(?=[^\s"])[^"\n]{1,600}(?<=\S)"(?![\w"])'
     "|\u201c[^\u201c\u201d\n]{1,600}\u201d"
     "|\u201e[^\u201c\u201d\u201e\n]{1,600}[\u201c\u201d]"
     "|\u00ab[^\u00ab\u00bb\n]{1,600}\u00bb"
+    r"|\u00bb(?=\S)[^\u00ab\u00bb\n]{1,600}(?<=\S)\u00ab"
     "|\u300c[^\u300c\u300d\n]{1,600}\u300d"
     r"|(?<=\n)(?: {4}|\t)(?=[^\n]{0,600}[{}()=;<>])[^\n]{1,600}"
 )
