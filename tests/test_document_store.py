@@ -6,6 +6,7 @@ import pytest
 
 import foveate
 from foveate.answer.ask import AskOptions
+from foveate.cli import main
 from foveate.core.errors import BadInput, UnknownName
 from foveate.testing.fakes import ScriptedModel
 
@@ -43,6 +44,17 @@ def test_the_report_says_what_was_indexed(tmp_path, folder):
         first, second = opened.index(folder), opened.index(folder)
 
     assert (first.added, second.added, second.unchanged) == (2, 0, 2)
+
+
+def test_the_command_line_and_python_index_alike(tmp_path, folder):
+    """T2, F2: what one wrote, the other leaves as it is."""
+    place = tmp_path / "store"
+    assert main(["index", str(folder), "--store", str(place), "--embedder", "hashing"]) == 0
+
+    with foveate.open_store(place) as opened:
+        report = opened.index(folder)
+
+    assert (report.unchanged, report.updated) == (2, 0)
 
 
 def test_a_store_is_opened_again_with_its_own_embedder(tmp_path, store):

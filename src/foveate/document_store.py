@@ -19,6 +19,7 @@ from foveate import plugins
 from foveate.answer.answer_budget import find_answer_model
 from foveate.answer.ask import Answer, AskOptions, ask
 from foveate.core.types import Context
+from foveate.ingest.enrich import Enrich
 from foveate.ingest.run import ingest
 from foveate.ingest.run_state import Report
 from foveate.models import model as find_model
@@ -78,6 +79,7 @@ class DocumentStore:
         encoding: str = "",
         passwords: Iterable[str] = (),
         images: str | Path | None = None,
+        questions: bool = True,
     ) -> Report:
         """Index files and folders; afterwards the store holds what is in them now.
 
@@ -85,7 +87,8 @@ class DocumentStore:
         which do not say so themselves; none is everybody. `jobs`: processes that read files.
         `encoding`: of texts that are neither UTF-8 nor marked and declare none. `passwords`:
         tried on PDF files that need one. `images`: a folder for the images of PDF, Word and
-        PowerPoint files, which `messages` takes them from; None reads none. The
+        PowerPoint files, which `messages` takes them from; None reads none.
+        `questions`: also index chunks by the questions they answer, as `foveate index` does. The
         report counts what was written, and names what could not be read and why.
 
         Raises `BadInput` for a path that is not there, and `BadOption` or `ExternalError`.
@@ -102,6 +105,7 @@ class DocumentStore:
             encoding=encoding,
             passwords=tuple(passwords),
             images=images,
+            enrich=Enrich(questions=questions),
         )
 
     def search(self, query: str, **keywords: Unpack[AssembleKeywords]) -> SearchResult:

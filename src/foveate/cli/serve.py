@@ -29,7 +29,9 @@ def mcp(
         typer.Option("--timeout", metavar="S", min=0.1, help="Time limit for a call, in seconds."),
     ] = 60.0,
 ) -> None:
-    """Run the MCP server for one store: the tools assemble, search and check_answer.
+    """Run the MCP server for one store.
+
+    Its tools: assemble, search, check_answer, compact, expand, list_documents and get_document.
 
     It speaks the Model Context Protocol on standard input and output, for programs that start
     their tools themselves, and exits when its input ends. `foveate serve` has the same tools over

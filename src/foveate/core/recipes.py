@@ -1,7 +1,7 @@
 """The built-in recipes, as a TOML file would spell them (SPEC §8).
 
 `four-stage`, `local-llm`, `document-first`, `source-label` and `cfs-021` reproduce published
-systems. Where such a system contradicts its own test vectors, the vectors win (see DESIGN.md).
+systems. Where such a system contradicts its own test vectors, the vectors win.
 """
 
 from __future__ import annotations
