@@ -56,11 +56,11 @@ class Workers(Multiprocess):
 
     def join_all(self) -> None:
         """Wait for the end of all processes."""
-        while any(process.process.is_alive() for process in self.processes):
+        while running := [one.process for one in self.processes if one.process.is_alive()]:
             if self.signal_queue:
                 self.signal_queue.clear()
                 self.terminate_all()
-            self.processes[0].process.join(0.1)
+            running[0].join(0.1)
         super().join_all()
 
     def handle_hup(self) -> None:

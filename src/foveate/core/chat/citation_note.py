@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -20,11 +21,14 @@ def cited_numbers(text: str) -> frozenset[int]:
 
 
 def citing_places(turn: Turn) -> tuple[int, ...]:
-    """Where the text of a turn has a marker of what it cited, or a quote of it."""
+    """Where the text of a turn has a marker of what it cited, or quotes it."""
     markers = {entry.marker for entry in turn.cited if entry.marker}
     places = [m.start for m in citation_marks(turn.text) if not markers.isdisjoint(m.numbers)]
-    places += [turn.text.find(entry.quote) for entry in turn.cited if entry.quote]
-    return tuple(place for place in places if place >= 0)
+    quotes = {entry.quote for entry in turn.cited if entry.quote}
+    places += [
+        m.start() for quote in sorted(quotes) for m in re.finditer(re.escape(quote), turn.text)
+    ]
+    return tuple(places)
 
 
 def carried_citations(

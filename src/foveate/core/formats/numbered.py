@@ -66,7 +66,10 @@ class Numbered(TextFormat):
     line_guard: ClassVar[Guard] = _LINE
     reads: ClassVar[tuple[str, ...]] = ("source", "section", "page", "row")
     drops_repeats: ClassVar[bool] = True
-    """A name is left out behind its like; no cost counts on it, for an order may part the two."""
+    """The header of a block may leave out the name that the block before it has.
+
+    Costs count the name all the same, because an order may separate the two blocks.
+    """
     page: bool = True
     header_form: Header = "long"
 

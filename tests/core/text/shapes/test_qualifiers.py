@@ -84,7 +84,13 @@ def test_shown_row_stands_with_what_qualifies_it(make) -> None:
 
 
 @pytest.mark.parametrize(
-    "row", [["Ada", "A-1", "open"], ["Ben", "3 kg", "4 kg"], ["Cid", "Bern", "Graz"]]
+    "row",
+    [
+        ["Ada", "A-1", "open"],
+        ["Ben", "3 kg", "4 kg"],
+        ["Cid", "Bern", "Graz"],
+        ["Flight", "BRU", "AMS"],
+    ],
 )
 def test_row_of_values_is_no_row_of_units(row: list[str]) -> None:
     """U1: with digits, or with words that are no units, it is a row like the others."""
@@ -93,3 +99,18 @@ def test_row_of_values_is_no_row_of_units(row: list[str]) -> None:
 
     assert shape.head == 0
     assert set(shape.leans) == {0}
+
+
+def test_value_that_is_missing_titles_no_rows() -> None:
+    """U1 U2: in a table of two columns, a name without a value is a row like the others."""
+    rows = [
+        ["Name", "Phone"],
+        ["Ada", "11"],
+        ["Bob", ""],
+        *([f"Cid {n}", f"{n}"] for n in range(9)),
+    ]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    text = "\n".join([lines[0], "|---|---|", *lines[1:]])
+    (shape,) = check_shapes(text)
+
+    assert not any("Bob" in unit for unit in chain(text, shape, "Cid 7"))

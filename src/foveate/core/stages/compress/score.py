@@ -162,9 +162,9 @@ def _earned(
     """Which units may open a block: by a word of the query, or by their chunk's score.
 
     By unit: `held`, the bits of the terms in it; `chunks`, the number of its chunk; `gain`, above
-    zero where the query names it. Of Japanese pairs of characters, those
-    with the fewest hiragana that are found count. Single characters, and stop words of another
-    language than the query's, count if no other word is found. The others are shown beside these.
+    zero where the query names it. Of Japanese pairs of characters, those with the fewest hiragana
+    that are found count. Single characters, and stop words of another language than the query's,
+    count if no other word is found. The others are shown beside these.
     A title is not enough: it does not say which part of the text to show. If no unit and no title
     holds a word of the query, all may.
     """

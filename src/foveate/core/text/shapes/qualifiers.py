@@ -13,7 +13,9 @@ from foveate.core.text.shapes.shape import Draft
 
 _UNIT = re.compile(
     r"""[(\[]?(?:in[ ]|per[ ])?(?:
-        %|°[CF]?|[€$£¥]|[A-Z]{3}|(?:US)?[$€£]?[ ]?[mM](?:illions?|io\.?|rd\.?)?|thousands?|billions?
+        %|°[CF]?|[€$£¥]
+      | AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR
+      | (?:US)?[$€£]?[ ]?[mM](?:illions?|io\.?|rd\.?)?|thousands?|billions?
       | [kKMGm]?(?:g|l|L|m[²³23]?|W|Wh|V|A|Hz|B|Pa|J|N|s)|t|cm[²³]?|h|d|min|bar|ha|pcs|units?
     )(?:/\w{1,4})?[)\]]?
     |[(\[][^\d()\[\]]{1,24}[)\]]""",
@@ -56,8 +58,8 @@ def is_unit_row(cells: Sequence[str]) -> bool:
 
 
 def is_title_row(cells: Sequence[str]) -> bool:
-    """Whether the first cell alone has a text."""
-    return len(cells) > 1 and bool(cells[0].strip()) and not any(c.strip() for c in cells[1:])
+    """Whether the first of three or more cells alone has a text; one of two may lack its value."""
+    return len(cells) > 2 and bool(cells[0].strip()) and not any(c.strip() for c in cells[1:])
 
 
 def is_total_row(cells: Sequence[str]) -> bool:
