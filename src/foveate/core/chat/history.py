@@ -68,6 +68,7 @@ def fit_history(
     *,
     weigh: MessageCounter,
     query: str,
+    language: str = "en",
     before: Sequence[Turn | None] = (),
     withdrawn: frozenset[int] = frozenset(),
     summary: Summary | None = None,
@@ -78,10 +79,10 @@ def fit_history(
 ) -> FittedHistory:
     """The conversation in at most `room` tokens, as `weigh` counts messages.
 
-    `before[i]`: turn i as it was sent last. `withdrawn`: turns that may not be shown. `standing`,
-    `ledger`: the summary and the ledger sent with `before`; `summary`: a new one, of more turns.
-    `live`: markers with the same meaning as then. `memory` is for one query. Raises
-    `BudgetTooSmall`.
+    `language`: that of the turns, by which sentences are told apart. `before[i]`: turn i as it
+    was sent last. `withdrawn`: turns that may not be shown. `standing`, `ledger`: the summary
+    and the ledger sent with `before`; `summary`: a new one, of more turns. `live`: markers with
+    the same meaning as then. `memory` is for one query. Raises `BudgetTooSmall`.
     """
     fit = HistoryFit(
         turns=turns,
@@ -90,6 +91,7 @@ def fit_history(
         query=query,
         live=live,
         ledgers=options.ledger,
+        language=language,
         memory=TurnCache() if memory is None else memory,
     )
     fit.revoke(withdrawn)

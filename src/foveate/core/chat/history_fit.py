@@ -64,9 +64,10 @@ class TurnCache:
 class HistoryFit:
     """The turns, and what is shown of each.
 
-    `recent`: so many of the last turns stay verbatim as far as there is room. `live`: markers with
-    the same meaning as then. `most`: lines that say what was cited; None: all. `ledgers`: whether
-    there is a ledger of what is not shown. `before`: turns as they were sent last.
+    `recent`: so many of the last turns stay verbatim as far as there is room. `live`: markers
+    with the same meaning as then. `most`: lines that say what was cited; None: all. `ledgers`:
+    whether there is a ledger of what is not shown. `language`: that of the turns. `before`:
+    turns as they were sent last.
     """
 
     turns: Sequence[Turn]
@@ -75,6 +76,7 @@ class HistoryFit:
     query: str
     live: frozenset[int] | None
     ledgers: bool = True
+    language: str = "en"
     shown: list[Turn | None] = field(default_factory=list)
     dispositions: list[Disposition] = field(default_factory=list)
     before: Sequence[Turn | None] = ()
@@ -214,7 +216,7 @@ class HistoryFit:
     def _cut_short(self, turn: Turn) -> Turn:
         texts = {}
         for result in entry_from_turn(0, turn).results:
-            text, _, _ = shorten_result(result.text, "", 0, self._count)
+            text, _, _ = shorten_result(result.text, "", 0, self._count, language=self.language)
             if self._count(text) < self._count(result.text):
                 texts[result.slot] = text
         return turn_with_texts(turn, texts)
@@ -252,6 +254,7 @@ class HistoryFit:
             room=room,
             points=[n for n in (last, last + 1) if n >= 0],
             query=self.query,
+            language=self.language,
         )
         view.shown.update(self._shortened_before())
         packing = Packing(

@@ -186,6 +186,7 @@ def fit_conversation(run: RequestState, room: int) -> FittedHistory:
         talk.history,
         weigh=_message_counter(run),
         query=run.inputs.query,
+        language=run.inputs.language,
         before=talk.before,
         withdrawn=talk.withdrawn,
         summary=talk.summary,

@@ -183,7 +183,7 @@ class Packing:
         """The questions that people asked in what left, the newest first."""
         for n in range(len(origins) - 1, -1, -1):
             if origins[n].kind == "user":
-                for question in question_sentences(origins[n].text):
+                for question in question_sentences(origins[n].text, self.view.language):
                     if question not in origins[n].shown:
                         yield n, question
 
@@ -199,12 +199,13 @@ class Packing:
 
     def _pieces(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
         """Pieces of what left, the newest first: of people, then of the model, then of tools."""
+        language = self.view.language
         for kind in ("user", "assistant", "tool"):
             for n in range(len(origins) - 1, -1, -1):
                 origin = origins[n]
                 if origin.kind == kind:
-                    split = split_result(origin.text)[0] if kind == "tool" else None
-                    for start, end in split or sentence_spans(origin.text):
+                    split = split_result(origin.text, language)[0] if kind == "tool" else None
+                    for start, end in split or sentence_spans(origin.text, language):
                         if (piece := origin.text[start:end]) not in origin.shown:
                             yield n, piece
 

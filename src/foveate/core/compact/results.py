@@ -28,12 +28,16 @@ class ShownResult(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class ResultsView:
-    """The results of a list as they are shown behind the repackings at `points`."""
+    """The results of a list as they are shown behind the repackings at `points`.
+
+    `language`: that of the texts, by which sentences are told apart.
+    """
 
     measured: MeasuredList
     room: int
     points: Sequence[int]
     query: str = ""
+    language: str = "en"
     facts: dict[Key, ResultFacts] = field(init=False)
     clues: dict[Key, str] = field(init=False)
     shown: dict[Key, ShownResult | None] = field(default_factory=dict)
@@ -121,7 +125,12 @@ class ResultsView:
             if fact.tokens <= most:
                 return None
             text, _, _ = shorten_result(
-                result.text, self.clues[key], most, self.measured.count, result.cites
+                result.text,
+                self.clues[key],
+                most,
+                self.measured.count,
+                cites=result.cites,
+                language=self.language,
             )
         tokens = self.measured.count(text)
         return ShownResult(choice.form, text, tokens) if tokens < fact.tokens else None

@@ -45,13 +45,20 @@ def result_handle(text: str) -> str:
 
 
 def shorten_result(
-    text: str, clues: str, tokens: int, count: Callable[[str], int], cites: Sequence[int] = ()
+    text: str,
+    clues: str,
+    tokens: int,
+    count: Callable[[str], int],
+    *,
+    cites: Sequence[int] = (),
+    language: str = "en",
 ) -> tuple[str, int, int]:
     """The text in at most `tokens`, with the note at its end; pieces shown and pieces in all.
 
-    Pieces with one of the places `cites` come first. The note alone where no piece fits.
+    `language`: that of its sentences. Pieces with one of the places `cites` come first. The
+    note alone where no piece fits.
     """
-    spans, leans = split_result(text)
+    spans, leans = split_result(text, language)
     weights = _weigh(text, spans, clues)
     handle = result_handle(text)
 
@@ -80,14 +87,14 @@ def shortened_note(shown: int, pieces: int, handle: str) -> str:
     return f"[shortened: {shown} of {pieces} parts; expand {handle}]"
 
 
-def split_result(text: str) -> tuple[list[Span], list[int]]:
+def split_result(text: str, language: str = "en") -> tuple[list[Span], list[int]]:
     """The pieces of a text that may be shown apart, and which piece each leans on."""
     if text.lstrip()[:1] in ("[", "{") and (spans := _record_spans(text)):
         return spans, list(range(len(spans)))
     if len(text) > LONGEST_ANALYSED:
         spans = list(_lines(text, 0, len(text)))
         return spans, list(range(len(spans)))
-    units = units_of(text)
+    units = units_of(text, language)
     return _split_long(text, units.spans, units.leans)
 
 
@@ -189,7 +196,7 @@ def _length(span: Span) -> int:
     return span[1] - span[0]
 
 
-def question_sentences(text: str) -> list[str]:
+def question_sentences(text: str, language: str = "en") -> list[str]:
     """The sentences of a text that ask something."""
-    spans = sentence_spans(text[:LONGEST_ANALYSED])
+    spans = sentence_spans(text[:LONGEST_ANALYSED], language)
     return [text[a:b] for a, b in spans if text[a:b].rstrip("\"')*_ ").endswith(("?", "？", "؟"))]
