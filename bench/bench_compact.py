@@ -248,10 +248,14 @@ def reuse(conversations: Sequence[list[Message]], budget: int) -> tuple[float, i
     return again / max(before, 1), requests
 
 
+PAGES, RUNS = 67, 10
+"""Of the long list, and how often it is cut."""
+
+
 def seconds(messages: list[Message], budget: int) -> float:
-    """The least of ten runs over a list whose texts were counted before."""
+    """The least of the runs over a list whose texts were counted before."""
     found = []
-    for _ in range(11):
+    for _ in range(RUNS + 1):
         began = perf_counter()
         compact(messages, budget=budget)
         found.append(perf_counter() - began)
@@ -269,12 +273,12 @@ def long_list(conversations: Sequence[list[Message]]) -> list[Message]:
         m["content"] for m in joined(conversations, 9_999) if len(m.get("content") or "") > 200
     ]
     found: list[Message] = []
-    for n in range(67):
+    for n in range(PAGES):
         call = {"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
         page, at = "", n
         while count(page) < 1_400:
             page += f"{pages[at % len(pages)]} {n}\n"
-            at += 67
+            at += PAGES
         found += [
             {"role": "user", "content": f"Read page {n} and go on."},
             {"role": "assistant", "content": None, "tool_calls": [call]},

@@ -59,7 +59,10 @@ MARKS = {
     ),
     "browser": ("docsite/test_site", "service/playground/"),
     "slow": (
-        "core/chat/test_request", "core/stages/test_dedup_near", "core/test_gauge",
+        "core/chat/test_request", "core/stages/test_dedup_near",
+        "core/stages/test_shortlist.py::test_an_oversized", "core/test_gauge",
+        "core/test_images.py::test_a_caption", "core/text/shapes/test_code_of",
+        "core/text/shapes/test_dialogues",
         "core/test_metadata.py::test_sets_are_the_same", "core/test_notebook.py::test_hostile",
         "core/text/test_escape.py::test_a_megabyte", "core/text/test_sanitise.py::test_a_megabyte",
         "core/text/test_markers.py::test_the_law_suite_notices",

@@ -14,7 +14,6 @@ from foveate.core.errors import BudgetTooSmall
 from foveate.core.formats import BUILTIN as FORMATS
 from foveate.core.recipes import builtin_recipes
 from foveate.core.stages.pack import Pack
-from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Candidate, Chunk
 from foveate.core.zones import Budget
 from foveate.pipeline.assembler import assemble
@@ -30,53 +29,6 @@ SCRIPTS = {
     "code": "def cross(strait, n=4):\n    return [strait.pass_(i) for i in range(n)]  # [1]\n" * 8,
     "emoji": "⛴️🚗👩‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿🇩🇪👍🏽" * 20,
 }
-
-
-def test_duplicate_pair_keeps_the_higher_rank_and_both_sources() -> None:
-    """S3: of two copies the better-scored stays, and the other's source can still be cited."""
-    pool = [
-        {"text": LONG, "score": 0.4, "source": "copy.md"},
-        {"text": f"  {LONG}\n", "score": 0.9, "source": "first.md"},
-    ]
-    (entry,) = assemble("ferry?", pool, budget=500).citations
-
-    assert entry.source == "first.md"
-    assert [s.source for s in entry.corroborating] == ["copy.md"]
-
-
-def test_fragment_never_evicts_its_container() -> None:
-    """S4: a well-scored fragment gives way to the text that holds it, not the other way round."""
-    pool = [
-        {"text": LONG[:76], "score": 0.9, "source": "fragment.md"},
-        {"text": LONG, "score": 0.3, "source": "whole.md"},
-    ]
-    context = assemble("ferry?", pool, budget=500)
-
-    assert [b.text for b in context.blocks] == [LONG]
-    assert context.blocks[0].score == 0.9
-
-
-def test_ten_identical_documents_are_one() -> None:
-    """S3: ten copies of one text are one block with nine corroborating sources."""
-    pool = [{"text": LONG, "score": 0.5, "source": f"{n}.md"} for n in range(10)]
-    (entry,) = assemble("ferry?", pool, budget=5000).citations
-
-    assert len(entry.corroborating) == 9
-
-
-def test_nested_and_gapped_chunks_reassemble_exactly() -> None:
-    """S6: a nested chunk repeats nothing, and a gap is not closed as if it were none."""
-    text = "The bird sings. The cat sleeps. The dog barks. The owl waits."
-    spans = ((0, 31), (4, 14), (16, 46), (52, 61))
-    pool = tuple(
-        Candidate(
-            chunk=Chunk(id=f"c{n}", document_id="d", text=text[a:b], start=a, end=b, sequence=n)
-        )
-        for n, (a, b) in enumerate(spans)
-    )
-    texts = [c.text for c in Stitch()(pool, request()).candidates]
-
-    assert texts == [text[:46], text[52:61]]
 
 
 def test_a_query_over_its_zone_is_refused() -> None:
@@ -98,14 +50,6 @@ def test_a_history_over_its_zone_is_refused() -> None:
     enough = Budget(conversation=caught.value.needed)
 
     assert assemble("Which mill?", [{"text": "The mill."}], messages=history, budget=enough).text
-
-
-def test_system_prompt_over_the_window() -> None:
-    """B1: a system prompt that fills the window is a typed error, not a longer request."""
-    messages = [{"role": "system", "content": "Be brief. " * 4000}]
-
-    with pytest.raises(BudgetTooSmall):
-        assemble("q", [{"text": LONG}], model="gemma2:9b", messages=messages)
 
 
 @pytest.mark.parametrize("tokenizer", ["cl100k_base", "o200k_base", "simple"])
@@ -156,40 +100,6 @@ def test_a_grouped_context_names_each_document_once(order: str) -> None:
 
     assert len(context.blocks) == 9
     assert sorted(headings) == ["## a.md", "## b.md", "## c.md"]
-
-
-def test_missing_neighbours_are_no_error() -> None:
-    """S5: nothing to expand with is not an error."""
-    context = assemble("q", [{"text": LONG, "sequence": 4}], recipe="document-first", budget=500)
-
-    assert len(context.blocks) == 1
-
-
-def test_secret_neighbour_is_never_rendered() -> None:
-    """I4: a neighbour is held to the same principals as what was retrieved."""
-    hit = {"text": LONG, "sequence": 4, "document_id": "d"}
-    secret = Chunk(text="Secret.", document_id="d", sequence=5, principals=("board",))
-    public = Chunk(text="Public.", document_id="d", sequence=3)
-    context = assemble("q", [hit], recipe="document-first", budget=500, neighbours=(secret, public))
-
-    assert "Public." in context.text
-    assert "Secret" not in json.dumps([str(s) for s in context.trace]) + context.text
-
-
-def test_a_summary_per_document_not_per_chunk() -> None:
-    """R2: a document's summary stands once, however many of its chunks are shown."""
-    pool = [
-        {
-            "text": f"{n}. {LONG[: 60 + n]}",
-            "document_id": "d",
-            "sequence": n * 9,
-            "summary": "All about ferries.",
-        }
-        for n in range(4)
-    ]
-    context = assemble("q", pool, recipe="citations", budget=900)
-
-    assert context.text.count("[Page context: All about ferries.]") == 1
 
 
 SCRIPT = """

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from foveate.core.assemble import assemble as assemble_inputs
-from foveate.core.blocks import blocks_from_candidates
 from foveate.core.formats.numbered import Numbered
 from foveate.core.recipes import builtin_recipes
-from foveate.core.render import Renderer
 from foveate.core.request import Inputs
 from foveate.core.stages.dedup.near import DedupNear
-from foveate.core.stages.expand import Expand
-from foveate.core.stages.group import Group
 from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Pack
-from foveate.core.stages.stitch import Stitch
-from foveate.core.types import Candidate, Chunk
 from foveate.core.zones import Budget
 from foveate.pipeline.assembler import assemble
 from foveate.testing.fakes import WordTokenizer, candidate, request
@@ -59,20 +51,6 @@ def test_cfs_021_packing() -> None:
     assert [b.chunk_ids for b in context.blocks] == [("A",), ("C",)]
     assert {b.rendition for b in context.blocks} == {"verbatim"}
     assert sum(len(b.text.split()) for b in context.blocks) == 80
-
-
-def test_cfs_021_grouping() -> None:
-    """P1: one header a document, one line a chunk, a blank line before the next document."""
-    rows = (("a", 1, 0.9), ("b", 1, 0.88), ("a", 2, 0.85), ("b", 2, 0.82))
-    pool = tuple(
-        candidate(f"Chunk {n}", score, id=f"{d}{n}", document_id=d, source=f"{d}.md", sequence=n)
-        for d, n, score in rows
-    )
-    recipe = RECIPES["cfs-021"]
-    grouped = Group()(pool, request()).candidates
-    rendered = Renderer(format=recipe.format).render(blocks_from_candidates(grouped, recipe))
-
-    assert rendered.text == "[DOC: a.md]\nChunk 1\nChunk 2\n\n[DOC: b.md]\nChunk 1\nChunk 2\n"
 
 
 def test_cfs_021_writes_texts_of_several_lines_as_they_are() -> None:
@@ -118,30 +96,6 @@ def test_interleaved_texts_stand_in_the_order_they_were_taken() -> None:
     assert [b.chunk_ids[0] for b in context.blocks] == ["a0", "b0", "c0", "a1", "b1", "a2"]
 
 
-@pytest.mark.parametrize("budget", range(20, 120, 5))
-def test_groups_are_packed_chunk_by_chunk_best_document_first(budget: int) -> None:
-    """P1: the walk of the published listing; what does not fit is passed over."""
-    sizes = {"a0": 20, "a1": 9, "b0": 14, "b1": 30, "c0": 6, "c1": 12}
-    scores = {"a0": 0.5, "a1": 0.9, "b0": 0.8, "b1": 0.85, "c0": 0.6, "c1": 0.7}
-    pool = tuple(
-        candidate(
-            text_of(n, name), scores[name], id=name, document_id=name[0], sequence=int(name[1])
-        )
-        for name, n in sizes.items()
-    )
-    step = Pack(policy="groups", per_document=10)(
-        pool, request(budget=Budget(documents=budget, window=None))
-    )
-
-    left, opened, taken = budget, set(), []
-    for name in ("a0", "a1", "b0", "b1", "c0", "c1"):
-        cost = sizes[name] + (0 if name[0] in opened else 10)
-        if cost <= left:
-            left, taken = left - cost, [*taken, name]
-            opened.add(name[0])
-    assert [c.id for c in step.candidates] == taken
-
-
 def test_lost_in_the_middle_is_a_name_of_edges() -> None:
     """P1, S10: the order by the name that the published system gives it."""
     assert ordered("lost_in_middle", "123456") == ordered("edges", "123456")
@@ -165,59 +119,6 @@ def test_document_first_labels_summaries_in_the_users_language() -> None:
     for language, label in (("nl", "Pagina context"), ("en", "Page context")):
         context = assemble("q", pool, recipe="document-first", language=language)
         assert f"[{label}: Over de raadpleging.]" in context.text
-
-
-def test_four_stage_bookend() -> None:
-    """P1: A to E, best first, become A C D E B; up to three stay as they are."""
-    assert ordered("bookend", "ABCDE") == "A C D E B"
-    assert ordered("bookend", "ABC") == "A B C"
-
-
-def test_local_llm_edges() -> None:
-    """P1: 1 to 6 become 1 3 5 6 4 2; two stay as they are."""
-    assert ordered("edges", "123456") == "1 3 5 6 4 2"
-    assert ordered("edges", "12") == "1 2"
-
-
-@pytest.mark.parametrize("n", range(1, 51))
-def test_order_does_not_turn_on_parity(n: int) -> None:
-    """S10: for any number of blocks the best is first, and the second-best last (from 4 on)."""
-    pool = tuple(candidate(f"{i}", -i, id=f"{i:02}") for i in range(n))
-    for by in ("bookend", "edges"):
-        ids = [c.id for c in Order(by=by)(pool, request()).candidates]
-
-        assert ids[0] == "00"
-        assert sorted(ids) == [c.id for c in pool]
-        if n > 3:
-            assert ids[-1] == "01"
-
-
-def test_document_first_expand() -> None:
-    """P1: 5, 8 and 12, one to each side, become 4 to 9 and 11 to 13."""
-    chunks = [Chunk(text=f"Text {n}.", id=f"c{n}", document_id="d", sequence=n) for n in range(20)]
-    pool = tuple(Candidate(chunk=chunks[n], score=0.5) for n in (5, 8, 12))
-    neighbours = tuple(c for c in chunks if c.sequence not in (5, 8, 12))
-    step = Expand()(pool, request(neighbours=neighbours))
-
-    assert sorted(c.chunk.sequence for c in step.candidates) == [4, 5, 6, 7, 8, 9, 11, 12, 13]
-    assert {c.score for c in step.candidates if c.origin == "neighbour"} == {0.25}
-
-
-def test_document_first_stitch() -> None:
-    """P1: the sentence that two chunks share stands in the passage once."""
-    said = "U brengt best uw identiteitskaart en verwijsbrief mee."
-    first = f"Meld u aan bij de balie. {said}"
-    second = f"{said} Na de raadpleging krijgt u een afspraak."
-    pool = tuple(
-        candidate(t, 0.5, id=f"c{n}", document_id="d", sequence=n)
-        for n, t in enumerate((first, second))
-    )
-    (passage,) = Stitch()(pool, request()).candidates
-
-    assert passage.text == (
-        f"Meld u aan bij de balie. {said} Na de raadpleging krijgt u een afspraak."
-    )
-    assert [p.chunk.id for p in passage.parts] == ["c0", "c1"]
 
 
 def test_document_first_citations() -> None:
@@ -320,17 +221,6 @@ def test_four_stage_keeps_short_chunks_and_drops_negative_scores() -> None:
     assert [b.source for b in context.blocks] == ["hours.md", "weddings.md", "parking.md"]
     dropped = [d for s in context.trace for d in s.decisions if d.action == "dropped"]
     assert [d.reason for d in dropped] == ["below_floor"]
-
-
-def test_local_llm_skips_degenerate_chunks() -> None:
-    """P1: that system takes no chunk under 20 tokens."""
-    long = FILLER.format("one two three")
-    pool = [{"text": "Page 3 of 9", "score": 0.9}, {"text": long, "score": 0.5}]
-    context = assemble("q", pool, recipe="local-llm")
-
-    assert [b.text for b in context.blocks] == [long]
-    dropped = [d.reason for s in context.trace for d in s.decisions if d.action == "dropped"]
-    assert dropped == ["degenerate"]
 
 
 def test_cfs_021_keeps_an_overlap_of_exactly_four_fifths() -> None:

@@ -7,18 +7,15 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from bench.peers import environments, worker
 from bench.peers.adapters.floor import choose
-from bench.peers.adapters.foveate import candidates, default_recipe, whole_recipe
 from bench.peers.adapters.job import Job
 from bench.peers.adapters.registry import OWN, SYSTEMS
 from bench.peers.judge import cl100k, judge
 from bench.peers.workload import FOLDER, generate, save
 
-from foveate.core.stages.compress import Compress
 from source_tree import ROOT
 
 OURS = [name for name, system in SYSTEMS.items() if system.environment == OWN]
@@ -86,34 +83,6 @@ def test_cold_and_warm_make_the_same_text(workload):
     assert made("foveate_whole", workload).text == made("foveate_whole_unread", workload).text
 
 
-def test_whole_is_the_default_without_sentences():
-    """The same stages in the same order, less the one that offers renditions."""
-    default, whole = default_recipe(), whole_recipe()
-
-    assert whole.stages == tuple(s for s in default.stages if not isinstance(s, Compress))
-    assert len(whole.stages) == len(default.stages) - 1
-    assert whole.format == default.format
-
-
-def test_candidates_carry_the_vectors_as_they_are(workload):
-    """Nothing is copied on the way in."""
-    pool = candidates(workload.rows, workload.vectors)
-
-    assert [c.id for c in pool] == [row.id for row in workload.rows]
-    assert all(
-        c.chunk.embedding.base is not None and (c.chunk.embedding == v).all()
-        for c, v in zip(pool, workload.vectors, strict=True)
-    )
-
-
-def test_rows_are_new_strings_in_every_run(workload):
-    """No hash or cache stands on the texts of a run."""
-    again = worker.fresh(workload.rows)
-
-    assert again == workload.rows
-    assert all(a.text is not b.text for a, b in zip(again, workload.rows, strict=True))
-
-
 def test_a_worker_answers_with_one_line_of_figures(tmp_path):
     """E3: its own process, times, memory and the text."""
     save(generate(10), tmp_path / FOLDER)
@@ -147,16 +116,3 @@ def test_every_environment_is_pinned():
         lines = path.read_text().splitlines()
         assert lines
         assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
-
-
-def test_every_peer_package_is_one_that_an_adapter_imports():
-    """The lists hold what the adapters of that environment use, and no more."""
-    used = {"numpy", "tiktoken"}
-    for environment in ("langchain", "llama_index", "haystack"):
-        text = Path(ROOT / f"bench/peers/adapters/{environment}.py").read_text()
-        for line in (environments.REQUIREMENTS / f"{environment}.txt").read_text().splitlines():
-            package = line.partition("==")[0]
-            module = {"llama-index-core": "llama_index.core", "haystack-ai": "haystack"}.get(
-                package, package.replace("-", "_")
-            )
-            assert package in used or f"from {module}" in text

@@ -41,11 +41,13 @@ def test_each_way_fits_and_only_the_ledger_keeps_the_first_value():
     assert bench.values_of(messages[-1]["tool_calls"][0]) == ["boat_000"]
 
 
-def test_the_tables_are_printed(tmp_path, capsys):
+def test_the_tables_are_printed(tmp_path, capsys, monkeypatch):
     """A6, E3: the command reads a file and prints every way, reuse and times."""
+    monkeypatch.setattr(bench, "PAGES", 6)
+    monkeypatch.setattr(bench, "RUNS", 1)
     path = tmp_path / "some.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.write(json.dumps({"id": 1, "messages": conversation(30)}) + "\n")
+        file.write(json.dumps({"id": 1, "messages": conversation(12)}) + "\n")
     bench.main([str(path)])
     out = capsys.readouterr().out
     assert out.count("| foveate.compact |") == len(bench.BUDGETS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from bench.lookup import APART, CHECKS, LAYOUTS, ask, candidates_of, check, run, table
+from bench.lookup import CHECKS, LAYOUTS, ask, candidates_of, check
 from bench.lookup_texts import FORMS, RecordText, make_text
 
 from foveate.core.assemble import assemble
@@ -124,12 +124,6 @@ def test_identifier_is_matched_whole() -> None:
     assert "id,state,total" in context.text
 
 
-def test_same_seed_same_texts() -> None:
-    """The measure is the same on every machine."""
-    assert make_text("CSV", 9, 4) == make_text("CSV", 9, 4)
-    assert make_text("CSV", 9, 4) != make_text("CSV", 9, 5)
-
-
 @pytest.mark.parametrize(
     ("shown", "missing"),
     [
@@ -156,12 +150,3 @@ def test_each_check_sees_what_it_is_for(shown: str, missing: str) -> None:
 def replace_blocks(context: Context, block: Block) -> Context:
     """The context with this block alone."""
     return replace(context, blocks=(block,))
-
-
-def test_results_are_a_table_by_form_and_budget() -> None:
-    """Right cases of all, and which checks fail."""
-    found = list(run(["CSV"], [150, 300], [60], ["one chunk"]))
-
-    assert [result.right for result in found] == [True, True]
-    assert table(found).splitlines()[-1] == "| CSV | 1 of 1 | 1 of 1 | none |"
-    assert APART > 1

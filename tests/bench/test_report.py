@@ -8,8 +8,7 @@ from bench.peers.adapters.registry import SYSTEMS
 from bench.peers.figures import figures, newest, plain
 from bench.peers.plots import draw
 from bench.peers.report import BEGIN, END, generated, placed
-from bench.peers.run import Plan, Task, full, quick
-from bench.peers.tables import ms, times
+from bench.peers.run import Plan, Task
 from bench.peers.targets import checks
 
 from source_tree import ROOT
@@ -54,14 +53,6 @@ LINES = [
 def found():
     """The figures of these lines, all judged alike."""
     return figures(LINES, lambda _row: JUDGED)
-
-
-def test_rounds_are_taken_together(found):
-    """The median of the rounds, the least of all."""
-    figure = found["foveate_whole", 1_000, 8_000]
-
-    assert (figure.rounds, figure.cpu) == (3, 10.0)
-    assert figure.least == pytest.approx(7.2)
 
 
 def test_only_the_newest_code_of_a_system_counts():
@@ -128,38 +119,6 @@ def test_the_plots_are_drawn_the_same_each_time(found, tmp_path):
         assert "<svg" in text
         assert "langchain" in text
         assert "blog" not in text
-
-
-def test_figures_are_plain_values(found):
-    """For JSON: no tuple keys, no objects of ours."""
-    rows = plain(found)
-
-    assert {row["system"] for row in rows} == {row["system"] for row in LINES}
-    assert rows[-1]["error"] == "over 300 s"
-
-
-def test_numbers_are_shown_as_one_reads_them():
-    """Two figures or so; seconds where milliseconds are many."""
-    assert [ms(v) for v in (0.123, 12.34, 345.6, 12_345.0)] == ["0.12", "12.3", "346", "12.3 s"]
-    assert [times(v) for v in (0.456, 1.5, 12.3, 1234.0)] == ["0.46×", "1.5×", "12×", "1,234×"]
-
-
-def test_a_plan_interleaves_the_systems():
-    """E3: all systems at a size before the next size, all sizes before the next round."""
-    plan = Plan(
-        systems=("blog", "foveate"), sizes=(10, 50), wide=(50,), rounds=2, seconds=1, limit=9
-    )
-    told = [(t.round, t.budget, t.n, t.system) for t in plan.tasks()]
-
-    assert told[:4] == [
-        (0, 8_000, 10, "blog"),
-        (0, 8_000, 10, "foveate"),
-        (0, 8_000, 50, "blog"),
-        (0, 8_000, 50, "foveate"),
-    ]
-    assert told[4:6] == [(0, 32_000, 50, "blog"), (0, 32_000, 50, "foveate")]
-    assert len(told) == 10
-    assert {t.system for t in full().tasks()} == set(SYSTEMS) == {t.system for t in quick().tasks()}
 
 
 def test_a_run_goes_on_where_it_stopped_and_hides_no_failure(tmp_path, monkeypatch):

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
-from itertools import islice
-from random import Random
 
 import pytest
 from bench.peers.check import check, triples
 from bench.peers.facts import FIRST_FILL, TOLD
-from bench.peers.prose import paragraphs, stream, titles
-from bench.peers.shape import MIRRORED, shape
+from bench.peers.shape import MIRRORED
 from bench.peers.workload import generate, load, make, save, stored
 
 
@@ -30,13 +26,6 @@ def test_same_seed_same_bytes(tmp_path, small):
 
     for name in ("60.json", "60.npy"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-
-
-def test_another_seed_is_another_workload(small):
-    """The seed decides."""
-    other = generate(60, seed=8)
-
-    assert [row.text for row in other.rows] != [row.text for row in small.rows]
 
 
 def test_loading_gives_what_was_saved(tmp_path, small):
@@ -72,19 +61,6 @@ def test_it_is_what_it_says(small):
     assert figures["documents"] == 12
     assert figures["pairs sharing 0.3 or more"] == 0
     assert figures["python"].startswith("3.")
-
-
-@pytest.mark.parametrize("n", [10, 60, 300])
-def test_the_shares_of_kinds(n):
-    """55 % base, 20 % adjacent, 10 % exact, 15 % near, in n/5 documents."""
-    slots = shape(n, Random(3))
-    kinds = Counter(slot.kind for slot in slots)
-
-    assert kinds["exact"] == round(n * 0.1)
-    assert kinds["near"] == round(n * 0.15)
-    assert kinds["adjacent"] == round(n * 0.2)
-    assert kinds.total() == n
-    assert {slot.document for slot in slots} == set(range(max(2, n // 5)))
 
 
 def test_mirrors_stand_elsewhere_with_the_offsets_of_the_original(small):
@@ -162,13 +138,3 @@ def test_facts_are_where_they_should_be(small):
         else:
             assert copies == 1
             assert (rank[home] < FIRST_FILL) == (fact["where"] == "top")
-
-
-def test_prose_is_endless_and_begins_with_the_reference():
-    """The first pass is the text itself; later passes are other sentences."""
-    sentences = [text for text, _ in islice(stream(Random(1)), 8_000)]
-    first = sentences[: len(sentences) // 4]
-
-    assert "".join(first[:3]).replace(" ", "") in "".join(paragraphs()).replace(" ", "")
-    assert len(set(sentences)) > 0.9 * len(sentences)
-    assert len(titles()) > 50

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bench.worst_cases import CASES, TIMES, Work, counting, pool, run
+from bench.worst_cases import CASES, TIMES, Work, counting, run
 
 from foveate.core.recipes import builtin_recipes
 
@@ -53,12 +53,3 @@ def test_the_measure_sees_quadratic_work():
     few, many = Work(size=100, calls=pairs(10)), Work(size=400, calls=pairs(40))
 
     assert few.exponent(many, "calls") > 1.8
-
-
-def test_claimed_offsets_follow_the_overlap():
-    """A chunk of an overlapping case claims to begin inside the one before it."""
-    case = next(case for case in CASES if case.overlap)
-    first, second = pool(case, 2)
-
-    assert second.chunk.start == first.chunk.end - case.overlap
-    assert first.text[-case.overlap :] == second.text[: case.overlap]

@@ -12,7 +12,7 @@ import pytest
 from tools.evaluation import BEGIN, END
 from tools.fit import __main__ as command
 from tools.fit import folds, learn
-from tools.fit.folds import families, fits
+from tools.fit.folds import fits
 from tools.fit.units import gather
 
 from golden_cases import FILE, cases
@@ -35,11 +35,6 @@ def folder(tmp_path: Path) -> Path:
     """Our own cases as a folder of sets."""
     (tmp_path / "own.jsonl.gz").write_bytes(gzip.compress(FILE.read_bytes()))
     return tmp_path
-
-
-def test_sets_that_share_questions_are_one_family() -> None:
-    """E1: by the name up to the first underscore, in order."""
-    assert families(["nq20", "covidqa_mix", "covidqa", "nq20"]) == ("nq20", "covidqa")
 
 
 def test_a_set_has_no_say_in_the_weights_it_is_judged_by(small: None) -> None:
@@ -96,10 +91,3 @@ def test_without_sets_it_says_so(
 
     assert (none, one) == (2, 2)
     assert "nothing to leave out" in capsys.readouterr().err
-
-
-def test_the_page_has_its_marks() -> None:
-    """E2: the place for the figures is in the page, once."""
-    text = command.PAGE.read_text(encoding="utf-8")
-
-    assert text.count(BEGIN) == text.count(END) == 1

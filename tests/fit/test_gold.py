@@ -14,15 +14,6 @@ sentences = few.map(" ".join)
 evidence = st.lists(st.sampled_from("ab"), min_size=1, max_size=9).map(" ".join)
 
 
-@given(sentence=sentences, piece=evidence)
-def test_a_sentence_alone_holds_what_the_measure_finds(sentence: str, piece: str) -> None:
-    """E1: the share of one sentence is its coverage by the definition of recall."""
-    (found,) = held([sentence], piece)
-    cover, _ = WordIndex(sentence, 1).coverage(piece)
-
-    assert len(found) / len(split_words(piece)) == pytest.approx(cover)
-
-
 @given(passage=st.lists(sentences, max_size=4), piece=evidence)
 def test_a_passage_holds_what_the_measure_finds(passage: list[str], piece: str) -> None:
     """E1: runs that go on into the next sentence count, and the passage has what they all have."""
@@ -47,9 +38,3 @@ def test_copies_share() -> None:
     found = gold([[said, "Then rest."], [said]], [said, "Close the tap of the well too."])
 
     assert found == pytest.approx([0.25, 0.0, 0.25])
-
-
-def test_nothing_is_held_of_no_words() -> None:
-    """E1: evidence without a word is nowhere, and sentences without words hold nothing."""
-    assert gold([["A tap.", "..."]], ["..."]) == [0.0, 0.0]
-    assert gold([], ["a tap"]) == []

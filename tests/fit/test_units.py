@@ -63,18 +63,6 @@ def test_costs_are_those_of_the_packer(found: Units) -> None:
     assert all(here == there for here, there in apart)
 
 
-def test_some_questions_alone(found: Units) -> None:
-    """S8: the rows of the chosen questions, in order."""
-    chosen = found.sets == "hof"
-    part = found.of(chosen)
-    first = int(np.argmax(chosen))
-    rows = slice(found.first[first], found.first[first + 2])
-
-    assert part.sets.tolist() == ["hof", "hof"]
-    assert np.array_equal(part.traits, found.traits[rows])
-    assert part.first.tolist() == (found.first[first : first + 3] - found.first[first]).tolist()
-
-
 def test_kept_as_long_as_nothing_changes(
     found: Units, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -20,7 +19,6 @@ from llama_index.core.postprocessor import (
 from llama_index.core.prompts.default_prompts import DEFAULT_TEXT_QA_PROMPT
 from llama_index.core.query_engine import CitationQueryEngine
 from llama_index.core.schema import (
-    BaseNode,
     NodeRelationship,
     NodeWithScore,
     RelatedNodeInfo,
@@ -50,17 +48,6 @@ class ByWord(BaseEmbedding):
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._vector(text)
-
-
-class Counted(SimpleDocumentStore):
-    """Counts how often it is asked."""
-
-    asked: int = 0
-
-    def get_node(self, node_id: str, *given: Any, **more: Any) -> BaseNode:
-        """One more."""
-        self.asked += 1
-        return super().get_node(node_id, *given, **more)
 
 
 def node(name: str, text: str, score: float | None = None, **more: Any) -> NodeWithScore:
@@ -166,22 +153,6 @@ def test_a_source_that_is_cut_from_its_number():
     assert not theirs[1].startswith("Source")
     for number, source in enumerate(answer.source_nodes, 1):
         assert f"[{number}] {source.metadata['foveate']['source']}\n" in str(answer)
-
-
-def test_how_often_a_store_is_asked_for_neighbours():
-    """S5: LlamaIndex asks once a neighbour; here they are brought by one call, and go in as one."""
-    chain = [node(f"n{n}", f"Page {n} of the book.", 1 - n / 10).node for n in range(9)]
-    for before, after in pairwise(chain):
-        before.relationships[NodeRelationship.NEXT] = RelatedNodeInfo(node_id=after.node_id)
-        after.relationships[NodeRelationship.PREVIOUS] = RelatedNodeInfo(node_id=before.node_id)
-    store = Counted()
-    store.add_documents(chain)
-    store.asked = 0
-
-    fetch = PrevNextNodePostprocessor(docstore=store, num_nodes=2, mode="both")
-    fetch.postprocess_nodes([NodeWithScore(node=chain[2]), NodeWithScore(node=chain[6])])
-
-    assert store.asked == 8
 
 
 def test_a_shortened_text_that_is_longer():

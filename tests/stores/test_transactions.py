@@ -1,113 +1,24 @@
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from threading import Barrier, Thread
 
 import pytest
 
-import foveate
 from foveate.core.errors import BadInput, ExternalError
 from foveate.core.types import Chunk, content_hash
 from foveate.ports import Document
 from foveate.stores import open_store, vectors
 from foveate.stores.sqlite.store import SqliteStore
-from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
-
-SOURCE = str(Path(foveate.__file__).parent.parent)
-INGEST = """
-import sys
-from foveate.stores import open_store
-from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
-store = open_store(sys.argv[1], embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-entries = corpus(count=12)
-for round in range(int(sys.argv[2])):
-    for entry in entries:
-        (entry if round % 2 == 0 else change_entry(entry)).put(store)
-        print(entry.document.id, flush=True)
-"""
+from foveate.testing.store_corpus import EMBEDDER, corpus
 
 
 def opened(folder: Path) -> SqliteStore:
     """The embedded store for the documents of the laws."""
     return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-
-
-def ingesting(folder: Path, rounds: int) -> subprocess.Popen[bytes]:
-    """A process of its own that writes the corpus again and again."""
-    command = [sys.executable, "-c", INGEST, str(folder), str(rounds)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, env={"PYTHONPATH": SOURCE})
-
-
-def check_whole(store: SqliteStore, folder: Path) -> int:
-    """Every document there is whole, rows, index and vectors agree; how many there are."""
-    assert store._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    entries = {entry.document.id: entry for entry in corpus(count=12)}
-    with closing(opened(folder)) as rebuilt:
-        present = list(store.documents())
-        for name, _ in present:
-            document = store.document(name, principals=("blue", "red"))
-            chunks = store.neighbours([(name, 0)], 100, principals=("blue", "red"))
-            expected = [entries[name], change_entry(entries[name])]
-            assert document is not None
-            assert (document.text, len(chunks)) in [
-                (entry.document.text, len(entry.chunks)) for entry in expected
-            ]
-            query = chunks[0].text
-            found = rebuilt.search(query, EMBEDDER.embed([query])[0], principals=("blue", "red"))
-            scores = {candidate.text: candidate.semantic_score for candidate in found.candidates}
-            assert scores[query] == 1.0
-    return len(present)
-
-
-def test_a_killed_ingest_leaves_the_last_good_state(tmp_path: Path):
-    """T5: killed at six moments, the store is whole, and a later ingest ends as an unbroken one."""
-    folder = tmp_path / "store"
-    counts = []
-    for after in (1, 2, 5, 13, 17, 24):
-        process = ingesting(folder, 1000)
-        assert process.stdout is not None
-        for _ in range(after):
-            assert process.stdout.readline()
-        os.kill(process.pid, signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
-        process.stdout.close()
-        with closing(opened(folder)) as store:
-            counts.append(check_whole(store, folder))
-            assert counts[-1] >= min(after, 12)
-    assert counts == sorted(counts)
-    with closing(opened(folder)) as store, closing(opened(tmp_path / "plain")) as plain:
-        for entry in corpus(count=12):
-            entry.put(store)
-            entry.put(plain)
-        assert store.state_root() == plain.state_root()
-
-
-def test_two_writers_and_a_reader_do_not_disturb_each_other(tmp_path: Path):
-    """T5: two processes write the same documents while this one reads whole states only."""
-    folder = tmp_path / "store"
-    known = {
-        text
-        for entry in corpus(count=12)
-        for text in (*(c.text for c in entry.chunks), change_entry(entry).document.text)
-    }
-    with closing(opened(folder)) as store:
-        writers = [ingesting(folder, 4), ingesting(folder, 4)]
-        for round_ in range(40):
-            found = store.search("cold lamp", EMBEDDER.embed(["cold lamp"])[0], depth=20)
-            assert {candidate.text for candidate in found.candidates} <= known, round_
-        for writer in writers:
-            output, _ = writer.communicate()
-            assert (writer.returncode, len(output.splitlines())) == (0, 48)
-        assert check_whole(store, folder) == 12
-        query = "SELECT seq FROM sqlite_sequence WHERE name = 'documents'"
-        assert store._connection.execute(query).fetchone()[0] >= 96
 
 
 def test_threads_share_a_store(tmp_path: Path):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
@@ -95,7 +95,10 @@ def test_never_over(policy: str, sizes: list[int], budget: int, data: st.DataObj
 @pytest.mark.parametrize("overflow", [None, "skip", "stop", "truncate"])
 def test_laws(policy: str, overflow: str | None) -> None:
     """S12: the laws of a stage hold for every policy and every overflow."""
-    check_stage(Pack(policy=policy, overflow=overflow, min_tokens=1), examples=25)
+    check_stage(
+        Pack(policy=policy, overflow=overflow, min_tokens=1),
+        examples=min(25, settings().max_examples),
+    )
 
 
 def test_truncates_at_a_sentence_end() -> None:

@@ -36,12 +36,6 @@ def test_bags_are_the_texts_sets(texts):
     check_bags(word_bags(texts), [set(text) for text in texts])
 
 
-def test_bags_of_nothing():
-    """S4: no text, and texts without words, are no special case."""
-    assert word_bags([]).sizes.tolist() == []
-    assert word_bags([[], []]).sizes.tolist() == [0, 0]
-
-
 @given(texts=TEXTS, value=st.sampled_from([0.3, 0.5, 0.8, 0.9, 1.0]), strict=st.booleans())
 def test_no_match_is_missed_by_its_prefix(texts, value, strict):
     """S4: sets that share enough meet in an item that one asks for and the other posts."""
@@ -81,13 +75,6 @@ def test_a_threshold_counts_in_fractions(value, strict, part, whole):
     assert threshold.is_reached_by_root(part, whole**2) == (beyond and part > 0)
     assert threshold.is_reached(threshold.least(whole), whole)
     assert not threshold.is_reached(threshold.least(whole) - 1, whole)
-
-
-def test_nine_tenths_is_nine_tenths():
-    """S4: no float stands between the number one writes and the counts."""
-    assert Threshold(0.9).least(10) == 9
-    assert Threshold(0.7).is_reached(7, 10)
-    assert Threshold(0.55).is_reached(55, 100)
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 64, 384, 3072])
