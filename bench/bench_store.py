@@ -181,6 +181,7 @@ def measure(folder: Path, count: int, seed: int) -> dict[str, Any]:
                 figures[name] = timed(calls)
     with closing(open_store(folder, create=False)) as store:
         assert isinstance(store, SqliteStore)
+        store.search("", rows[0])  # reads the vectors
         matrix = store._scan.vectors  # type: ignore[union-attr]  # noqa: SLF001 (the same bytes)
         figures["recall@10"] = recall(store, np.asarray(matrix), rows)
         raw = measure_raw(folder / "raw.db", asked, rows, np.asarray(matrix), places)
