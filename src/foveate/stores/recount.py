@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
 from foveate.core.types import content_hash
@@ -96,6 +98,18 @@ class Recount(Generic[R]):
             yield f"the state of what {principals} may read is not that of the rows"
         if figures != (expected := self.figures.get(reader, [0] * self.width)):
             yield f"what {principals} may read is counted as {figures}, not {expected}"
+
+
+def mix_places(*columns: Any) -> Any:
+    """A number of 64 bits for each place, by all that is said of it; to be added up by term."""
+    mixed = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        mixed = (mixed ^ column.astype(np.uint64)) * _FACTOR
+        mixed ^= mixed >> np.uint64(29)
+    return mixed * _FACTOR
+
+
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 def text_findings(

@@ -162,12 +162,6 @@ def chunk_checksum(
     return checksum((number, *(row[field] for field in HANDED_OUT), vector, chunk["audience"]))
 
 
-def key_checksum(number: int, document: Mapping[str, Any], chunk: Mapping[str, Any]) -> int:
-    """Of what decides between equal scores, as it is read."""
-    place = chunk["byte_offset"] or 0
-    return checksum((number, document["source"], chunk["sequence"], place, chunk["chunk_id"]))
-
-
 def parse_principals(principals: str) -> list[str]:
     """The principals of an audience, from their sorted JSON."""
     return list(json.loads(principals))

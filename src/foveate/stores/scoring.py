@@ -39,6 +39,26 @@ def decode_places(places: Any) -> tuple[Any, Any]:
     return places >> 16, (places & MAX_COUNT).astype(np.uint16)
 
 
+def group_terms(texts: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any, Any]:
+    """The terms of texts, each once, ascending; and where they are, in the order of the terms.
+
+    For each term in each text that holds it: the numbers of the two, and how often it does.
+
+    >>> terms, *places = group_terms([["b", "a", "b"], ["b"]])
+    >>> terms, *(column.tolist() for column in places)
+    (['a', 'b'], [0, 1, 1], [0, 0, 1], [1, 2, 1])
+    """
+    numbers: dict[str, int] = {}
+    flat = [numbers.setdefault(term, len(numbers)) for text in texts for term in text]
+    terms = sorted(numbers)
+    rank = np.empty(len(terms), dtype=np.int64)
+    rank[np.array([numbers[term] for term in terms], dtype=np.int64)] = np.arange(len(terms))
+    owners = np.repeat(np.arange(len(texts)), np.array([len(text) for text in texts], np.int64))
+    pairs = rank[np.array(flat, dtype=np.int64)] << 32 | owners
+    pairs, counts = np.unique(pairs, return_counts=True)
+    return terms, pairs >> 32, pairs & 0xFFFFFFFF, np.minimum(counts, MAX_COUNT)
+
+
 def bm25_scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, words: int) -> Any:
     """BM25 of every row, float64; `found`: per term, readable rows and how often each holds it.
 

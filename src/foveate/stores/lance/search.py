@@ -45,11 +45,10 @@ from foveate.stores.scoring import (
 
 def lexical_scores(snapshot: Snapshot, scan: Scan, terms: Sequence[str], view: View) -> Any:
     """BM25 of every row, by position; statistics are of what the view holds alone."""
-    with scan.lock:
-        found = read_through_cache(
-            scan, terms, lambda missing: _read_postings(snapshot, scan, missing)
-        )
-        return bm25(found, view)
+    return bm25(
+        read_through_cache(scan, terms, lambda missing: _read_postings(snapshot, scan, missing)),
+        view,
+    )
 
 
 def _read_postings(snapshot: Snapshot, scan: Scan, terms: Sequence[str]) -> list[tuple[Any, Any]]:

@@ -22,7 +22,7 @@ from foveate.stores.postgres.statements import (
     StoreContext,
 )
 
-VERSION = 3
+VERSION = 4
 
 TABLES = (
     # One row. A store is known by `application`.
@@ -74,7 +74,7 @@ TABLES = (
         start bigint, "end" bigint, byte_offset bigint, page bigint, section text NOT NULL,
         "row" bigint, line bigint, principals text NOT NULL, metadata text NOT NULL,
         content_hash text NOT NULL, audience integer NOT NULL, text text NOT NULL,
-        facts text[] NOT NULL, key_checksum bigint NOT NULL, checksum bigint NOT NULL
+        facts text[] NOT NULL, checksum bigint NOT NULL
     )""",
     "CREATE INDEX chunks_by_place ON {s}.chunks (document, sequence)",
     "CREATE INDEX chunks_by_fact ON {s}.chunks USING gin (facts)",

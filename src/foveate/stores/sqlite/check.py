@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from itertools import groupby
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from blake3 import blake3
+import numpy as np
 
 from foveate.core.errors import ExternalError
-from foveate.stores import outlines, postings, vectors
+from foveate.stores import outlines
 from foveate.stores.checksums import MASK, checksum, sum_of_places
-from foveate.stores.recount import Recount, text_findings
+from foveate.stores.recount import Recount, mix_places, text_findings
 from foveate.stores.report import Finding, Report
 from foveate.stores.rows import (
     CHUNK_FIELDS,
@@ -26,9 +25,12 @@ from foveate.stores.rows import (
     quote_columns,
     terms_to_index,
 )
-from foveate.stores.sqlite import schema
+from foveate.stores.scoring import decode_places, encode_places, group_terms
+from foveate.stores.sqlite import schema, vectors
+from foveate.stores.sqlite.postings import decode_row
 from foveate.stores.sqlite.schema import load_facts, load_unverified_facts
 from foveate.stores.sqlite.transactions import convert_engine_errors, is_damaged
+from foveate.stores.sqlite.write import SLICE
 
 # What must find nothing, and what it means where it does; `{}` is the row found.
 _RELATIONS = (
@@ -51,12 +53,7 @@ _RELATIONS = (
             "WHERE s.audience <> c.audience"
         ),
     ),
-    (
-        "the words of document row {} are kept, and it is gone",
-        "SELECT document FROM indexed WHERE document NOT IN (SELECT id FROM documents)",
-    ),
 )
-_HASH_MODULUS = 1 << 128
 
 _DOCUMENT = ", ".join(f"d.{field}" for field in DOCUMENT_FIELDS)
 # How a row is named, what its checksum is of, and the checksum.
@@ -75,13 +72,6 @@ _CHECKED = (
     (
         "chunk {!r} is not as it was written",
         f"SELECT c.chunk_id, {SELECT_CHUNK.strip().removeprefix('SELECT ')}",
-    ),
-    (
-        "the place of chunk {!r} is not as it was written",
-        (
-            "SELECT c.chunk_id, c.id, d.source, c.sequence, coalesce(c.byte_offset, 0), "
-            "c.chunk_id, c.key_checksum FROM chunks AS c JOIN documents AS d ON d.id = c.document"
-        ),
     ),
     (
         "the tokens of the text {} are damaged; they are not used, and counted again",
@@ -107,74 +97,62 @@ def check_rows(connection: Connection, recount: Recount[int]) -> Iterator[str]:
 
 
 def check_postings(connection: Connection) -> Iterator[str]:
-    """Documents whose postings are not those of their chunks' texts."""
-    numbers = {term: number for number, term in connection.execute("SELECT id, term FROM terms")}
-    expected: dict[int, int] = {}
-    names: dict[int, str] = {}
-    for document in _iter_documents(connection, ("document_id",)):
-        number, name = document["id"], document["document_id"]
-        names[number] = name
-        terms = {}
-        query = (
-            "SELECT c.id, c.chunk_id, c.text, c.metadata, s.terms FROM chunks AS c "
-            "LEFT JOIN scan AS s ON s.chunk = c.id WHERE c.document = ?"
-        )
-        for chunk, chunk_name, text, metadata, length in connection.execute(query, (number,)):
-            terms[chunk] = terms_to_index({"text": text, "metadata": metadata})
-            if length is not None and length != len(terms[chunk]):
-                yield f"chunk {chunk_name!r} has {len(terms[chunk])} terms, not {length}"
-        places = postings.places_from_terms(terms)
-        ids = {numbers.get(term, 0): packed for term, packed in places.items()}
-        expected[number] = (
-            sum(_postings_hash(i, postings.encode_int64s(ids[i])) for i in ids) % _HASH_MODULUS
-        )
-        query = "SELECT terms FROM indexed WHERE document = ?"
-        noted = connection.execute(query, (number,)).fetchone()
-        if noted is None or sorted(postings.decode_int64s(noted[0])) != sorted(ids):
-            yield f"document {name!r}: the list of its terms is not that of its text"
-    odd = []
-    for found in _iter_postings(connection):
-        if isinstance(found, str):
-            odd.append(found)
-        elif found[1] in expected:
-            number = found[1]
-            expected[number] = (
-                expected[number] - _postings_hash(found[0], found[2])
-            ) % _HASH_MODULUS
-    for number, left in expected.items():
-        if left:
-            yield f"document {names[number]!r}: the words it is found by are not those of its text"
-    yield from odd
+    """Terms whose places are not those of the chunks' texts, or stand out of order."""
+    expected: dict[str, tuple[int, int]] = {}
+    query = (
+        "SELECT c.id, c.chunk_id, c.text, c.metadata, s.terms FROM chunks AS c "
+        "LEFT JOIN scan AS s ON s.chunk = c.id ORDER BY c.id"
+    )
+    reading = connection.execute(query)
+    while rows := reading.fetchmany(SLICE):
+        texts = [terms_to_index({"text": row[2], "metadata": row[3]}) for row in rows]
+        for (_, name, *_, length), terms in zip(rows, texts, strict=True):
+            if length is not None and length != len(terms):
+                yield f"chunk {name!r} has {len(terms)} terms, not {length}"
+        names, term, text, counts = group_terms(texts)
+        places = encode_places(np.array([row[0] for row in rows])[text], counts)
+        _add_places(expected, names, np.searchsorted(term, np.arange(len(names))), places)
+    found: dict[str, tuple[int, int]] = {}
+    yield from _find_disorder(connection, found)
+    for term, checksum_ in connection.execute("SELECT term, checksum FROM terms"):
+        if checksum_ != found.get(term, (0, 0))[1]:
+            yield f"the places of {term!r} are not those that were written"
+    for term in expected.keys() | found.keys():
+        if expected.get(term) != found.get(term):
+            yield f"the places of {term!r} are not those of the texts"
 
 
-def _iter_postings(connection: Connection) -> Iterator[str | tuple[int, int, bytes]]:
-    """Term id, document row and places of the index; places that belong nowhere as findings."""
-    owners = dict(connection.execute("SELECT id, document FROM chunks"))
-    gone = set[int]()
-    before = (0, 0)  # term, and the last document of its last row
-    query = "SELECT term, document, CAST(places AS BLOB) FROM postings ORDER BY term, document"
-    for term, first, packed in connection.execute(query):
-        documents, start = [], 0
-        for document, some in groupby(
-            owners.get(n >> 16, 0) for n in postings.decode_int64s(packed)
-        ):
-            end = start + 8 * sum(1 for _ in some)
-            yield term, document, packed[start:end]
-            documents.append(document)
-            start = end
-        if 0 in documents and first not in gone:
-            gone.add(first)
-            yield f"words are found under document row {first} in chunks that are gone"
-        if documents != sorted(set(documents)) or not documents or documents[0] < first:
-            yield f"the row of term {term} under document row {first} is out of order"
-        elif before[0] == term and before[1] >= first:
-            yield f"rows of term {term} overlap at document row {first}"
-        before = (term, documents[-1] if documents else first)
+def _find_disorder(connection: Connection, found: dict[str, tuple[int, int]]) -> Iterator[str]:
+    """Rows of the index that no reader or writer would look for; adds up what stands in all."""
+    before, last = None, -1
+    query = (
+        "SELECT p.term, t.term, p.first, CAST(p.places AS BLOB) FROM postings AS p "
+        "LEFT JOIN terms AS t ON t.id = p.term ORDER BY p.term, p.first"
+    )
+    for number, term, first, packed in connection.execute(query):
+        places = decode_row(packed)
+        chunks, _ = decode_places(places)
+        last = last if number == before else -1
+        ascend = len(places) and last < first <= chunks[0] and (np.diff(places) > 0).all()
+        if term is None or not ascend:
+            yield f"the row of term {term or number} under chunk row {first} is out of order"
+        before, last = number, int(chunks.max(initial=last))
+        _add_places(found, [str(term)], np.zeros(1, np.int64), places)
 
 
-def _postings_hash(term: int, packed: bytes) -> int:
-    """A term's places as a number; their sum does not depend on the order."""
-    return int.from_bytes(blake3(term.to_bytes(8, "little") + packed).digest(16), "little")
+def _add_places(
+    sums: dict[str, tuple[int, int]], terms: Sequence[str], starts: Any, places: Any
+) -> None:
+    """Add to the terms' sums: of numbers of their places, and the one that readers compare."""
+    if not len(places):
+        return
+    mixed = np.add.reduceat(mix_places(places), starts).tolist()
+    totals = np.add.reduceat(places.view("<u8"), starts).tolist()
+    lengths = np.diff(starts, append=len(places)).tolist()
+    for term, number, total, length in zip(terms, mixed, totals, lengths, strict=True):
+        before = sums.get(term, (0, 0))
+        more = sum_of_places(term, total, length)
+        sums[term] = (before[0] + number) % (1 << 64), before[1] + more & MASK
 
 
 def check_checksums(connection: Connection) -> Iterator[str]:
@@ -195,17 +173,6 @@ def check_checksums(connection: Connection) -> Iterator[str]:
         found = connection.execute(query, (number,)).fetchall()
         if outlines.encode_places(found) != places or checksum((number, name, places)) != noted:
             yield f"document {name!r}: its chunks are not where they were put"
-    sums = dict.fromkeys((row[0] for row in connection.execute("SELECT id FROM terms")), 0)
-    query = (
-        "SELECT t.id, t.term, CAST(p.places AS BLOB) FROM postings AS p "
-        "JOIN terms AS t ON t.id = p.term"
-    )
-    for number, term, packed in connection.execute(query):
-        places = postings.decode_int64s(packed)
-        sums[number] = sums[number] + sum_of_places(term, sum(places), len(places)) & MASK
-    for number, term, noted in connection.execute("SELECT id, term, checksum FROM terms"):
-        if sums[number] != noted:
-            yield f"the places of {term!r} are not those that were written"
 
 
 def _chunk_rows(connection: Connection, document: int) -> Iterator[dict[str, Any]]:

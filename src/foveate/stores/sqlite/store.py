@@ -14,11 +14,11 @@ from foveate.core.errors import BadOption, ExternalError
 from foveate.core.state import combine_states, state_hash
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
-from foveate.stores import filters, vectors
+from foveate.stores import filters
 from foveate.stores.int8 import quantise_or_zeros
 from foveate.stores.prepared import check_counts, counts_by_hash
 from foveate.stores.report import Stats
-from foveate.stores.sqlite import contents, schema, search, write
+from foveate.stores.sqlite import contents, schema, search, vectors, write
 from foveate.stores.sqlite.schema import load_facts
 from foveate.stores.sqlite.transactions import Transactions, convert_engine_errors
 
