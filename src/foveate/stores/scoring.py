@@ -6,7 +6,7 @@ negative); k1 = 1.2, b = 0.75.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 from typing import Any, TypeAlias
 
@@ -193,3 +193,59 @@ def search_result(
         index=index,
         state_root=state_root,
     )
+
+
+_SLICE = 1_024
+"""Chunks that are read together, of which more may tie for a place than memory should hold."""
+
+
+def combine_legs(
+    close: Any,
+    hits: Any,
+    scores: Any,
+    *,
+    cosines: Callable[[Any], Any] | None,
+    load: Callable[[Any], Iterable[Chunk]],
+    depth: int,
+    limit: int,
+    index: str,
+    state_root: str,
+) -> SearchResult:
+    """The answer from the rows of both legs, which are positions.
+
+    `scores`: BM25 of every row, None without words. `cosines`: those of rows, None without a
+    vector. `load`: the chunks of rows.
+    """
+    rows = np.union1d(close, hits)
+    cosine = cosines(rows) if cosines is not None else None
+    bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
+    keys: dict[int, SortKey] = {}
+    chunks: dict[int, Chunk] = {}
+    for start in range(0, len(rows), _SLICE):
+        some = rows[start : start + _SLICE]
+        chunks = dict(zip(some.tolist(), load(some), strict=True))
+        keys |= sort_keys(chunks)
+    near = np.isin(rows, close)
+    semantic = best_keys(close, keys, cosine[near], depth) if cosine is not None else []
+    words = best_keys(hits, keys, bm25[np.isin(rows, hits)], depth)
+    fused = fuse(semantic, words, limit)
+    if len(rows) > _SLICE:
+        best = np.array([row for row, _ in fused], dtype=np.int64)
+        chunks = dict(zip(best.tolist(), load(best), strict=True))
+    return search_result(
+        fused,
+        chunks,
+        None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
+        dict(zip(rows.tolist(), bm25.tolist(), strict=True)),
+        lexical_matches=len(words),
+        index=index,
+        state_root=state_root,
+    )
+
+
+def sort_keys(chunks: Mapping[int, Chunk]) -> dict[int, SortKey]:
+    """By row, what decides between equal scores."""
+    return {
+        row: (chunk.source, chunk.sequence, chunk.byte_offset or 0, chunk.id, row)
+        for row, chunk in chunks.items()
+    }

@@ -31,7 +31,15 @@ from foveate.stores.postgres.statements import (
     StoreContext,
 )
 from foveate.stores.rows import CHUNK_COLUMNS, chunks_from_rows
-from foveate.stores.scoring import SortKey, best_keys, best_rows, check_limits, fuse, search_result
+from foveate.stores.scoring import (
+    SortKey,
+    best_keys,
+    best_rows,
+    check_limits,
+    fuse,
+    search_result,
+    sort_keys,
+)
 
 _WHAT = "a chunk is not as it was written"
 _SLICE = 1_024
@@ -99,8 +107,7 @@ def hybrid_search(
     chunks, vectors = dict[int, Chunk](), dict[int, bytes]()
     for start in range(0, len(best), _SLICE):
         chunks, vectors = yield from _load_chunks(store, best[start : start + _SLICE])
-        for row, chunk in chunks.items():
-            keys[row] = (chunk.source, chunk.sequence, chunk.byte_offset or 0, chunk.id, row)
+        keys |= sort_keys(chunks)
     semantic, by_words = (_rank_leg(leg, keys, depth) for leg in (near, hits))
     fused = fuse(semantic, by_words, limit)
     if len(best) > _SLICE:

@@ -22,21 +22,12 @@ from foveate.stores.checksums import damage, intact
 from foveate.stores.int8 import cosines, nearest, quantise_query
 from foveate.stores.lexical import View, bm25, read_through_cache, view_for_audiences
 from foveate.stores.rows import SELECT_CHUNK, chunks_from_rows
-from foveate.stores.scoring import (
-    SortKey,
-    best_keys,
-    best_matches,
-    check_limits,
-    fuse,
-    search_result,
-)
+from foveate.stores.scoring import best_matches, check_limits, combine_legs
 from foveate.stores.sqlite.contents import readable_audiences
 from foveate.stores.sqlite.postings import read_postings
 from foveate.stores.sqlite.vectors import Scan
 
 _WHAT = "a chunk is not as it was written"
-_SLICE = 1_024
-"""Chunks that are read together, of which more may tie for a place than memory should hold."""
 
 
 def hybrid_search(
@@ -64,29 +55,19 @@ def hybrid_search(
     )
     scores = bm25(found, view) if terms else None
     hits = best_matches(scores, wanted, depth)
-    rows = np.union1d(close, hits)
-    cosine: Any = cosines(scan, aim, rows) if aim is not None else None
-    lexical = scores[rows] if scores is not None else np.zeros(len(rows))
-    keys: dict[int, SortKey] = {}
-    read: dict[int, tuple[Any, ...]] = {}
-    for start in range(0, len(rows), _SLICE):
-        some = rows[start : start + _SLICE]
-        read = _rows(connection, scan.ids[some].tolist())
-        for position, row in zip(some.tolist(), read.values(), strict=True):
-            keys[position] = (row[3], row[5], row[8] or 0, row[1], position)
-    semantic = best_keys(close, keys, cosine[np.isin(rows, close)], depth) if len(close) else []
-    words = best_keys(hits, keys, lexical[np.isin(rows, hits)], depth)
-    fused = fuse(semantic, words, limit)
-    ids = {row: int(scan.ids[row]) for row, _ in fused}
-    if len(rows) > _SLICE:
-        read = _rows(connection, list(ids.values()))
-    chunks = chunks_from_rows(read[number] for number in ids.values())
-    return search_result(
-        fused,
-        {row: chunks[number] for row, number in ids.items()},
-        None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
-        dict(zip(rows.tolist(), lexical.tolist(), strict=True)),
-        lexical_matches=len(words),
+
+    def load(rows: Any) -> list[Chunk]:
+        numbers = scan.ids[rows].tolist()
+        return list(chunks_from_rows(_rows(connection, numbers).values()).values())
+
+    return combine_legs(
+        close,
+        hits,
+        scores,
+        cosines=None if aim is None else lambda rows: cosines(scan, aim, rows),
+        load=load,
+        depth=depth,
+        limit=limit,
         index="",
         state_root=state_hash(state, embedder=facts["embedder"]),
     )
