@@ -382,7 +382,7 @@ def test_what_cannot_be_sent_is_refused(ray):
     )
     preparer = Preparer(settings=settings, tokenizer=lambda: None, limits=Limits())
 
-    with pytest.raises(BadOption, match="cannot be sent to a worker"):
+    with pytest.raises(BadOption, match="cannot be sent to another process"):
         list(prepare_on_ray(ray, preparer, [Task(file=File(name="a", path=Path("a"), root=""))]))
 
 
