@@ -18,13 +18,13 @@ TAMPERED = {
     "UPDATE chunks SET text = text || 'x' WHERE id = 3": [
         ("rows", "its text is not the one that was put"),
         ("rows", "is not what its document says"),
-        ("words", "has"),
+        ("vectors", "has"),
         ("words", "are not those of the texts"),
         ("state", "is not that of the rows"),
     ],
-    "DELETE FROM scan WHERE chunk = 3": [("rows", "not there for searches")],
+    "DELETE FROM scan WHERE chunk = 3": [("vectors", "not there for searches")],
     "INSERT INTO scan SELECT 999, 0, terms, vector FROM scan LIMIT 1": [("rows", "999")],
-    "UPDATE scan SET audience = 99 WHERE chunk = 3": [("rows", "for other readers")],
+    "UPDATE scan SET audience = 99 WHERE chunk = 3": [("vectors", "for other readers")],
     "UPDATE chunks SET audience = 99 WHERE id = 3": [("rows", "audience of other principals")],
     "UPDATE documents SET audience = 99 WHERE id = 3": [("rows", "audience of other principals")],
     "UPDATE chunks SET document = 999 WHERE id = 3": [("rows", "belongs to no document")],
@@ -51,7 +51,7 @@ TAMPERED = {
         ("words", "the places of 'zzz' are not those that were written"),
     ],
     "DELETE FROM terms WHERE term = 'lamp'": [("words", "is out of order")],
-    "UPDATE scan SET terms = terms + 1 WHERE chunk = 3": [("words", "terms, not")],
+    "UPDATE scan SET terms = terms + 1 WHERE chunk = 3": [("vectors", "terms, not")],
     "UPDATE scan SET vector = x'01' WHERE chunk = 3": [("vectors", "has not 64 dimensions")],
     "UPDATE scan SET vector = zeroblob(64) WHERE chunk = 3": [
         ("vectors", "not those that were written")
@@ -145,7 +145,7 @@ def test_a_folder_without_a_store_is_refused(tmp_path: Path):
 def test_a_check_that_cannot_go_on_is_no_damage(folder: Path, monkeypatch):
     """X1: a busy database is an error of the check, and no finding of the store."""
 
-    def busy(connection):
+    def busy(*_):
         error = sqlite3.OperationalError("database is locked")
         error.sqlite_errorcode = sqlite3.SQLITE_BUSY
         raise error

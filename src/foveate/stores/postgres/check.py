@@ -6,12 +6,11 @@ It reads one snapshot, document by document, and reports at most 100 findings a 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from foveate.stores import outlines
 from foveate.stores.checksums import MASK, StoreDamaged, checksum
 from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
@@ -19,16 +18,12 @@ from foveate.stores.postgres import checksums, half_vectors, postings
 from foveate.stores.postgres.filters import FILTER_ROWS
 from foveate.stores.postgres.schema import principals_digest
 from foveate.stores.postgres.statements import Rows, Statement, StatementFlow, StoreContext
-from foveate.stores.recount import Recount, mix_places, text_findings
+from foveate.stores.recount import Recount, mix_places
 from foveate.stores.report import Report
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
-    chunk_checksum,
-    chunk_members,
-    document_member,
     quote_columns,
-    terms_to_index,
 )
 
 _PAGE = 1000
@@ -44,8 +39,8 @@ _COPIES = (
 )
 
 
-def _find_damage(store: StoreContext, rows_found: list[str]) -> StatementFlow[list[str]]:
-    """All that is not as it was written, `rows_found` of documents and chunks among it."""
+def _find_damage(store: StoreContext) -> StatementFlow[list[str]]:
+    """What is not as it was written beside documents and chunks."""
     found: list[str] = []
     for what, one, other in _COPIES:
         query = store.sql(f"({one} EXCEPT {other}) UNION ALL ({other} EXCEPT {one}) LIMIT 1")
@@ -62,7 +57,6 @@ def _find_damage(store: StoreContext, rows_found: list[str]) -> StatementFlow[li
         checksums.refuse_other(compared, rows)
     except StoreDamaged as error:
         found.append(str(error))
-    found += rows_found
     last: tuple[Any, ...] = ("", "")
     page = (
         "SELECT fingerprint, hash, tokens, checksum FROM {s}.counts "
@@ -135,9 +129,8 @@ def check_store(store: StoreContext) -> StatementFlow[Report]:
             "state", look.recount.state_findings(audience, principals, state, figures)
         )
     look.recount.take("words", (yield from _check_postings(store, look)))
-    damaged = look.damaged_documents + look.damaged_chunks
-    look.recount.take("checksums", iter((yield from _find_damage(store, damaged))))
-    return look.recount.report(look.documents, look.chunks, store.embedder)
+    look.recount.take("checksums", iter((yield from _find_damage(store))))
+    return look.recount.report(store.embedder)
 
 
 def _check_postings(store: StoreContext, look: _Check) -> StatementFlow[Iterator[str]]:
@@ -206,13 +199,10 @@ class _Check:
     def __init__(self, store: StoreContext) -> None:
         self._width = store.dimensions
         self.recount = Recount[int](width=3)
-        self.damaged_documents: list[str] = []
-        self.damaged_chunks: list[str] = []
         self.places: dict[tuple[str, int], tuple[int, int]] = {}
         """Term and audience → the sums over the places that they should have."""
         self.owners: dict[int, int] = {}
         """Chunk → the row of its document."""
-        self.documents = self.chunks = 0
 
     def check_audiences(self, audiences: Rows, members: Rows) -> Iterator[str]:
         """Audiences that are not those of their principals."""
@@ -228,67 +218,35 @@ class _Check:
         mine = [
             dict(zip(_CHUNK_COLUMNS, one, strict=True)) for one in chunks if one[1] == row["id"]
         ]
-        self.recount.take("rows", self._check_texts(row, mine))
         numbers = {one["id"] for one in mine}
         scanned = {
-            one[0]: (*one[1:-1], half_vectors.decode_vector(one[-1], self._width))
+            one[0]: (one[1], one[2], half_vectors.decode_vector(one[4], self._width))
             for one in scan
             if one[0] in numbers
         }
-        terms = {one["id"]: terms_to_index(one) for one in mine}
-        self.recount.take("vectors", self._check_vectors(mine, scanned, terms))
+        # That an outline is missing is found as another copy too.
+        own = next((one for one in outline if one[0] == row["id"]), None)
+        terms = self.recount.check_document(row, mine, scanned, own)
+        self.recount.take("rows", _find_other_facts(mine))
+        self.recount.take(
+            "vectors", _find_other_norms([one for one in scan if one[0] in numbers], self._width)
+        )
         audiences = {one["id"]: one["audience"] for one in mine}
         self.owners.update(dict.fromkeys(terms, row["id"]))
         encoded = postings.encode_postings(terms, audiences)
         _add_places(self.places, list(zip(*encoded, strict=True)))
-        self._check_places(row, mine, next((one for one in outline if one[0] == row["id"]), None))
-        self._check_checksums(row, mine, scanned)
-        self.documents += 1
-        self.chunks += len(mine)
-        self.recount.add([document_member(row)], 0)
-        self.recount.add(chunk_members(row, mine), 1)
         for chunk in mine:
             self.recount.figures[chunk["audience"]][2] += len(terms[chunk["id"]])
 
-    def _check_texts(self, row: dict[str, Any], chunks: Sequence[dict[str, Any]]) -> Iterator[str]:
-        yield from text_findings(row, row["text"], chunks)
-        yield from self.recount.audience_findings(row, chunks)
-        for chunk in chunks:
-            if encode_facts(chunk["metadata"]) != chunk["facts"]:
-                yield f"chunk {chunk['chunk_id']!r} is filtered by other metadata than it has"
 
-    def _check_places(self, row: dict[str, Any], chunks: Sequence[Any], outline: Any) -> None:
-        """The document against its outline; that one is missing is found as another copy."""
-        if outline is None:
-            return
-        number, _, packed, noted, row_noted = outline
-        name = row["document_id"]
-        if outlines.row_checksum(number, row) != row_noted:
-            self.damaged_documents.append(f"document {name!r} is not as it was written")
-        places = [(one["sequence"], one["id"], one["audience"]) for one in chunks]
-        same = sorted(outlines.decode_places(packed)) == sorted(places)
-        if not same or checksum((number, name, packed)) != noted:
-            what = f"document {name!r}: its chunks are not where they were put"
-            self.damaged_documents.append(what)
+def _find_other_facts(chunks: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for chunk in chunks:
+        if encode_facts(chunk["metadata"]) != chunk["facts"]:
+            yield f"chunk {chunk['chunk_id']!r} is filtered by other metadata than it has"
 
-    def _check_checksums(self, row: dict[str, Any], chunks: Sequence[Any], scan: Any) -> None:
-        for chunk in chunks:
-            number = chunk["id"]
-            if number in scan and chunk["checksum"] != chunk_checksum(
-                number, row, chunk, scan[number][-1]
-            ):
-                self.damaged_chunks.append(f"chunk {chunk['chunk_id']!r} is not as it was written")
 
-    def _check_vectors(
-        self, chunks: Sequence[dict[str, Any]], scan: Any, terms: dict[int, list[str]]
-    ) -> Iterator[str]:
-        for chunk in chunks:
-            if chunk["id"] not in scan:
-                yield f"chunk {chunk['chunk_id']!r} is not there for searches"
-                continue
-            audience, length, norm, data = scan[chunk["id"]]
-            vector = np.frombuffer(data, dtype=np.int8)
-            if audience != chunk["audience"]:
-                yield f"chunk {chunk['chunk_id']!r} is searched for other readers than its own"
-            if (length, norm) != (len(terms[chunk["id"]]), int(squared_norms(vector[None])[0])):
-                yield f"chunk {chunk['chunk_id']!r}: its length or its vector's is another"
+def _find_other_norms(rows: Iterable[Sequence[Any]], width: int) -> Iterator[str]:
+    for chunk, _, _, norm, packed in rows:
+        vector = np.frombuffer(half_vectors.decode_vector(packed, width), dtype=np.int8)
+        if int(squared_norms(vector[None])[0]) != norm:
+            yield f"row {chunk}: its vector has another length"

@@ -12,25 +12,19 @@ from typing import Any
 import numpy as np
 
 from foveate.core.errors import ExternalError
-from foveate.stores import outlines
 from foveate.stores.checksums import MASK, checksum, sum_of_places
-from foveate.stores.recount import Recount, mix_places, text_findings
+from foveate.stores.recount import Recount, mix_places
 from foveate.stores.report import Finding, Report
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
-    SELECT_CHUNK,
-    chunk_members,
-    document_member,
     quote_columns,
-    terms_to_index,
 )
 from foveate.stores.scoring import decode_places, encode_places, group_terms
 from foveate.stores.sqlite import schema, vectors
 from foveate.stores.sqlite.postings import decode_row
 from foveate.stores.sqlite.schema import load_facts, load_unverified_facts
 from foveate.stores.sqlite.transactions import convert_engine_errors, is_damaged
-from foveate.stores.sqlite.write import SLICE
 
 # What must find nothing, and what it means where it does; `{}` is the row found.
 _RELATIONS = (
@@ -39,23 +33,11 @@ _RELATIONS = (
         "SELECT chunk_id FROM chunks WHERE document NOT IN (SELECT id FROM documents)",
     ),
     (
-        "chunk {!r} is not there for searches",
-        "SELECT chunk_id FROM chunks WHERE id NOT IN (SELECT chunk FROM scan)",
-    ),
-    (
         "row {} is searched and is no chunk",
         "SELECT chunk FROM scan WHERE chunk NOT IN (SELECT id FROM chunks)",
     ),
-    (
-        "chunk {!r} is searched for other readers than its own",
-        (
-            "SELECT c.chunk_id FROM chunks AS c JOIN scan AS s ON s.chunk = c.id "
-            "WHERE s.audience <> c.audience"
-        ),
-    ),
 )
 
-_DOCUMENT = ", ".join(f"d.{field}" for field in DOCUMENT_FIELDS)
 # How a row is named, what its checksum is of, and the checksum.
 _CHECKED = (
     (
@@ -63,25 +45,18 @@ _CHECKED = (
         "SELECT principals, id, principals, state, documents, chunks, checksum FROM audiences",
     ),
     (
-        "document {!r} is not as it was written",
-        (
-            f"SELECT d.document_id, d.id, {_DOCUMENT}, d.audience, o.row_checksum "
-            "FROM documents AS d LEFT JOIN outlines AS o ON o.document = d.id"
-        ),
-    ),
-    (
-        "chunk {!r} is not as it was written",
-        f"SELECT c.chunk_id, {SELECT_CHUNK.strip().removeprefix('SELECT ')}",
-    ),
-    (
         "the tokens of the text {} are damaged; they are not used, and counted again",
         "SELECT hash, fingerprint, hash, tokens, checksum FROM counts",
     ),
 )
+_DOCUMENT_COLUMNS = ("id", "audience", "text", *DOCUMENT_FIELDS)
+_CHUNK_COLUMNS = ("id", "audience", "checksum", *CHUNK_FIELDS)
 
 
-def check_rows(connection: Connection, recount: Recount[int]) -> Iterator[str]:
-    """Rows that refer to nothing, readers that differ, texts that are not what their hash says."""
+def check_rows(
+    connection: Connection, recount: Recount[int], places: dict[str, tuple[int, int]]
+) -> Iterator[str]:
+    """Rows that refer to nothing, and each document; adds up the `places` of terms."""
     for said, query in _RELATIONS:
         for (found,) in connection.execute(query):
             yield said.format(found)
@@ -89,33 +64,36 @@ def check_rows(connection: Connection, recount: Recount[int]) -> Iterator[str]:
     yield from recount.member_findings(
         connection.execute("SELECT principal, audience FROM members")
     )
-    fields = ("document_id", "text", "text_hash", "audience", "principals")
-    for document in _iter_documents(connection, fields):
-        number = document["id"]
-        yield from text_findings(document, document["text"], _chunk_rows(connection, number))
-        yield from recount.audience_findings(document, _chunk_rows(connection, number))
+    query = f"SELECT {quote_columns(_DOCUMENT_COLUMNS)} FROM documents ORDER BY id"
+    for document in connection.execute(query):
+        number = document[:1]
+        columns = quote_columns(_CHUNK_COLUMNS)
+        query = f"SELECT {columns} FROM chunks WHERE document = ? ORDER BY id"
+        chunks = [
+            dict(zip(_CHUNK_COLUMNS, chunk, strict=True))
+            for chunk in connection.execute(query, number)
+        ]
+        query = (
+            "SELECT chunk, audience, terms, vector FROM scan "
+            "WHERE chunk IN (SELECT id FROM chunks WHERE document = ?)"
+        )
+        terms = recount.check_document(
+            dict(zip(_DOCUMENT_COLUMNS, document, strict=True)),
+            chunks,
+            {row[0]: row[1:] for row in connection.execute(query, number)},
+            connection.execute("SELECT * FROM outlines WHERE document = ?", number).fetchone(),
+        )
+        names, term, text, counts = group_terms(list(terms.values()))
+        found = encode_places(np.array(list(terms), dtype=np.int64)[text], counts)
+        _add_places(places, names, np.searchsorted(term, np.arange(len(names))), found)
 
 
-def check_postings(connection: Connection) -> Iterator[str]:
+def check_postings(connection: Connection, expected: dict[str, tuple[int, int]]) -> Iterator[str]:
     """Terms whose places are not those of the chunks' texts, or stand out of order."""
-    expected: dict[str, tuple[int, int]] = {}
-    query = (
-        "SELECT c.id, c.chunk_id, c.text, c.metadata, s.terms FROM chunks AS c "
-        "LEFT JOIN scan AS s ON s.chunk = c.id ORDER BY c.id"
-    )
-    reading = connection.execute(query)
-    while rows := reading.fetchmany(SLICE):
-        texts = [terms_to_index({"text": row[2], "metadata": row[3]}) for row in rows]
-        for (_, name, *_, length), terms in zip(rows, texts, strict=True):
-            if length is not None and length != len(terms):
-                yield f"chunk {name!r} has {len(terms)} terms, not {length}"
-        names, term, text, counts = group_terms(texts)
-        places = encode_places(np.array([row[0] for row in rows])[text], counts)
-        _add_places(expected, names, np.searchsorted(term, np.arange(len(names))), places)
     found: dict[str, tuple[int, int]] = {}
     yield from _find_disorder(connection, found)
-    for term, checksum_ in connection.execute("SELECT term, checksum FROM terms"):
-        if checksum_ != found.get(term, (0, 0))[1]:
+    for term, noted in connection.execute("SELECT term, checksum FROM terms"):
+        if noted != found.get(term, (0, 0))[1]:
             yield f"the places of {term!r} are not those that were written"
     for term in expected.keys() | found.keys():
         if expected.get(term) != found.get(term):
@@ -165,27 +143,6 @@ def check_checksums(connection: Connection) -> Iterator[str]:
         for row in connection.execute(query):
             if checksum(row[1:-1]) != row[-1]:
                 yield said.format(row[0])
-    for number, name, places, noted in connection.execute(
-        "SELECT d.id, d.document_id, o.places, o.checksum FROM documents AS d "
-        "LEFT JOIN outlines AS o ON o.document = d.id ORDER BY d.id"
-    ):
-        query = "SELECT sequence, id, audience FROM chunks WHERE document = ? ORDER BY id"
-        found = connection.execute(query, (number,)).fetchall()
-        if outlines.encode_places(found) != places or checksum((number, name, places)) != noted:
-            yield f"document {name!r}: its chunks are not where they were put"
-
-
-def _chunk_rows(connection: Connection, document: int) -> Iterator[dict[str, Any]]:
-    fields = ("audience", *CHUNK_FIELDS)
-    query = f"SELECT {quote_columns(fields)} FROM chunks WHERE document = ?"
-    for row in connection.execute(query, (document,)):
-        yield dict(zip(fields, row, strict=True))
-
-
-def _iter_documents(connection: Connection, fields: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    names = ("id", *fields)
-    for row in connection.execute(f"SELECT {quote_columns(names)} FROM documents ORDER BY id"):
-        yield dict(zip(names, row, strict=True))
 
 
 def check(folder: Path | str) -> Report:
@@ -205,21 +162,18 @@ def check(folder: Path | str) -> Report:
 
 def _check_connection(connection: Connection, folder: Path) -> Report:
     recount = Recount[int](passes=(sqlite3.DatabaseError,))
+    places: dict[str, tuple[int, int]] = {}
     parts = {
         "file": _check_integrity(connection),
-        "rows": check_rows(connection, recount),
-        "words": check_postings(connection),
+        "rows": check_rows(connection, recount, places),
+        "words": check_postings(connection, places),
         "vectors": _check_vectors(connection, folder),
         "state": _check_state(connection, recount),
         "checksums": check_checksums(connection),
     }
     for name, findings in parts.items():
         recount.take(name, _readable(findings))
-    return recount.report(
-        connection.execute("SELECT count(*) FROM documents").fetchone()[0],
-        connection.execute("SELECT count(*) FROM chunks").fetchone()[0],
-        str(load_unverified_facts(connection).get("embedder")),
-    )
+    return recount.report(str(load_unverified_facts(connection).get("embedder")))
 
 
 def _readable(findings: Iterator[str]) -> Iterator[str]:
@@ -257,10 +211,6 @@ def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
 
 
 def _check_state(connection: Connection, recount: Recount[int]) -> Iterator[str]:
-    """Every audience's state and figures from scratch; leaves them in `recount`."""
-    for document in _iter_documents(connection, ("audience", *DOCUMENT_FIELDS)):
-        recount.add([document_member(document)], 0)
-        recount.add(chunk_members(document, _chunk_rows(connection, document["id"])), 1)
     query = "SELECT id, principals, state, documents, chunks FROM audiences ORDER BY id"
     for audience, principals, state, *counted in connection.execute(query):
         yield from recount.state_findings(audience, principals, state, counted)
