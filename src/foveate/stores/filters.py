@@ -125,10 +125,11 @@ def placeholders(values: Iterable[Any]) -> str:
     return ",".join("?" for _ in values)
 
 
-def iter_batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
+def iter_batches(values: Sequence[T], most: int = 0) -> Iterator[Sequence[T]]:
     """So many values at a time as one statement can bind, be they pairs."""
-    for start in range(0, len(values), MAX_BOUND_VALUES):
-        yield values[start : start + MAX_BOUND_VALUES]
+    most = most or MAX_BOUND_VALUES
+    for start in range(0, len(values), most):
+        yield values[start : start + most]
 
 
 def matching(where: Mapping[str, Any]) -> list[Condition]:

@@ -16,8 +16,8 @@ import pyarrow as pa
 from foveate.core.checks import is_encodable
 from foveate.ports import Document
 from foveate.stores.checksums import checksum
+from foveate.stores.filters import iter_batches
 from foveate.stores.lance import schema
-from foveate.stores.lance.commit import iter_batches
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import in_condition, quote_literal
 from foveate.stores.lance.location import Location

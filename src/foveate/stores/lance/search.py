@@ -20,9 +20,9 @@ from foveate.core.state import state_hash
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Chunk, Vector
 from foveate.ports import SearchResult
+from foveate.stores.filters import iter_batches
 from foveate.stores.int8 import cosine_similarities, cosines, nearest, quantise_query
 from foveate.stores.lance import labels
-from foveate.stores.lance.commit import iter_batches
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import in_condition
 from foveate.stores.lance.postings import read_places

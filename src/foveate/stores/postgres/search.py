@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from foveate.core.errors import BadOption
 from foveate.core.state import combine_states, state_hash
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Chunk, Vector
@@ -132,9 +131,7 @@ def load_neighbours(
     principals: Iterable[str] = (),
 ) -> StatementFlow[list[Chunk]]:
     """Chunks within `window` of (document id, sequence) places, by document, sequence and id."""
-    if window < 0:
-        raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
-    asked = sorted({place for place in places if is_storable(place[0])})
+    asked = outlines.wanted_places(places, window, is_storable)
     if not asked:
         return []
     query = store.sql(
