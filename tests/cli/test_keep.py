@@ -8,6 +8,8 @@ from contextlib import closing
 
 import pytest
 
+from foveate.stores.sqlite.schema import VERSION
+
 
 @pytest.fixture
 def indexed(run, tmp_path):
@@ -79,7 +81,7 @@ def test_compact_says_what_it_gave_back(run, indexed):
     assert " before, " in run("store", "compact").out
 
 
-@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
 def test_a_store_of_another_version_is_refused(run, indexed, version):
     """F2, X1: by what reads and what writes, in one line that says what to do."""
     with closing(sqlite3.connect(indexed / "store.db")) as connection, connection:
