@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from foveate.batch.engines import open_engine
 from foveate.batch.engines.engine import Engine
-from foveate.batch.engines.open import open_engine
 from foveate.batch.partitions import FileAccess, partitions
 from foveate.batch.run import run_partitions
 from foveate.cli.files import open_output, read_lines

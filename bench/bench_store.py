@@ -41,16 +41,16 @@ from bench.store_texts import (
 from foveate.core.text.terms import query_terms
 from foveate.pipeline.assembler import Assembler
 from foveate.ports import Store
-from foveate.stores import open_store, postings
+from foveate.stores import open_store
 from foveate.stores.int8 import quantise
+from foveate.stores.sqlite import postings, write
 from foveate.stores.sqlite import store as sqlite_store
-from foveate.stores.sqlite import write
 from foveate.stores.sqlite.store import SqliteStore
 
 PARTS = {
     "terms": (write, "terms_to_index"),
     "postings": (postings, "_write_postings"),
-    "postings ": (postings, "places_from_terms"),
+    "postings ": (postings, "group_terms"),
     "vectors": (sqlite_store, "quantise_or_zeros"),
 }
 """Part of ingest → where its work is done; the rest is rows, state root and commits."""
@@ -181,6 +181,7 @@ def measure(folder: Path, count: int, seed: int) -> dict[str, Any]:
                 figures[name] = timed(calls)
     with closing(open_store(folder, create=False)) as store:
         assert isinstance(store, SqliteStore)
+        store.search("", rows[0])  # reads the vectors
         matrix = store._scan.vectors  # type: ignore[union-attr]  # noqa: SLF001 (the same bytes)
         figures["recall@10"] = recall(store, np.asarray(matrix), rows)
         raw = measure_raw(folder / "raw.db", asked, rows, np.asarray(matrix), places)

@@ -21,10 +21,11 @@ from foveate.core.images import image_from_bytes, image_hash, images_of
 from foveate.core.types import Chunk
 from foveate.ingest.images import attach_images, keep_images, make_image_folder
 from foveate.ingest.load import load_in_process
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.limits import Limits, ReadOptions
 from foveate.ingest.sandbox import Sandbox
 from foveate.ports import LoadedImage
 
+WITH_IMAGES = ReadOptions(images=True)
 QUESTION = "How old is the wheel of the mill?"
 
 
@@ -85,9 +86,9 @@ def test_images_are_read_on_request(name: str) -> None:
     """U1: with the part of the text that they are in, through the sandbox as in this process."""
     data = FILES[name]()
     (plain,) = load_in_process(data, Path(name), Limits())
-    (loaded,) = load_in_process(data, Path(name), Limits(), images=True)
+    (loaded,) = load_in_process(data, Path(name), Limits(), WITH_IMAGES)
     with Sandbox(Limits()) as sandbox:
-        (there,) = sandbox.load(data, Path(name), images=True)
+        (there,) = sandbox.load(data, Path(name), WITH_IMAGES)
         (bare,) = sandbox.load(data, Path(name))
 
     assert plain == bare
@@ -108,7 +109,7 @@ def test_images_are_read_on_request(name: str) -> None:
 
 def test_the_pixels_of_a_pdf_are_those_that_it_shows() -> None:
     """U1: a JPEG as it is in the file, other images as PNG in the same colours."""
-    (loaded,) = load_in_process(pdf_file(), Path("mill.pdf"), Limits(), images=True)
+    (loaded,) = load_in_process(pdf_file(), Path("mill.pdf"), Limits(), WITH_IMAGES)
     photo, drawing = (one.data for one in loaded.images)
 
     assert photo == picture("red", kind="JPEG")
@@ -123,7 +124,7 @@ def test_the_pixels_of_a_pdf_are_those_that_it_shows() -> None:
 def test_a_file_over_its_limits_is_refused(limits: Limits, says: str) -> None:
     """T2: and read as before if its images are not asked for."""
     with pytest.raises(BadInput, match=says):
-        list(load_in_process(pdf_file(), Path("mill.pdf"), limits, images=True))
+        list(load_in_process(pdf_file(), Path("mill.pdf"), limits, WITH_IMAGES))
     assert list(load_in_process(pdf_file(), Path("mill.pdf"), limits))
 
 
@@ -137,7 +138,7 @@ def test_what_is_no_image_is_left_out(name: str) -> None:
     with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
         for part in old.namelist():
             new.writestr(part, b"\xd7\xcd\xc6\x9aWMF" if "/media/" in part else old.read(part))
-    (loaded,) = load_in_process(out.getvalue(), Path(name), Limits(), images=True)
+    (loaded,) = load_in_process(out.getvalue(), Path(name), Limits(), WITH_IMAGES)
 
     assert loaded.images == ()
     assert "The wheel of the mill" in loaded.text

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,14 +9,12 @@ from foveate.core.errors import BadInput, ExternalError
 from foveate.core.types import Chunk
 from foveate.ingest import ingest
 from foveate.ingest.document_task import EMBED_BATCH, PreparedDocument
-from foveate.ingest.walk import File
-from foveate.ingest.write_queue import MAX_CHARACTERS, MAX_CHUNKS, MODEL_BATCH, WriteQueue
+from foveate.ingest.run_state import MAX_CHARACTERS, MAX_CHUNKS, MODEL_BATCH, is_full
 from foveate.plugins import tokenizer
 from foveate.ports import Document
 from foveate.stores import open_store
 
 TOKENIZER = tokenizer("simple")
-FILE = File(path=Path("a"), name="a", root="")
 
 
 def part(*, chunks=1, text="word", vectors=False):
@@ -41,16 +38,10 @@ def part(*, chunks=1, text="word", vectors=False):
     ],
 )
 def test_what_waits_has_a_bound(options, each, most):
-    """T2, X2: documents, chunks, characters and texts to embed are bounded, and counted as told."""
-    waiting, one = WriteQueue(**options), part(**each)
-    times = []
-    for _ in range(most):
-        waiting.add(FILE, one)
-        times.append(waiting.is_full())
+    """T2, X2: documents, chunks, characters and texts to embed are bounded."""
+    one = part(**each)
+    times = [is_full([one] * count, **options) for count in range(1, most + 1)]
     assert times == [False] * (most - 1) + [True]
-    assert waiting.chunks == most * len(one.chunks)
-    assert waiting.chunks_without_vectors == (0 if each.get("vectors") else waiting.chunks)
-    assert waiting.text == most * len(one.document.text)
 
 
 @pytest.fixture

@@ -18,13 +18,13 @@ TAMPERED = {
     "UPDATE chunks SET text = text || 'x' WHERE id = 3": [
         ("rows", "its text is not the one that was put"),
         ("rows", "is not what its document says"),
-        ("words", "has"),
-        ("words", "the words it is found by"),
+        ("vectors", "has"),
+        ("words", "are not those of the texts"),
         ("state", "is not that of the rows"),
     ],
-    "DELETE FROM scan WHERE chunk = 3": [("rows", "not there for searches")],
+    "DELETE FROM scan WHERE chunk = 3": [("vectors", "not there for searches")],
     "INSERT INTO scan SELECT 999, 0, terms, vector FROM scan LIMIT 1": [("rows", "999")],
-    "UPDATE scan SET audience = 99 WHERE chunk = 3": [("rows", "for other readers")],
+    "UPDATE scan SET audience = 99 WHERE chunk = 3": [("vectors", "for other readers")],
     "UPDATE chunks SET audience = 99 WHERE id = 3": [("rows", "audience of other principals")],
     "UPDATE documents SET audience = 99 WHERE id = 3": [("rows", "audience of other principals")],
     "UPDATE chunks SET document = 999 WHERE id = 3": [("rows", "belongs to no document")],
@@ -32,22 +32,26 @@ TAMPERED = {
     "INSERT INTO members VALUES ('x', 999)": [("rows", "audience 999 has members")],
     "UPDATE documents SET text = x'00' WHERE id = 3": [("rows", "cannot be unpacked")],
     "UPDATE documents SET text_hash = 'x' WHERE id = 3": [("rows", "not the one that was put")],
-    "DELETE FROM postings WHERE document = 3": [("words", "the words it is found by")],
-    "UPDATE postings SET document = 999 WHERE document = 3": [
-        ("words", "under document row 999 is out of order"),
+    "DELETE FROM postings WHERE first = 3": [
+        ("words", "are not those of the texts"),
+        ("words", "are not those that were written"),
     ],
-    "UPDATE postings SET places = places || x'0000000000000000' WHERE document = 3": [
-        ("words", "under document row 3 in chunks that are gone"),
+    "UPDATE postings SET first = 999 WHERE first = 3": [("words", "under chunk row 999 is out of")],
+    "UPDATE postings SET places = places || x'0000000000000000' WHERE first = 3": [
+        ("words", "under chunk row 3 is out of order"),
+        ("words", "are not those of the texts"),
     ],
     (
         "UPDATE postings SET places = places || coalesce((SELECT places FROM postings AS p "
-        "WHERE p.term = postings.term AND p.document > 3), x'') WHERE document = 3"
-    ): [("words", "overlap at document row"), ("words", "the words it is found by")],
-    "UPDATE terms SET term = 'zzz' WHERE term = 'lamp'": [("words", "the list of its terms")],
-    "UPDATE indexed SET terms = x'00' WHERE document = 3": [("words", "full-text index")],
-    "DELETE FROM indexed WHERE document = 3": [("words", "the list of its terms")],
-    "INSERT INTO indexed VALUES (999, x'')": [("rows", "document row 999 are kept")],
-    "UPDATE scan SET terms = terms + 1 WHERE chunk = 3": [("words", "terms, not")],
+        "WHERE p.term = postings.term AND p.first > postings.first), x'') WHERE first < 5"
+    ): [("words", "is out of order"), ("words", "are not those of the texts")],
+    "UPDATE postings SET places = x'00' WHERE first = 3": [("words", "full-text index")],
+    "UPDATE terms SET term = 'zzz' WHERE term = 'lamp'": [
+        ("words", "the places of 'lamp' are not those of the texts"),
+        ("words", "the places of 'zzz' are not those that were written"),
+    ],
+    "DELETE FROM terms WHERE term = 'lamp'": [("words", "is out of order")],
+    "UPDATE scan SET terms = terms + 1 WHERE chunk = 3": [("vectors", "terms, not")],
     "UPDATE scan SET vector = x'01' WHERE chunk = 3": [("vectors", "has not 64 dimensions")],
     "UPDATE scan SET vector = zeroblob(64) WHERE chunk = 3": [
         ("vectors", "not those that were written")
@@ -141,7 +145,7 @@ def test_a_folder_without_a_store_is_refused(tmp_path: Path):
 def test_a_check_that_cannot_go_on_is_no_damage(folder: Path, monkeypatch):
     """X1: a busy database is an error of the check, and no finding of the store."""
 
-    def busy(connection):
+    def busy(*_):
         error = sqlite3.OperationalError("database is locked")
         error.sqlite_errorcode = sqlite3.SQLITE_BUSY
         raise error

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foveate.stores.lexical import View, bm25, build_view
 from foveate.stores.scoring import SMALL_STORE
-from foveate.stores.vectors import build_scan as scan_of
+from foveate.stores.sqlite.vectors import build_scan as scan_of
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=12), min_size=1, max_size=8)
 

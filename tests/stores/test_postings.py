@@ -8,10 +8,10 @@ import pytest
 from foveate.core.errors import BadInput
 from foveate.core.types import Chunk
 from foveate.ports import Document
-from foveate.stores import open_store, postings
+from foveate.stores import open_store
 from foveate.stores.checksums import StoreDamaged
-from foveate.stores.postings import decode_int64s, encode_int64s, places_from_terms
-from foveate.stores.sqlite import write
+from foveate.stores.scoring import group_terms
+from foveate.stores.sqlite import postings, write
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
@@ -111,7 +111,7 @@ def test_what_is_undone_inside_a_batch_leaves_no_words(tmp_path: Path):
 
 def test_a_large_batch_is_written_in_parts(tmp_path: Path, plain: SqliteStore, monkeypatch):
     """T5, X2: memory is bounded; an error at the end still undoes all of it."""
-    monkeypatch.setattr("foveate.stores.postings._MAX_PENDING_PLACES", 50)
+    monkeypatch.setattr("foveate.stores.sqlite.postings._MAX_PENDING_PLACES", 50)
     with closing(opened(tmp_path / "store")) as store:
         with suppress(KeyError), store.batch():
             for entry in ENTRIES:
@@ -127,13 +127,18 @@ def test_a_large_batch_is_written_in_parts(tmp_path: Path, plain: SqliteStore, m
 
 
 def test_places_ascend_and_saturate():
-    """T4: chunks in order, occurrences up to what 16 bits hold, packed and read back."""
-    terms = {7: ["a", "b", "a"], 3: ["b", *["c"] * 70_000]}
-    places = places_from_terms(terms)
-    assert places == {"a": [7 << 16 | 2], "b": [3 << 16 | 1, 7 << 16 | 1], "c": [3 << 16 | 65_535]}
-    assert list(decode_int64s(encode_int64s(places["b"]))) == places["b"]
+    """T4: terms and texts in order, occurrences up to what 16 bits hold."""
+    terms, *places = group_terms([["b", *["c"] * 70_000], [], ["a", "b", "a"]])
+    assert terms == ["a", "b", "c"]
+    found = list(zip(*(column.tolist() for column in places), strict=True))
+    assert found == [(0, 2, 2), (1, 0, 1), (1, 2, 1), (2, 0, 65_535)]
+    assert group_terms([[]])[0] == group_terms([])[0] == []
+
+
+def test_half_a_place_is_damage():
+    """X6: a row of places has eight bytes for each."""
     with pytest.raises(StoreDamaged, match="full-text index is not as it was written"):
-        decode_int64s(b"x")
+        postings.decode_row(b"x")
 
 
 FEELS = ("warm", "cold", *["dry"] * 7)

@@ -273,9 +273,10 @@ def test_words_that_were_not_asked_for_longest_are_forgotten(store, monkeypatch)
     """T4: what is kept is bounded, and forgetting changes no answer."""
     queries = ["amber cold", "river stone lamp", "amber", "quarry", "amber cold"]
     expected = [store.search(query, None, principals=EVERYONE) for query in queries]
-    monkeypatch.setattr("foveate.stores.lexical._MAX_CACHED_POSTINGS", 5000)
-    store._scan.cached_postings.clear()
+    monkeypatch.setattr("foveate.stores.int8._CACHE_BYTES", 2_500)
+    monkeypatch.setattr("foveate.stores.int8._CACHE_BYTES_PER_ROW", 0)
+    store._scan = None
     for query, found in zip(queries, expected, strict=True):
         assert store.search(query, None, principals=EVERYONE) == found
-        assert len(store._scan.cached_postings) <= 2
-    assert "amber" in store._scan.cached_postings
+        assert len(store._scan.cache) <= 4
+    assert store._scan.cache.get("amber") is not None

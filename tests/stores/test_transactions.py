@@ -11,7 +11,8 @@ import pytest
 from foveate.core.errors import BadInput, ExternalError
 from foveate.core.types import Chunk, content_hash
 from foveate.ports import Document
-from foveate.stores import open_store, vectors
+from foveate.stores import open_store
+from foveate.stores.sqlite import vectors
 from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER, corpus
 

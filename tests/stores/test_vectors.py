@@ -21,7 +21,7 @@ from foveate.stores.int8 import (
     unit_vectors,
 )
 from foveate.stores.scoring import best_positions
-from foveate.stores.vectors import Scan, build_scan
+from foveate.stores.sqlite.vectors import Scan, build_scan
 
 BYTES = st.integers(-127, 127)
 

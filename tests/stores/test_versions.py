@@ -9,6 +9,7 @@ import pytest
 from foveate.core.errors import BadInput, ExternalError
 from foveate.stores import open_store
 from foveate.stores.sqlite.check import check
+from foveate.stores.sqlite.schema import VERSION
 from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER, corpus
 
@@ -25,15 +26,16 @@ def test_a_store_of_an_older_version_is_refused_and_left_alone(tmp_path: Path):
     """X1: reading and writing say what to do, and change no byte."""
     filled(tmp_path).close()
     with closing(sqlite3.connect(tmp_path / "store.db")) as older:
-        older.execute("PRAGMA user_version = 4")
+        older.execute(f"PRAGMA user_version = {VERSION - 1}")
     before = (tmp_path / "store.db").read_bytes()
 
     for create in (True, False):
         with pytest.raises(
-            BadInput, match=r"has schema 4 .* reads 5; .* new folder: foveate index"
+            BadInput,
+            match=rf"has schema {VERSION - 1} .* reads {VERSION}; .* new folder: foveate index",
         ):
             open_store(tmp_path, create=create)
-    with pytest.raises(BadInput, match="has schema 4"):
+    with pytest.raises(BadInput, match=f"has schema {VERSION - 1}"):
         check(tmp_path)
 
     assert (tmp_path / "store.db").read_bytes() == before
@@ -45,7 +47,7 @@ def test_a_program_that_was_overtaken_writes_no_more(tmp_path: Path):
     with closing(filled(tmp_path)) as store:
         root = store.state_root()
         with closing(sqlite3.connect(tmp_path / "store.db")) as newer:
-            newer.execute("PRAGMA user_version = 6")
+            newer.execute(f"PRAGMA user_version = {VERSION + 1}")
         with pytest.raises(ExternalError, match="newer version of foveate has changed its form"):
             entry.put(store)
         store.remember("f", {"h": 1})

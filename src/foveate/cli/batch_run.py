@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from foveate.batch.engines.open import check_engine, open_engine
+from foveate.batch.engines import check_engine, open_engine
 from foveate.batch.partitions import FileAccess, partitions
 from foveate.batch.run import Report, run_partitions
 from foveate.cli import output

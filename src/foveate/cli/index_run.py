@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from foveate import plugins
-from foveate.batch.engines.open import check_engine
+from foveate.batch.engines import check_engine
 from foveate.cli import output
 from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import error_line

@@ -15,8 +15,8 @@ from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.types import Chunk
 from foveate.ingest.enrich import enrich_document
 from foveate.ingest.images import keep_images
-from foveate.ingest.load import ReadOptions, load_file, read_file
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.load import load_file, read_file
+from foveate.ingest.loaders.limits import Limits, ReadOptions
 from foveate.ingest.prepare import Settings, build_chunks, build_document, content_digest, file_hash
 from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import File, error_reason

@@ -9,16 +9,16 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
 from foveate.ingest.file_format import check_format, suffix_from_content
 from foveate.ingest.loaders import format_from_path, is_sandboxed, is_text, loader_for
-from foveate.ingest.loaders.decode import check_encoding, declared_encoding, to_utf8
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.decode import declared_encoding, to_utf8
+from foveate.ingest.loaders.limits import DEFAULT_OPTIONS, Limits, ReadOptions
 from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import File
 from foveate.ports import LoadedDocument
@@ -29,24 +29,6 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _INSIDE = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _REPLACED = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadOptions:
-    """`encoding`: of texts that are neither UTF-8 nor marked, and declare none.
-
-    `images`: whether images of PDF, Word and PowerPoint files are read too.
-    `passwords`: tried in order on PDF files that need one; they are neither stored nor shown.
-    Raises `UnknownName` for an encoding that Python does not know.
-    """
-
-    encoding: str = ""
-    passwords: tuple[str, ...] = field(default=(), repr=False)
-    images: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse an unknown encoding before any file is read."""
-        check_encoding(self.encoding)
 
 
 def open_regular_file(file: File) -> IO[bytes]:
@@ -91,13 +73,16 @@ def read_file(file: File, limits: Limits) -> bytes:
 
 
 def load_file(
-    data: bytes, path: Path, limits: Limits, sandbox: Sandbox, options: ReadOptions | None = None
+    data: bytes,
+    path: Path,
+    limits: Limits,
+    sandbox: Sandbox,
+    options: ReadOptions = DEFAULT_OPTIONS,
 ) -> Iterator[LoadedDocument | BadInput]:
     """The file's documents, one at a time. Raises `BadInput`.
 
     A name without a suffix gets that of its content, and text is turned into UTF-8 first.
     """
-    options = options or ReadOptions()
     path = path if path.suffix else path.with_name(f"{path.name}{suffix_from_content(data)}")
     kind = format_from_path(path)
     check_format(data, path, kind)
@@ -106,9 +91,7 @@ def load_file(
         declared = declared_encoding(data) if kind in ("html", "data") else ""
         data, encoding = to_utf8(data, declared, options.encoding)
     if is_sandboxed(kind):
-        found: Iterable[LoadedDocument | BadInput] = sandbox.load(
-            data, path, options.passwords, images=options.images
-        )
+        found: Iterable[LoadedDocument | BadInput] = sandbox.load(data, path, options)
     else:
         found = load_in_process(data, path, limits)
     for each in found:
@@ -119,15 +102,10 @@ def load_file(
 
 
 def load_in_process(
-    data: bytes,
-    path: Path,
-    limits: Limits,
-    passwords: Sequence[str] = (),
-    *,
-    images: bool = False,
+    data: bytes, path: Path, limits: Limits, options: ReadOptions = DEFAULT_OPTIONS
 ) -> Iterator[LoadedDocument | BadInput]:
     """The file's documents, read in this process, one at a time. Raises `BadInput`."""
-    loader = loader_for(path, limits, passwords, images=images)
+    loader = loader_for(path, limits, options)
     if loader is None:
         raise BadInput(f"no loader for {path.suffix or 'files without a suffix'}")
     try:

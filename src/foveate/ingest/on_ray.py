@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from foveate.batch.engines.engine import FailedTask
 from foveate.batch.engines.on_ray import open_ray
-from foveate.core.errors import BadOption
 from foveate.ingest.document_task import PartsByTask, PreparedPart, Preparer, Refusal, Task
+from foveate.ingest.process import pickle_for_worker
 from foveate.ingest.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def ray_engine(workers: int | None, address: str | None) -> Engine:
 
 def prepare_on_ray(engine: RayEngine, preparer: Preparer, tasks: Sequence[Task]) -> PartsByTask:
     """The parts of each task, in order. Raises `BadOption` if the preparer cannot be sent."""
-    pickled = _pickle_preparer(preparer)
+    pickled = pickle_for_worker(preparer, "use the local engine")
     batches = (
         TaskBatch(preparer=pickled, tasks=some)
         for some in batch_tasks(tasks, most=engine.batch_size, most_bytes=BATCH_BYTES)
@@ -163,13 +163,3 @@ def _flatten(pieces: Iterable[Piece | FailedTask]) -> Iterator[NumberedPart | Fa
 def _unpickle_part(data: bytes) -> PreparedPart:
     part: PreparedPart = pickle.loads(data)  # noqa: S301 - from a worker of ours
     return part
-
-
-def _pickle_preparer(preparer: Preparer) -> bytes:
-    try:
-        return pickle.dumps(preparer, pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # noqa: BLE001 - whatever the tokenizer's own pickling raises
-        raise BadOption(
-            f"the tokenizer or the embedder cannot be sent to a worker ({error}); "
-            f"use the local engine"
-        ) from None

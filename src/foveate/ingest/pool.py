@@ -17,12 +17,12 @@ from pathlib import Path
 from threading import Condition, Thread
 from typing import IO, cast
 
-from foveate.core.errors import BadOption
 from foveate.ingest.document_task import PartsByTask, PreparedPart, Preparer, Refusal, Task
 from foveate.ingest.process import (
     WorkerFailure,
     format_exit,
     kill,
+    pickle_for_worker,
     receive,
     send,
     start_process,
@@ -143,8 +143,9 @@ def prepare_in_processes(
     Errors of a process are raised where its parts are read. Raises `BadOption` if the tokenizer or
     the embedder cannot be pickled.
     """
-    embedder = b"" if preparer.embedder is None else _pickle(preparer.embedder)
-    greeting = (pickle.dumps(_import_paths()), _pickle(replace(preparer, embedder=None)), embedder)
+    bare = pickle_for_worker(replace(preparer, embedder=None), "use jobs=1")
+    embedder = preparer.embedder and pickle_for_worker(preparer.embedder, "use jobs=1")
+    greeting = (pickle.dumps(_import_paths()), bare, embedder or b"")
     over = OrderedTransfer(len(tasks), ahead=_FILES_AHEAD * jobs, most=_MAX_WAITING_BYTES)
     workers = [_Worker(greeting, tasks, over) for _ in range(min(jobs, len(tasks)))]
     threads = [Thread(target=worker.run, daemon=True) for worker in workers]
@@ -171,16 +172,6 @@ def _unpickle_parts(pieces: Iterator[bytes]) -> Iterator[PreparedPart]:
 def _import_paths() -> list[str]:
     """The module search path without the current folder."""
     return [place for place in sys.path if place and Path(place).is_absolute()]
-
-
-def _pickle(thing: object) -> bytes:
-    try:
-        return pickle.dumps(thing, pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # noqa: BLE001 - whatever the tokenizer's own pickling raises
-        raise BadOption(
-            f"jobs: the tokenizer or the embedder cannot be sent to another process ({error}); "
-            "use jobs=1"
-        ) from None
 
 
 class _WorkerExited(Exception):

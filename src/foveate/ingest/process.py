@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+
+from foveate.core.errors import BadOption
 
 _LENGTH_BYTES = 8
 
@@ -68,6 +71,16 @@ def format_exit(code: int) -> str:
         return signal.Signals(-code).name
     except ValueError:
         return f"exit code {code}"
+
+
+def pickle_for_worker(thing: object, advice: str) -> bytes:
+    """The tokenizer or the embedder, or what holds them. Raises `BadOption` with the advice."""
+    try:
+        return pickle.dumps(thing, pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # noqa: BLE001 - whatever the tokenizer's own pickling raises
+        raise BadOption(
+            f"the tokenizer or the embedder cannot be sent to another process ({error}); {advice}"
+        ) from None
 
 
 def send(pipe: IO[bytes], data: bytes) -> None:

@@ -1,7 +1,7 @@
 """The sandboxed reader, `python -m foveate.ingest.reader LIMITS`.
 
-A request is a line of JSON (`name`, `size`, `passwords`, `images`) and that many bytes; an answer
-is a line of JSON. It ends with its input. Where the system allows, its memory is limited and an
+A request is a line of JSON (`name`, `size`, `options`) and that many bytes; an answer is a line of
+JSON. It ends with its input. Where the system allows, its memory is limited and an
 alarm ends it.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from foveate.core.errors import InvalidRequest
 from foveate.ingest.load import load_in_process
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.limits import Limits, ReadOptions
 from foveate.ingest.process import redirect_stdout
 from foveate.ingest.sandbox import ReaderAnswer, answer_from_parts
 
@@ -39,11 +39,9 @@ def main() -> None:
 
 
 def _load_answer(data: bytes, asked: dict[str, Any], limits: Limits) -> ReaderAnswer:
-    path, passwords = Path(asked["name"]), tuple(asked["passwords"])
+    options = ReadOptions(**asked["options"])
     try:
-        return answer_from_parts(
-            load_in_process(data, path, limits, passwords, images=asked["images"])
-        )
+        return answer_from_parts(load_in_process(data, Path(asked["name"]), limits, options))
     except InvalidRequest as error:
         return {"refused": str(error)}
 

@@ -10,10 +10,11 @@ import errno
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, InvalidRequest
 from foveate.ingest.document_task import (
+    EMBED_BATCH,
     PreparedDocument,
     PreparedPart,
     Refusal,
@@ -24,13 +25,20 @@ from foveate.ingest.document_task import (
 from foveate.ingest.model_enrichment import ModelEnricher
 from foveate.ingest.prepare import content_digest, origin_from_hash, root_from_hash
 from foveate.ingest.walk import Failure, File, Walk
-from foveate.ingest.write_queue import FileDocument, WriteQueue
 from foveate.ports import QUESTIONS, Embedder, Store
 
 _COUNTERS = (
     *("added", "updated", "unchanged", "deleted", "chunks", "renamed", "summarised", "questions"),
 )
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+MAX_CHUNKS, MAX_CHARACTERS = 4_096, 8 << 20
+"""Chunks, and characters of documents, that wait to be written at the most."""
+MODEL_BATCH = 32
+"""Documents that wait for a model at the most, and are written at once: its words are dear."""
+
+FileDocument: TypeAlias = tuple[File, PreparedDocument]
+"""A document and the file that it is from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +91,7 @@ class RunState:
         self._stored_hashes = dict(store.documents())
         _check_roots(walks, self._stored_hashes)
         self._file_by_id: dict[str, str] = {}
-        self._queue = self._new_queue()
+        self._waiting: list[FileDocument] = []
         self._failed = [failure for each in walks for failure in each.failed]
         self._unread_paths = {failure.path for failure in self._failed}
         self._counts = dict.fromkeys(_COUNTERS, 0)
@@ -126,17 +134,18 @@ class RunState:
         if isinstance(part, UnchangedDocument):
             self._counts["unchanged"] += 1
             return
-        self._queue.add(file, self._reuse_vectors(part))
-        if self._queue.is_full():
+        self._waiting.append((file, self._reuse_vectors(part)))
+        if is_full(
+            [waits for _, waits in self._waiting],
+            at_once=self._at_once,
+            describes=self._describe is not None,
+            embeds=self._embedder is not None,
+        ):
             self.flush()
-
-    def _new_queue(self) -> WriteQueue:
-        describes, embeds = self._describe is not None, self._embedder is not None
-        return WriteQueue(at_once=self._at_once, describes=describes, embeds=embeds)
 
     def flush(self) -> None:
         """Write what waits, each document in a transaction of its own, or all in one."""
-        waiting, self._queue = self._queue.parts, self._new_queue()
+        waiting, self._waiting = self._waiting, []
         if not waiting:
             return
         waiting = self._embed_documents(self._describe_documents(waiting))
@@ -295,6 +304,22 @@ class RunState:
     def _record_failure(self, file: File, reason: str) -> None:
         self._failed.append(Failure(path=file.name, reason=reason))
         self._unread_paths.add(file.name)
+
+
+def is_full(
+    waiting: Sequence[PreparedDocument],
+    *,
+    at_once: int,
+    describes: bool = False,
+    embeds: bool = False,
+) -> bool:
+    """Whether enough waits to be written: `at_once` documents, or what a model or memory takes."""
+    bare = sum(len(part.chunks) for part in waiting if embeds and part.vectors is None)
+    chunks = sum(len(part.chunks) for part in waiting)
+    text = sum(len(part.document.text) for part in waiting)
+    if bare >= EMBED_BATCH or chunks >= MAX_CHUNKS or text >= MAX_CHARACTERS:
+        return True
+    return len(waiting) >= (MODEL_BATCH if describes else at_once) and (describes or not bare)
 
 
 def _check_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:

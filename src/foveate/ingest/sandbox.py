@@ -21,7 +21,7 @@ from typing import IO, Any, Literal, Self, TypedDict
 
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.blocks import Rows
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.limits import DEFAULT_OPTIONS, Limits, ReadOptions
 from foveate.ingest.process import format_exit, start_process, wait_for_exit
 from foveate.ports import LoadedDocument, LoadedImage, Section
 
@@ -116,13 +116,10 @@ class Sandbox:
         self._end_process()
 
     def load(
-        self, data: bytes, path: Path, passwords: Sequence[str] = (), *, images: bool = False
+        self, data: bytes, path: Path, options: ReadOptions = DEFAULT_OPTIONS
     ) -> Sequence[LoadedDocument | BadInput]:
-        """The file's documents, with its `images` if they are asked for.
-
-        Raises `BadInput`, also if the reader had to be ended.
-        """
-        asked = {"name": path.name, "passwords": list(passwords), "images": images}
+        """The file's documents. Raises `BadInput`, also if the reader had to be ended."""
+        asked = {"name": path.name, "options": asdict(options)}
         process = self._process = self._process or _start_reader(self.limits)
         overtime: list[bool] = []
 

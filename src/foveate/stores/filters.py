@@ -76,6 +76,22 @@ def encode_fact(key: str, value: str | float) -> str:
     return text if len(text) <= _MAX_FACT_LENGTH else f"#{blake3(text.encode()).hexdigest()}"
 
 
+def parse_filters(where: Mapping[str, Any]) -> Iterator[tuple[str, list[Any], type]]:
+    """Each filter as a column, what it may be, and of which type; metadata as the column `facts`.
+
+    Raises `BadOption`.
+    """
+    for key, wanted in where.items():
+        values = parse_filter_values(key, wanted)
+        if key in TEXT_COLUMNS:
+            yield TEXT_COLUMNS[key], list(map(text_from_value, values)), str
+        elif key in NUMBER_COLUMNS:
+            numbers = map(integer_from_value, values)
+            yield NUMBER_COLUMNS[key], [number for number in numbers if number is not None], int
+        else:
+            yield "facts", [encode_fact(key, value) for value in values], list
+
+
 Condition: TypeAlias = tuple[str, list[Any]]
 """SQL with marks, and what to bind to them."""
 
@@ -109,10 +125,11 @@ def placeholders(values: Iterable[Any]) -> str:
     return ",".join("?" for _ in values)
 
 
-def iter_batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
+def iter_batches(values: Sequence[T], most: int = 0) -> Iterator[Sequence[T]]:
     """So many values at a time as one statement can bind, be they pairs."""
-    for start in range(0, len(values), MAX_BOUND_VALUES):
-        yield values[start : start + MAX_BOUND_VALUES]
+    most = most or MAX_BOUND_VALUES
+    for start in range(0, len(values), most):
+        yield values[start : start + most]
 
 
 def matching(where: Mapping[str, Any]) -> list[Condition]:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
 from foveate.core.types import content_hash
+from foveate.stores import outlines
+from foveate.stores.checksums import checksum
 from foveate.stores.report import Finding, Report
-from foveate.stores.rows import parse_principals
+from foveate.stores.rows import (
+    chunk_checksum,
+    chunk_members,
+    document_member,
+    parse_principals,
+    terms_to_index,
+)
 
 MAX_FINDINGS = 100
 """Findings that a check reports of one part."""
@@ -35,6 +45,8 @@ class Recount(Generic[R]):
     passes: tuple[type[Exception], ...] = ()
     states: dict[R, bytes] = field(default_factory=dict)
     figures: dict[R, list[int]] = field(default_factory=dict)
+    documents: int = 0
+    chunks: int = 0
 
     def take(self, part: str, findings: Iterable[str]) -> None:
         """Take findings down, not too many of a part; that something cannot be read is one."""
@@ -50,12 +62,36 @@ class Recount(Generic[R]):
             what = f"holds a value that was not put there: {error}"
             self.found.append(Finding(part=part, what=what))
 
-    def report(self, documents: int, chunks: int, embedder: str) -> Report:
+    def report(self, embedder: str) -> Report:
         """All findings, and the state root of the rows."""
-        root = state_hash(combine_states(self.states.values()), embedder=embedder)
         return Report(
-            documents=documents, chunks=chunks, state_root=root, findings=tuple(self.found)
+            documents=self.documents,
+            chunks=self.chunks,
+            state_root=state_hash(combine_states(self.states.values()), embedder=embedder),
+            findings=tuple(self.found),
         )
+
+    def check_document(
+        self: Recount[int],
+        row: dict[str, Any],
+        chunks: Sequence[dict[str, Any]],
+        scanned: Mapping[int, tuple[int, int, bytes]],
+        outline: Sequence[Any] | None,
+    ) -> dict[int, list[str]]:
+        """Compare one document with all that is derived; its chunks' terms, by row id.
+
+        `scanned`: of a chunk, what searches read: audience, number of terms, vector.
+        """
+        terms = {chunk["id"]: terms_to_index(chunk) for chunk in chunks}
+        self.take("rows", text_findings(row, row["text"], chunks))
+        self.take("rows", self.audience_findings(row, chunks))
+        self.take("vectors", _scan_findings(chunks, scanned, terms))
+        self.take("checksums", _checksum_findings(row, chunks, scanned, outline))
+        self.add([document_member(row)], 0)
+        self.add(chunk_members(row, chunks), 1)
+        self.documents += 1
+        self.chunks += len(chunks)
+        return terms
 
     def member_findings(
         self, members: Iterable[tuple[str, R]], decode: Callable[[str], str] = str
@@ -96,6 +132,55 @@ class Recount(Generic[R]):
             yield f"the state of what {principals} may read is not that of the rows"
         if figures != (expected := self.figures.get(reader, [0] * self.width)):
             yield f"what {principals} may read is counted as {figures}, not {expected}"
+
+
+def _scan_findings(
+    chunks: Iterable[Mapping[str, Any]],
+    scanned: Mapping[int, tuple[Any, int, bytes]],
+    terms: Mapping[int, Sequence[str]],
+) -> Iterator[str]:
+    for chunk in chunks:
+        number, name = chunk["id"], chunk["chunk_id"]
+        if number not in scanned:
+            yield f"chunk {name!r} is not there for searches"
+            continue
+        audience, length, _ = scanned[number]
+        if audience != chunk["audience"]:
+            yield f"chunk {name!r} is searched for other readers than its own"
+        if length != len(terms[number]):
+            yield f"chunk {name!r} has {len(terms[number])} terms, not {length}"
+
+
+def _checksum_findings(
+    row: Mapping[str, Any],
+    chunks: Iterable[Mapping[str, Any]],
+    scanned: Mapping[int, tuple[Any, int, bytes]],
+    outline: Sequence[Any] | None,
+) -> Iterator[str]:
+    number, name = row["id"], row["document_id"]
+    _, _, places, noted, row_noted = outline or (0, "", b"", 0, 0)
+    if outlines.row_checksum(number, row) != row_noted:
+        yield f"document {name!r} is not as it was written"
+    found = sorted((chunk["sequence"], chunk["id"], chunk["audience"]) for chunk in chunks)
+    same = checksum((number, name, places)) == noted
+    if not same or sorted(outlines.decode_places(places)) != found:
+        yield f"document {name!r}: its chunks are not where they were put"
+    for chunk in chunks:
+        _, _, vector = scanned.get(chunk["id"], (0, 0, b""))
+        if chunk_checksum(chunk["id"], row, chunk, vector) != chunk["checksum"]:
+            yield f"chunk {chunk['chunk_id']!r} is not as it was written"
+
+
+def mix_places(*columns: Any) -> Any:
+    """A number of 64 bits for each place, by all that is said of it; to be added up by term."""
+    mixed = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        mixed = (mixed ^ column.astype(np.uint64)) * _FACTOR
+        mixed ^= mixed >> np.uint64(29)
+    return mixed * _FACTOR
+
+
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 def text_findings(

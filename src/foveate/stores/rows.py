@@ -162,22 +162,19 @@ def chunk_checksum(
     return checksum((number, *(row[field] for field in HANDED_OUT), vector, chunk["audience"]))
 
 
-def key_checksum(number: int, document: Mapping[str, Any], chunk: Mapping[str, Any]) -> int:
-    """Of what decides between equal scores, as it is read."""
-    place = chunk["byte_offset"] or 0
-    return checksum((number, document["source"], chunk["sequence"], place, chunk["chunk_id"]))
-
-
 def parse_principals(principals: str) -> list[str]:
     """The principals of an audience, from their sorted JSON."""
     return list(json.loads(principals))
 
 
 def chunks_from_rows(rows: Iterable[Sequence[Any]]) -> dict[int, Chunk]:
-    """Rows of `CHUNK_COLUMNS` and a vector as row id → chunk, unchecked, with unit embeddings."""
+    """Rows of `CHUNK_COLUMNS` and a vector as row id → chunk, with unit embeddings.
+
+    Raises for a text that is not that of its hash: a chunk makes its own.
+    """
     found = list(rows)
     vectors = unit_vectors([row[19] for row in found])
-    return {
+    made = {
         row[0]: Chunk(
             id=row[1],
             document_id=row[2],
@@ -195,12 +192,14 @@ def chunks_from_rows(rows: Iterable[Sequence[Any]]) -> dict[int, Chunk]:
             modified_at=datetime.fromisoformat(row[14]) if row[14] else None,
             principals=() if row[15] == "[]" else tuple(json.loads(row[15])),
             metadata={} if row[16] == "{}" else json.loads(row[16]),
-            content_hash=row[17],
             text=row[18],
             embedding=vector,
         )
         for row, vector in zip(found, vectors, strict=True)
     }
+    if any(made[row[0]].content_hash != row[17] for row in found):
+        raise damage("a chunk is not as it was written")
+    return made
 
 
 def document_from_row(row: Mapping[str, Any]) -> Document:

@@ -6,7 +6,7 @@ negative); k1 = 1.2, b = 0.75.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 from typing import Any, TypeAlias
 
@@ -37,6 +37,26 @@ def decode_places(places: Any) -> tuple[Any, Any]:
     [[7, 9], [2, 65535]]
     """
     return places >> 16, (places & MAX_COUNT).astype(np.uint16)
+
+
+def group_terms(texts: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any, Any]:
+    """The terms of texts, each once, ascending; and where they are, in the order of the terms.
+
+    For each term in each text that holds it: the numbers of the two, and how often it does.
+
+    >>> terms, *places = group_terms([["b", "a", "b"], ["b"]])
+    >>> terms, *(column.tolist() for column in places)
+    (['a', 'b'], [0, 1, 1], [0, 0, 1], [1, 2, 1])
+    """
+    numbers: dict[str, int] = {}
+    flat = [numbers.setdefault(term, len(numbers)) for text in texts for term in text]
+    terms = sorted(numbers)
+    rank = np.empty(len(terms), dtype=np.int64)
+    rank[np.array([numbers[term] for term in terms], dtype=np.int64)] = np.arange(len(terms))
+    owners = np.repeat(np.arange(len(texts)), np.array([len(text) for text in texts], np.int64))
+    pairs = rank[np.array(flat, dtype=np.int64)] << 32 | owners
+    pairs, counts = np.unique(pairs, return_counts=True)
+    return terms, pairs >> 32, pairs & 0xFFFFFFFF, np.minimum(counts, MAX_COUNT)
 
 
 def bm25_scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, words: int) -> Any:
@@ -173,3 +193,59 @@ def search_result(
         index=index,
         state_root=state_root,
     )
+
+
+_SLICE = 1_024
+"""Chunks that are read together, of which more may tie for a place than memory should hold."""
+
+
+def combine_legs(
+    close: Any,
+    hits: Any,
+    scores: Any,
+    *,
+    cosines: Callable[[Any], Any] | None,
+    load: Callable[[Any], Iterable[Chunk]],
+    depth: int,
+    limit: int,
+    index: str,
+    state_root: str,
+) -> SearchResult:
+    """The answer from the rows of both legs, which are positions.
+
+    `scores`: BM25 of every row, None without words. `cosines`: those of rows, None without a
+    vector. `load`: the chunks of rows.
+    """
+    rows = np.union1d(close, hits)
+    cosine = cosines(rows) if cosines is not None else None
+    bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
+    keys: dict[int, SortKey] = {}
+    chunks: dict[int, Chunk] = {}
+    for start in range(0, len(rows), _SLICE):
+        some = rows[start : start + _SLICE]
+        chunks = dict(zip(some.tolist(), load(some), strict=True))
+        keys |= sort_keys(chunks)
+    near = np.isin(rows, close)
+    semantic = best_keys(close, keys, cosine[near], depth) if cosine is not None else []
+    words = best_keys(hits, keys, bm25[np.isin(rows, hits)], depth)
+    fused = fuse(semantic, words, limit)
+    if len(rows) > _SLICE:
+        best = np.array([row for row, _ in fused], dtype=np.int64)
+        chunks = dict(zip(best.tolist(), load(best), strict=True))
+    return search_result(
+        fused,
+        chunks,
+        None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
+        dict(zip(rows.tolist(), bm25.tolist(), strict=True)),
+        lexical_matches=len(words),
+        index=index,
+        state_root=state_root,
+    )
+
+
+def sort_keys(chunks: Mapping[int, Chunk]) -> dict[int, SortKey]:
+    """By row, what decides between equal scores."""
+    return {
+        row: (chunk.source, chunk.sequence, chunk.byte_offset or 0, chunk.id, row)
+        for row, chunk in chunks.items()
+    }

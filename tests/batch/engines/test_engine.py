@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import fleet_tasks
+from foveate.batch.engines import open_engine
 from foveate.batch.engines.engine import (
     TASKS_PER_WORKER,
     SequentialEngine,
     open_process_pool,
 )
-from foveate.batch.engines.open import open_engine
 from foveate.core.errors import BadOption, ExternalError, UnknownName
 from source_tree import PACKAGE
 

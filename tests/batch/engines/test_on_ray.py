@@ -14,9 +14,9 @@ import pytest
 import fleet_tasks
 from command_line import CHUNKS, QUERY, jsonl
 from documents import SMALL
+from foveate.batch.engines import open_engine
 from foveate.batch.engines.engine import TASKS_PER_WORKER, FailedTask
 from foveate.batch.engines.on_ray import open_ray
-from foveate.batch.engines.open import open_engine
 from foveate.batch.engines.tasks import RETRIES
 from foveate.cli import main
 from foveate.core.errors import BadOption, ExternalError
@@ -382,7 +382,7 @@ def test_what_cannot_be_sent_is_refused(ray):
     )
     preparer = Preparer(settings=settings, tokenizer=lambda: None, limits=Limits())
 
-    with pytest.raises(BadOption, match="cannot be sent to a worker"):
+    with pytest.raises(BadOption, match="cannot be sent to another process"):
         list(prepare_on_ray(ray, preparer, [Task(file=File(name="a", path=Path("a"), root=""))]))
 
 

@@ -55,6 +55,12 @@ def test_a_query_finds_what_holds_it(text: str):
     assert terms == sorted(set(terms))
 
 
+@given(st.text(st.characters(max_codepoint=0x7F), max_size=200))
+def test_a_sign_beyond_ascii_changes_no_other_term(text: str):
+    """T4: a text of ASCII has the terms that it has beside a sign which is no word."""
+    assert document_terms(text) == document_terms(f"{text} \u2020")
+
+
 @given(st.text(max_size=60))
 def test_terms_do_not_depend_on_case_or_composition(text: str):
     """T4: no term holds an upper-case letter, white space or nothing at all."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, DEFAULT_OPTIONS, Limits, ReadOptions
 
 if TYPE_CHECKING:
     from foveate.ports import Loader
@@ -63,15 +63,9 @@ def is_text(kind: str) -> bool:
 
 
 def loader_for(
-    path: Path,
-    limits: Limits = DEFAULT_LIMITS,
-    passwords: Sequence[str] = (),
-    *,
-    images: bool = False,
+    path: Path, limits: Limits = DEFAULT_LIMITS, options: ReadOptions = DEFAULT_OPTIONS
 ) -> Loader | None:
-    """The loader for the file's suffix, or None. `passwords`: of PDF files.
-
-    `images`: whether images are read too, where the format's loader can.
+    """The loader for the file's suffix, or None.
 
     >>> loader_for(Path("README.MD")).__name__, loader_for(Path("photo.png"))
     ('load_markdown', None)
@@ -82,16 +76,16 @@ def loader_for(
     module = import_module(f"{__name__}.{_MODULES.get(kind, kind)}")
     loader: Any = getattr(module, f"load_{kind}")
     if kind == "eml":
-        inner = partial(_attachment_loader, limits=limits, passwords=passwords)
+        inner = partial(_attachment_loader, limits=limits, options=replace(options, images=False))
         return partial(loader, limits=limits, loader_for=inner)
     if kind == "pdf":
-        loader = partial(loader, passwords=passwords)
-    if images and kind in _WITH_IMAGES:
+        loader = partial(loader, passwords=options.passwords)
+    if options.images and kind in _WITH_IMAGES:
         loader = partial(loader, images=True)
     found: Loader = partial(loader, limits=limits) if is_sandboxed(kind) else loader
     return found
 
 
-def _attachment_loader(path: Path, limits: Limits, passwords: Sequence[str]) -> Loader | None:
+def _attachment_loader(path: Path, limits: Limits, options: ReadOptions) -> Loader | None:
     """The loader for an attachment; none for a mail, so that nesting ends."""
-    return None if format_from_path(path) == "eml" else loader_for(path, limits, passwords)
+    return None if format_from_path(path) == "eml" else loader_for(path, limits, options)

@@ -77,9 +77,8 @@ class Archive:
         """The references of a part: (kind, part's name) by id; external ones are left out."""
         folder, name = posixpath.split(part)
         found: dict[str, tuple[str, str]] = {}
-        for kind, element, given in self.events(f"{folder}/_rels/{name}.rels".lstrip("/")):
-            inside = given.get("TargetMode") != "External"
-            if inside and (kind, element) == ("start", "Relationship"):
+        for element, given in self.starts(f"{folder}/_rels/{name}.rels".lstrip("/")):
+            if element == "Relationship" and given.get("TargetMode") != "External":
                 target = posixpath.normpath(posixpath.join("/", folder, given.get("Target", "")))
                 relation = given.get("Type", "").rpartition("/")[2]
                 found[given.get("Id", "")] = (relation, target.lstrip("/"))
@@ -89,6 +88,10 @@ class Archive:
         """The part of this kind that a part refers to, or empty."""
         kin = self.relations(part).values()
         return next((target for kind, target in kin if kind == relation), "")
+
+    def starts(self, part: str) -> Iterator[tuple[str, dict[str, str]]]:
+        """The elements of a part with their attributes, in the order in which they begin."""
+        return ((name, given) for kind, name, given in self.events(part) if kind == "start")
 
     def events(self, part: str) -> Iterator[Event]:
         """The elements and texts of a part in order; empty if there is no such part.

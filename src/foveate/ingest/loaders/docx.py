@@ -34,9 +34,7 @@ def read_styles(archive: Archive, part: str) -> dict[str, Style]:
     """The paragraph styles by id, each with what it takes over from the one it is based on."""
     found: dict[str, Style] = {}
     style = Style()
-    for kind, name, given in archive.events(part):
-        if kind != "start":
-            continue
+    for name, given in archive.starts(part):
         value = given.get("val", "")
         if name == "style":
             style = found[given.get("styleId", "")] = Style()
@@ -94,10 +92,8 @@ def read_numbering(archive: Archive, part: str) -> Numbering:
     kind_of: dict[str, str] = {}
     abstract = number = ""
     depth = 0
-    for kind, name, given in archive.events(part):
+    for name, given in archive.starts(part):
         value = given.get("val", "")
-        if kind != "start":
-            continue
         if name == "abstractNum":
             abstract = given.get("abstractNumId", "")
         elif name == "lvl":

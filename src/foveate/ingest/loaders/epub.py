@@ -54,8 +54,8 @@ def _add_chapter(data: bytes, blocks: Blocks) -> None:
 
 
 def _package_part(archive: Archive) -> str:
-    for kind, name, given in archive.events("META-INF/container.xml"):
-        if kind == "start" and name == "rootfile" and archive.has(given.get("full-path", "")):
+    for name, given in archive.starts("META-INF/container.xml"):
+        if name == "rootfile" and archive.has(given.get("full-path", "")):
             return given["full-path"]
     raise BadInput("a zip archive, but not an EPUB book: it names no package")
 
@@ -97,6 +97,6 @@ def _encrypted_parts(archive: Archive) -> frozenset[str]:
     """The parts that need a key; fonts, which are often hidden, among them."""
     return frozenset(
         unquote(given.get("URI", ""))
-        for kind, name, given in archive.events("META-INF/encryption.xml")
-        if kind == "start" and name == "CipherReference"
+        for name, given in archive.starts("META-INF/encryption.xml")
+        if name == "CipherReference"
     )

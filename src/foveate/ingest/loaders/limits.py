@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from foveate.core.errors import BadInput, BadOption
 
@@ -63,3 +63,19 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """`encoding`: of texts that are neither UTF-8 nor marked, and declare none.
+
+    `images`: whether images of PDF, Word and PowerPoint files are read too.
+    `passwords`: tried in order on PDF files that need one; they are neither stored nor shown.
+    """
+
+    encoding: str = ""
+    passwords: tuple[str, ...] = field(default=(), repr=False)
+    images: bool = False
+
+
+DEFAULT_OPTIONS = ReadOptions()

@@ -49,16 +49,11 @@ def load_ods(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tup
 
 def _open(data: bytes, limits: Limits, kind: str, what: str) -> Archive:
     archive = Archive(data, limits)
-    for event, name, _ in archive.events("META-INF/manifest.xml"):
-        if event == "start" and name == "encryption-data":
-            raise BadInput("encrypted: save it without a password")
-    inside = ""
-    for event, name, _ in archive.events(_CONTENT):
-        if inside == "body" and event == "start":
-            if name == kind:
-                return archive
-            break
-        inside = name if event == "start" else inside
+    if any(name == "encryption-data" for name, _ in archive.starts("META-INF/manifest.xml")):
+        raise BadInput("encrypted: save it without a password")
+    names = (name for name, _ in archive.starts(_CONTENT))
+    if "body" in names and next(names, "") == kind:
+        return archive
     raise BadInput(f"a zip archive, but not {what}; give it the right suffix")
 
 

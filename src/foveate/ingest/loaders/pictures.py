@@ -51,12 +51,12 @@ def drawn_images(archive: Archive, part: str) -> Iterator[tuple[str, str]]:
     """The name and the alternative text of each image that a part of an Office file shows."""
     known = archive.relations(part)
     around = caption = ""  # Word says it of the drawing, PowerPoint of the picture in it
-    for kind, name, given in archive.events(part):
-        if (kind, name) == ("start", "docPr"):
+    for name, given in archive.starts(part):
+        if name == "docPr":
             around = given.get("descr", "")
-        elif (kind, name) == ("start", "cNvPr"):
+        elif name == "cNvPr":
             caption = given.get("descr", "") or around
-        elif (kind, name) == ("start", "blip"):
+        elif name == "blip":
             _, target = known.get(given.get("r:embed", ""), ("", ""))
             if archive.has(target):
                 yield target, caption

@@ -50,8 +50,8 @@ def _slide_parts(archive: Archive, part: str) -> list[str]:
     known = archive.relations(part)
     return [
         known.get(given.get("r:id", ""), ("", ""))[1]
-        for kind, name, given in archive.events(part)
-        if (kind, name) == ("start", "sldId")
+        for name, given in archive.starts(part)
+        if name == "sldId"
     ]
 
 

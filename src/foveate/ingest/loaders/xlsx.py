@@ -179,8 +179,8 @@ def _visible_sheets(archive: Archive, part: str) -> Iterator[tuple[str, str]]:
     """The names and parts of the sheets that are shown, in their order, each part once."""
     known = archive.relations(part)
     seen: set[str] = set()
-    for kind, name, given in archive.events(part):
-        if kind == "start" and name == "sheet" and given.get("state", "visible") == "visible":
+    for name, given in archive.starts(part):
+        if name == "sheet" and given.get("state", "visible") == "visible":
             relation, target = known.get(given.get("r:id", ""), ("", ""))
             if relation == "worksheet" and target not in seen:
                 seen.add(target)
@@ -188,5 +188,5 @@ def _visible_sheets(archive: Archive, part: str) -> Iterator[tuple[str, str]]:
 
 
 def _has_1904_dates(archive: Archive, part: str) -> bool:
-    given = (g for kind, name, g in archive.events(part) if (kind, name) == ("start", "workbookPr"))
+    given = (given for name, given in archive.starts(part) if name == "workbookPr")
     return any(each.get("date1904") in ("1", "true") for each in given)

@@ -47,7 +47,9 @@ def check(place: Location, now: Snapshot, *, embedder: str, dimensions: int) -> 
     }
     for name, findings in found.items():
         books.readers.take(name, _readable(place, findings))
-    return books.readers.report(len(books.documents), books.chunk_ids.total(), embedder)
+    books.readers.documents = len(books.documents)
+    books.readers.chunks = books.chunk_ids.total()
+    return books.readers.report(embedder)
 
 
 def _readable(place: Location, findings: Iterator[str]) -> Iterator[str]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import random
 import secrets
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import Any, TypeVar
+from typing import Any
 
 import lance
 
 from foveate.core.errors import BadInput, ExternalError
+from foveate.stores.filters import iter_batches
 from foveate.stores.lance import files
 from foveate.stores.lance import part as parts_
 from foveate.stores.lance.files import Snapshot
@@ -38,11 +39,6 @@ from foveate.stores.lance.schema import (
 )
 from foveate.stores.prepared import duplicate_id_error
 from foveate.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS
-
-T = TypeVar("T")
-
-MAX_CONDITION_VALUES = 10_000
-"""So many values in one condition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +70,6 @@ class CommitPlan:
     removed: Sequence[int] = ()
     updated: Sequence[Any] = ()
     added: Sequence[str] = ()
-
-
-def iter_batches(values: Sequence[T], most: int = MAX_CONDITION_VALUES) -> Iterator[Sequence[T]]:
-    """So many values at a time as a condition holds."""
-    for start in range(0, len(values), most):
-        yield values[start : start + most]
 
 
 def find_removed_rows(snapshot: Snapshot, names: Collection[str]) -> RemovedRows:

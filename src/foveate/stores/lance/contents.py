@@ -16,15 +16,15 @@ import pyarrow as pa
 from foveate.core.checks import is_encodable
 from foveate.ports import Document
 from foveate.stores.checksums import checksum
+from foveate.stores.filters import iter_batches
 from foveate.stores.lance import schema
-from foveate.stores.lance.commit import iter_batches
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import in_condition, quote_literal
 from foveate.stores.lance.location import Location
 from foveate.stores.lance.scan import Scan
 from foveate.stores.lance.schema import DOCUMENT_COLUMNS, VERSION
 from foveate.stores.report import Stats
-from foveate.stores.rows import DOCUMENT_FIELDS, document_from_row, textless_document_from_row
+from foveate.stores.rows import DOCUMENT_FIELDS, textless_document_from_row, with_text
 
 _MAX_LISTED_HASHES = 1_000
 """Beyond so many hashes all rows of their space are read, which is cheaper than a long list."""
@@ -196,7 +196,7 @@ def load_document(snapshot: Snapshot, name: str, audiences: Sequence[int]) -> Do
     if hidden is not None and hidden.num_rows:
         return None
     row = found.to_pylist()[0]
-    return document_from_row({**row, "text": row["packed"]})
+    return with_text(row, row["packed"])
 
 
 def list_documents(

@@ -9,14 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from foveate.core.checks import is_encodable
-from foveate.stores.filters import (
-    NUMBER_COLUMNS,
-    TEXT_COLUMNS,
-    encode_fact,
-    integer_from_value,
-    parse_filter_values,
-    text_from_value,
-)
+from foveate.stores.filters import parse_filters
 
 
 def quote_literal(value: str) -> str:
@@ -37,15 +30,11 @@ def in_condition(column: str, values: Iterable[str | int]) -> str:
 def where_condition(where: Mapping[str, Any]) -> str:
     """All of `where`, over a chunk's columns; raises `BadOption`."""
     parts: list[str] = []
-    for key, wanted in where.items():
-        values = parse_filter_values(key, wanted)
-        if key in TEXT_COLUMNS:
-            column = TEXT_COLUMNS[key].partition(".")[2]
-            parts.append(in_condition(column, map(text_from_value, values)))
-        elif key in NUMBER_COLUMNS:
-            numbers = [n for n in map(integer_from_value, values) if n is not None]
-            parts.append(in_condition(f"`{key}`", numbers))
-        else:
-            said = ", ".join(quote_literal(encode_fact(key, value)) for value in values)
+    for column, values, kind in parse_filters(where):
+        name = column.rpartition(".")[2].strip('"')
+        if kind is list:
+            said = ", ".join(map(quote_literal, values))
             parts.append(f"array_has_any(labels, [{said}])" if said else "false")
+        else:
+            parts.append(in_condition(name if kind is str else f"`{name}`", values))
     return " AND ".join(f"({part})" for part in parts)

@@ -13,23 +13,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from foveate.stores.lance.schema import LOCAL_BITS, build_table, column_types
-from foveate.stores.scoring import decode_places, encode_places
+from foveate.stores.scoring import decode_places, encode_places, group_terms
 
 LOCAL_MASK = (1 << LOCAL_BITS) - 1
 
 
 def build_postings(dimensions: int, segment: int, terms: Sequence[Sequence[str]]) -> Any:
     """Each chunk's terms → the table of the segment's postings, by term."""
-    numbers: dict[str, int] = {}
-    flat = [numbers.setdefault(term, len(numbers)) for chunk in terms for term in chunk]
-    owner = np.repeat(np.arange(len(terms)), [len(chunk) for chunk in terms])
-    names = sorted(numbers)
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[[numbers[name] for name in names]] = np.arange(len(names))
-    keys = (rank[np.array(flat, dtype=np.int64)] << 32) | owner if flat else np.zeros(0, np.int64)
-    pairs, counts = np.unique(keys, return_counts=True)
-    places = encode_places(pairs & 0xFFFFFFFF, counts)
-    return _posting_table(dimensions, segment, pa.array(names, pa.string()), pairs >> 32, places)
+    names, term, place, counts = group_terms(terms)
+    places = encode_places(place, counts)
+    return _posting_table(dimensions, segment, pa.array(names, pa.string()), term, places)
 
 
 def read_places(column: Any) -> tuple[Any, Any]:

@@ -7,13 +7,13 @@ stay in the store.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from threading import Lock, RLock
+from dataclasses import dataclass
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from foveate.stores.int8 import ScannedRows, inverse_norms
+from foveate.stores.int8 import ScannedRows, cache_for, inverse_norms
 from foveate.stores.lance import files
 from foveate.stores.lance.files import Snapshot, load_snapshot
 from foveate.stores.lance.location import Location, convert_engine_errors
@@ -42,18 +42,15 @@ class Scan(ScannedRows):
     """All chunks of a version, ordered by key, with `audiences` as positions in `numbers`.
 
     `vectors` is None if they stay in the store. `fragments`: segment → the fragment of its chunks.
-    `lock` is held while cached postings and views change.
     """
 
     numbers: Any  # int64, ascending
     fragments: Mapping[int, int]
-    lock: Lock = field(default_factory=Lock)
 
     def view(self, audiences: Sequence[int]) -> View:
         """What these audiences may read."""
         mine = np.flatnonzero(np.isin(self.numbers, np.array(audiences, dtype=np.int64)))
-        with self.lock:
-            return view_for_audiences(self, mine.tolist())
+        return view_for_audiences(self, mine.tolist())
 
     def addresses(self, positions: Any) -> Any:
         """Lance's row addresses: the file, and the place in it, which is the key's low part."""
@@ -119,6 +116,7 @@ class ScanReader:
             inverse=inverse_norms(joined.norms),
             vectors=joined.vectors,
             fragments={number: fragment.fragment_id for number, fragment in files.items()},
+            cache=cache_for(len(joined.keys)),
         )
 
     def _share_arrays(self, joined: FileRows, fragments: Iterable[Any]) -> None:

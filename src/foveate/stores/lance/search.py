@@ -20,9 +20,9 @@ from foveate.core.state import state_hash
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Chunk, Vector
 from foveate.ports import SearchResult
+from foveate.stores.filters import iter_batches
 from foveate.stores.int8 import cosine_similarities, cosines, nearest, quantise_query
 from foveate.stores.lance import labels
-from foveate.stores.lance.commit import iter_batches
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import in_condition
 from foveate.stores.lance.postings import read_places
@@ -32,24 +32,20 @@ from foveate.stores.lexical import View, bm25, read_through_cache
 from foveate.stores.outlines import is_near
 from foveate.stores.rows import HANDED_OUT, chunks_from_rows
 from foveate.stores.scoring import (
-    SortKey,
-    best_keys,
     best_matches,
     best_positions,
     check_limits,
+    combine_legs,
     decode_places,
-    fuse,
-    search_result,
 )
 
 
 def lexical_scores(snapshot: Snapshot, scan: Scan, terms: Sequence[str], view: View) -> Any:
     """BM25 of every row, by position; statistics are of what the view holds alone."""
-    with scan.lock:
-        found = read_through_cache(
-            scan, terms, lambda missing: _read_postings(snapshot, scan, missing)
-        )
-        return bm25(found, view)
+    return bm25(
+        read_through_cache(scan, terms, lambda missing: _read_postings(snapshot, scan, missing)),
+        view,
+    )
 
 
 def _read_postings(snapshot: Snapshot, scan: Scan, terms: Sequence[str]) -> list[tuple[Any, Any]]:
@@ -77,8 +73,6 @@ _PROBES = 64
 _BLOCK = 65_536
 _MAX_INT64 = 2**63 - 1
 VECTOR_INDEX = "vector_idx"
-
-_KEY_COLUMNS = ("source", "sequence", "byte_offset", "chunk_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -129,29 +123,15 @@ def hybrid_search(
     terms = query_terms(query)
     scores = lexical_scores(ground.snapshot, ground.scan, terms, view) if terms else None
     hits = best_matches(scores, wanted, depth)
-    rows = np.union1d(close, hits)
-    cosine = ground.cosines(aim, rows) if aim is not None else None
-    bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
-    # Rows that are few are read once, with all that may be shown of them.
     columns = [*HANDED_OUT, "vector"] if ground.dimensions else list(HANDED_OUT)
-    whole = len(rows) <= 4 * depth
-    table: Any = ground.take_rows(rows, columns if whole else _KEY_COLUMNS) if len(rows) else None
-    keys = _sort_keys(rows, table)
-    near = np.isin(rows, close)
-    semantic = best_keys(close, keys, cosine[near], depth) if cosine is not None else []
-    words = best_keys(hits, keys, bm25[np.isin(rows, hits)], depth)
-    fused = fuse(semantic, words, limit)
-    at = np.searchsorted(rows, np.array([row for row, _ in fused], dtype=np.int64)).tolist()
-    chunks: list[Chunk] = []
-    if at:
-        found = table.take(at) if whole else ground.take_rows(rows[at], columns)
-        chunks = _build_chunks(found, ground.dimensions)
-    return search_result(
-        fused,
-        dict(zip(rows[at].tolist(), chunks, strict=True)),
-        None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
-        dict(zip(rows.tolist(), bm25.tolist(), strict=True)),
-        lexical_matches=len(words),
+    return combine_legs(
+        close,
+        hits,
+        scores,
+        cosines=None if aim is None else lambda rows: ground.cosines(aim, rows),
+        load=lambda rows: _build_chunks(ground.take_rows(rows, columns), ground.dimensions),
+        depth=depth,
+        limit=limit,
         index=index,
         state_root=state_hash(ground.snapshot.head.state(audiences), embedder=embedder),
     )
@@ -215,17 +195,6 @@ def _vector_index(snapshot: Snapshot) -> str:
             parts = sorted(str(one.uuid) for one in index.segments)
             return f"lance ivf_rq {blake3(' '.join(parts).encode()).hexdigest()[:16]}"
     return ""
-
-
-def _sort_keys(rows: Any, table: Any) -> dict[int, SortKey]:
-    """By position; `table`: the key columns of the rows, None without rows."""
-    if table is None:
-        return {}
-    columns = [table.column(name).to_pylist() for name in _KEY_COLUMNS]
-    return {
-        row: (source, sequence, offset or 0, name, row)
-        for row, source, sequence, offset, name in zip(rows.tolist(), *columns, strict=True)
-    }
 
 
 def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:

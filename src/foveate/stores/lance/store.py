@@ -13,10 +13,11 @@ from threading import RLock
 from typing import Any, Self
 
 from foveate.core.checks import is_encodable
-from foveate.core.errors import BadOption, ExternalError
+from foveate.core.errors import ExternalError
 from foveate.core.state import state_hash
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
+from foveate.stores.filters import iter_batches
 from foveate.stores.lance import commit, compaction, contents, files, part, schema, search
 from foveate.stores.lance.batch import Batch
 from foveate.stores.lance.check import check
@@ -26,13 +27,12 @@ from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.location import convert_engine_errors, parse_location
 from foveate.stores.lance.part import Part
 from foveate.stores.lance.scan import ScanReader, Versions
+from foveate.stores.outlines import wanted_places
 from foveate.stores.prepared import PreparedDocument
 from foveate.stores.report import Report, Stats
 
 EXACT = 1_000_000
 """Up to so many chunks every vector is compared."""
-
-_PLACES = 10_000
 
 
 class LanceStore:
@@ -210,15 +210,13 @@ class LanceStore:
         self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
     ) -> list[Chunk]:
         """Chunks within `window` of (document id, sequence) places, by document and sequence."""
-        if window < 0:
-            raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
-        asked = sorted({place for place in places if is_encodable(place[0])})
+        asked = wanted_places(places, window, is_encodable)
         if not asked:
             return []
         found: dict[str, Chunk] = {}
         with self._current() as now:
             audiences = now.head.audiences_for(principals)
-            for some in commit.iter_batches(asked, _PLACES):
+            for some in iter_batches(asked):
                 near = search.load_neighbours(now, self.dimensions, some, window, audiences)
                 found.update((chunk.id, chunk) for chunk in near)
         return sorted(found.values(), key=attrgetter("document_id", "sequence", "id"))

@@ -11,26 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from foveate.stores import outlines
 from foveate.stores.checksums import MASK, StoreDamaged, checksum
 from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
 from foveate.stores.postgres import checksums, half_vectors, postings
 from foveate.stores.postgres.filters import FILTER_ROWS
-from foveate.stores.postgres.postings import verified
 from foveate.stores.postgres.schema import principals_digest
 from foveate.stores.postgres.statements import Rows, Statement, StatementFlow, StoreContext
-from foveate.stores.recount import Recount, text_findings
+from foveate.stores.recount import Recount, mix_places
 from foveate.stores.report import Report
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
-    chunk_checksum,
-    chunk_members,
-    document_member,
-    key_checksum,
     quote_columns,
-    terms_to_index,
 )
 
 _PAGE = 1000
@@ -46,8 +39,8 @@ _COPIES = (
 )
 
 
-def _find_damage(store: StoreContext, rows_found: list[str]) -> StatementFlow[list[str]]:
-    """All that is not as it was written, `rows_found` of documents and chunks among it."""
+def _find_damage(store: StoreContext) -> StatementFlow[list[str]]:
+    """What is not as it was written beside documents and chunks."""
     found: list[str] = []
     for what, one, other in _COPIES:
         query = store.sql(f"({one} EXCEPT {other}) UNION ALL ({other} EXCEPT {one}) LIMIT 1")
@@ -64,48 +57,26 @@ def _find_damage(store: StoreContext, rows_found: list[str]) -> StatementFlow[li
         checksums.refuse_other(compared, rows)
     except StoreDamaged as error:
         found.append(str(error))
-    found += rows_found
-    for query, check in ((_TERMS, _check_term_rows), (_COUNTS, _check_count_rows)):
-        last: list[Any] = []
-        while True:
-            after = "WHERE k > %s" if last else ""
-            page = f"SELECT * FROM ({query}) AS x {after} ORDER BY k LIMIT {_PAGE}"
-            (rows,) = yield [Statement(store.sql(page), last)]
-            if not rows:
-                break
-            last = [rows[-1][0]]
-            found += list(check(rows))
-    return found
-
-
-_TERMS = (
-    "SELECT w.term AS k, sum(w.checksum) AS noted, (SELECT coalesce(string_agg(p.places, "
-    "''::bytea), ''::bytea) FROM {s}.postings AS p WHERE p.term = w.term) AS places "
-    "FROM (SELECT term, checksum FROM {s}.terms UNION ALL SELECT DISTINCT term, 0::bigint "
-    "FROM {s}.postings) AS w GROUP BY w.term"
-)
-_COUNTS = "SELECT fingerprint || hash AS k, fingerprint, hash, tokens, checksum FROM {s}.counts"
-
-
-def _check_term_rows(rows: Rows) -> Iterator[str]:
-    for term, noted, places in rows:
-        try:
-            verified(term, places, int(noted) & MASK)
-        except StoreDamaged:
-            yield f"the places of {term!r} are not those that were written"
-
-
-def _check_count_rows(rows: Rows) -> Iterator[str]:
-    for _, *row in rows:
-        if checksum(row[:-1]) != row[-1]:
-            yield f"the tokens of the text {row[1]} are damaged; they are not used"
+    last: tuple[Any, ...] = ("", "")
+    page = (
+        "SELECT fingerprint, hash, tokens, checksum FROM {s}.counts "
+        f"WHERE (fingerprint, hash) > (%s, %s) ORDER BY fingerprint, hash LIMIT {_PAGE}"
+    )
+    while True:
+        (rows,) = yield [Statement(store.sql(page), last)]
+        if not rows:
+            return found
+        last = rows[-1][:2]
+        for row in rows:
+            if checksum(row[:-1]) != row[-1]:
+                found.append(f"the tokens of the text {row[1]} are damaged; they are not used")
 
 
 _DOCUMENTS_PER_PAGE = 50
 """Documents at a time."""
 _DOCUMENT_COLUMNS = ("id", "audience", "text", *DOCUMENT_FIELDS)
 _CHUNK_COLUMNS = (
-    *("id", "document", "audience", "facts", "key_checksum", "checksum"),
+    *("id", "document", "audience", "facts", "checksum"),
     *CHUNK_FIELDS,
 )
 
@@ -158,19 +129,19 @@ def check_store(store: StoreContext) -> StatementFlow[Report]:
             "state", look.recount.state_findings(audience, principals, state, figures)
         )
     look.recount.take("words", (yield from _check_postings(store, look)))
-    damaged = look.damaged_documents + look.damaged_chunks
-    look.recount.take("checksums", iter((yield from _find_damage(store, damaged))))
-    return look.recount.report(look.documents, look.chunks, store.embedder)
+    look.recount.take("checksums", iter((yield from _find_damage(store))))
+    return look.recount.report(store.embedder)
 
 
 def _check_postings(store: StoreContext, look: _Check) -> StatementFlow[Iterator[str]]:
-    """Documents that are indexed by other words than they have, and rows that are out of order."""
+    """Terms whose places are not those of the chunks' texts, and rows that are out of order."""
     query = store.sql(
         "SELECT term, audience, document, places FROM {s}.postings WHERE (term, audience, document)"
         f" > (%s, %s, %s) ORDER BY term, audience, document LIMIT {_PAGE}"
     )
     last: tuple[Any, ...] = ("", -1, -1)
     odd, reach = list[str](), -1
+    found: dict[tuple[str, int], tuple[int, int]] = {}
     while True:
         (rows,) = yield [Statement(query, list(last))]
         if not rows:
@@ -179,18 +150,36 @@ def _check_postings(store: StoreContext, look: _Check) -> StatementFlow[Iterator
             reach = reach if (term, audience) == last[:2] else -1
             last = (term, audience, first)
             chunks = np.frombuffer(data, dtype=postings.PLACE_DTYPE)["chunk"].tolist()
-            owners = [look.owners.get(chunk, (0, ""))[0] for chunk in chunks]
+            owners = [look.owners.get(chunk, 0) for chunk in chunks]
             if not owners or min(owners) < first or reach >= first:
                 odd.append(f"the row of {term!r} under document row {first} is out of order")
             reach = max(owners, default=first)
-        look.count_places(((term, audience, data) for term, audience, _, data in rows), -1)
-    wrong = [chunk for chunk, left in look.places.items() if left]
-    names = sorted({look.owners[chunk][1] for chunk in wrong if chunk in look.owners})
-    odd += [f"document {name!r} is indexed by other words than it has" for name in names]
-    odd += [
-        f"words of chunk row {c} are kept, and it is gone" for c in wrong if c not in look.owners
-    ]
+        _add_places(found, [(row[0], row[1], row[3]) for row in rows])
+    (terms,) = yield [Statement(store.sql("SELECT term, audience, checksum FROM {s}.terms"))]
+    noted = {(term, audience): noted for term, audience, noted in terms if noted}
+    for key in noted.keys() | found.keys() | look.places.keys():
+        mixed, plain = found.get(key, (0, 0))
+        if noted.get(key, 0) != plain:
+            odd.append(f"the places of {key[0]!r} are not those that were written")
+        if look.places.get(key, (0, 0))[0] != mixed:
+            odd.append(f"the places of {key[0]!r} are not those of the texts")
     return iter(odd)
+
+
+def _add_places(
+    sums: dict[tuple[str, int], tuple[int, int]], rows: Sequence[tuple[str, int, bytes]]
+) -> None:
+    """Add to sums by term and audience: of numbers of the places, and what readers compare."""
+    data = b"".join(row[-1] for row in rows)
+    places = np.frombuffer(data, dtype=postings.PLACE_DTYPE)
+    numbers = mix_places(places["chunk"], places["terms"], places["count"])
+    at = 0
+    for term, audience, packed in rows:
+        end = at + len(packed) // postings.PLACE_BYTES
+        mixed, plain = sums.get((term, audience), (0, 0))
+        mixed = (mixed + int(numbers[at:end].sum())) % (1 << 64)
+        sums[term, audience] = mixed, plain + postings.sum_of(term, places[at:end]) & MASK
+        at = end
 
 
 def _document_statements(store: StoreContext, ids: list[int]) -> list[Statement]:
@@ -210,13 +199,10 @@ class _Check:
     def __init__(self, store: StoreContext) -> None:
         self._width = store.dimensions
         self.recount = Recount[int](width=3)
-        self.damaged_documents: list[str] = []
-        self.damaged_chunks: list[str] = []
-        self.places: dict[int, int] = {}
-        """Chunk → the sum over the places that its terms should have."""
-        self.owners: dict[int, tuple[int, str]] = {}
-        """Chunk → the row and the id of its document."""
-        self.documents = self.chunks = 0
+        self.places: dict[tuple[str, int], tuple[int, int]] = {}
+        """Term and audience → the sums over the places that they should have."""
+        self.owners: dict[int, int] = {}
+        """Chunk → the row of its document."""
 
     def check_audiences(self, audiences: Rows, members: Rows) -> Iterator[str]:
         """Audiences that are not those of their principals."""
@@ -232,76 +218,35 @@ class _Check:
         mine = [
             dict(zip(_CHUNK_COLUMNS, one, strict=True)) for one in chunks if one[1] == row["id"]
         ]
-        self.recount.take("rows", self._check_texts(row, mine))
         numbers = {one["id"] for one in mine}
         scanned = {
-            one[0]: (*one[1:-1], half_vectors.decode_vector(one[-1], self._width))
+            one[0]: (one[1], one[2], half_vectors.decode_vector(one[4], self._width))
             for one in scan
             if one[0] in numbers
         }
-        terms = {one["id"]: terms_to_index(one) for one in mine}
-        self.recount.take("vectors", self._check_vectors(mine, scanned, terms))
+        # That an outline is missing is found as another copy too.
+        own = next((one for one in outline if one[0] == row["id"]), None)
+        terms = self.recount.check_document(row, mine, scanned, own)
+        self.recount.take("rows", _find_other_facts(mine))
+        self.recount.take(
+            "vectors", _find_other_norms([one for one in scan if one[0] in numbers], self._width)
+        )
         audiences = {one["id"]: one["audience"] for one in mine}
-        self.owners.update(dict.fromkeys(terms, (row["id"], row["document_id"])))
-        self.count_places(zip(*postings.encode_postings(terms, audiences), strict=True))
-        self._check_places(row, mine, next((one for one in outline if one[0] == row["id"]), None))
-        self._check_checksums(row, mine, scanned)
-        self.documents += 1
-        self.chunks += len(mine)
-        self.recount.add([document_member(row)], 0)
-        self.recount.add(chunk_members(row, mine), 1)
+        self.owners.update(dict.fromkeys(terms, row["id"]))
+        encoded = postings.encode_postings(terms, audiences)
+        _add_places(self.places, list(zip(*encoded, strict=True)))
         for chunk in mine:
             self.recount.figures[chunk["audience"]][2] += len(terms[chunk["id"]])
 
-    def count_places(self, rows: Iterable[tuple[str, int, bytes]], sign: int = 1) -> None:
-        """Add what the places of terms in audiences come to, chunk by chunk, or subtract it."""
-        chunks, numbers = postings.mix_places(list(rows))
-        found, at = np.unique(chunks, return_inverse=True)
-        sums = np.zeros(len(found), dtype=np.uint64)
-        np.add.at(sums, at, numbers)
-        for chunk, total in zip(found.tolist(), sums.tolist(), strict=True):
-            self.places[chunk] = (self.places.get(chunk, 0) + sign * total) % (1 << 64)
 
-    def _check_texts(self, row: dict[str, Any], chunks: Sequence[dict[str, Any]]) -> Iterator[str]:
-        yield from text_findings(row, row["text"], chunks)
-        yield from self.recount.audience_findings(row, chunks)
-        for chunk in chunks:
-            if encode_facts(chunk["metadata"]) != chunk["facts"]:
-                yield f"chunk {chunk['chunk_id']!r} is filtered by other metadata than it has"
+def _find_other_facts(chunks: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for chunk in chunks:
+        if encode_facts(chunk["metadata"]) != chunk["facts"]:
+            yield f"chunk {chunk['chunk_id']!r} is filtered by other metadata than it has"
 
-    def _check_places(self, row: dict[str, Any], chunks: Sequence[Any], outline: Any) -> None:
-        """The document against its outline; that one is missing is found as another copy."""
-        if outline is None:
-            return
-        number, _, packed, noted, row_noted = outline
-        name = row["document_id"]
-        if outlines.row_checksum(number, row) != row_noted:
-            self.damaged_documents.append(f"document {name!r} is not as it was written")
-        places = [(one["sequence"], one["id"], one["audience"]) for one in chunks]
-        same = sorted(outlines.decode_places(packed)) == sorted(places)
-        if not same or checksum((number, name, packed)) != noted:
-            what = f"document {name!r}: its chunks are not where they were put"
-            self.damaged_documents.append(what)
 
-    def _check_checksums(self, row: dict[str, Any], chunks: Sequence[Any], scan: Any) -> None:
-        for chunk in chunks:
-            number = chunk["id"]
-            if number in scan and (chunk["key_checksum"], chunk["checksum"]) != (
-                key_checksum(number, row, chunk),
-                chunk_checksum(number, row, chunk, scan[number][-1]),
-            ):
-                self.damaged_chunks.append(f"chunk {chunk['chunk_id']!r} is not as it was written")
-
-    def _check_vectors(
-        self, chunks: Sequence[dict[str, Any]], scan: Any, terms: dict[int, list[str]]
-    ) -> Iterator[str]:
-        for chunk in chunks:
-            if chunk["id"] not in scan:
-                yield f"chunk {chunk['chunk_id']!r} is not there for searches"
-                continue
-            audience, length, norm, data = scan[chunk["id"]]
-            vector = np.frombuffer(data, dtype=np.int8)
-            if audience != chunk["audience"]:
-                yield f"chunk {chunk['chunk_id']!r} is searched for other readers than its own"
-            if (length, norm) != (len(terms[chunk["id"]]), int(squared_norms(vector[None])[0])):
-                yield f"chunk {chunk['chunk_id']!r}: its length or its vector's is another"
+def _find_other_norms(rows: Iterable[Sequence[Any]], width: int) -> Iterator[str]:
+    for chunk, _, _, norm, packed in rows:
+        vector = np.frombuffer(half_vectors.decode_vector(packed, width), dtype=np.int8)
+        if int(squared_norms(vector[None])[0]) != norm:
+            yield f"row {chunk}: its vector has another length"

@@ -11,14 +11,7 @@ from typing import Any
 
 from foveate.core.checks import is_encodable
 from foveate.core.errors import BadInput
-from foveate.stores.filters import (
-    NUMBER_COLUMNS,
-    TEXT_COLUMNS,
-    encode_fact,
-    integer_from_value,
-    parse_filter_values,
-    text_from_value,
-)
+from foveate.stores.filters import parse_filter_values, parse_filters
 
 FILTER_ROWS = (
     "SELECT c.id, c.document, c.audience, d.document_id, d.source, d.title, c.chunk_id, "
@@ -54,21 +47,13 @@ def where_condition(where: Mapping[str, Any]) -> tuple[str, list[Any]]:
     parts: list[str] = []
     bound: list[Any] = []
     for key, wanted in where.items():
-        values = parse_filter_values(key, wanted)
-        for value in values:
-            _check_integer(value)
-        if key in TEXT_COLUMNS:
-            parts.append(f"{TEXT_COLUMNS[key]} = ANY(%s::text[])")
-            bound.append([text for text in map(text_from_value, values) if is_storable(text)])
-        elif key in NUMBER_COLUMNS:
-            parts.append(f"{NUMBER_COLUMNS[key]} = ANY(%s::bigint[])")
-            bound.append([whole for whole in map(integer_from_value, values) if whole is not None])
-        else:
+        for value in parse_filter_values(key, wanted):
+            if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                raise BadInput(f"a number is too large for the store: {value}")
+    for column, values, kind in parse_filters(where):
+        if kind is list:
             parts.append("c.facts && %s::text[]")
-            bound.append([encode_fact(key, value) for value in values])
+        else:
+            parts.append(f"{column} = ANY(%s::{'text' if kind is str else 'bigint'}[])")
+        bound.append([v for v in values if not isinstance(v, str) or is_storable(v)])
     return " AND ".join(parts) or "true", bound
-
-
-def _check_integer(value: Any) -> None:
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise BadInput(f"a number is too large for the store: {value}")

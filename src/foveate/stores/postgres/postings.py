@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from blake3 import blake3
 
 from foveate.core.bounded_cache import BoundedCache
 from foveate.stores.checksums import MASK, damage, sum_of_places
-from foveate.stores.scoring import MAX_COUNT, bm25_scores
+from foveate.stores.scoring import bm25_scores, group_terms
 
 PLACE_DTYPE = [("chunk", "<i8"), ("terms", "<i4"), ("count", "<u2")]
 """One place: 14 bytes, little-endian on any machine."""
@@ -29,21 +28,20 @@ def encode_postings(
 ) -> list[list[Any]]:
     """Columns of terms, audiences and places; `terms`: chunk row id → its terms."""
     chunks = sorted(terms)
-    lengths = [len(terms[chunk]) for chunk in chunks]
-    whose: dict[tuple[str, int], list[tuple[int, int, int]]] = {}
-    for chunk, length in zip(chunks, lengths, strict=True):
-        audience = audiences[chunk]
-        for term, count in Counter(terms[chunk]).items():
-            place = (chunk, length, min(count, MAX_COUNT))
-            whose.setdefault((term, audience), []).append(place)
-    keys = sorted(whose)
-    flat = np.array([place for key in keys for place in whose[key]], dtype=PLACE_DTYPE).tobytes()
-    places, at = [], 0
-    for key in keys:
-        end = at + PLACE_BYTES * len(whose[key])
-        places.append(flat[at:end])
-        at = end
-    return [[term for term, _ in keys], [audience for _, audience in keys], places]
+    names, term, text, counts = group_terms([terms[chunk] for chunk in chunks])
+    whose = np.array([audiences[chunk] for chunk in chunks], dtype=np.int64)[text]
+    order = np.lexsort((text, whose, term))
+    term, text, whose = term[order], text[order], whose[order]
+    places = np.empty(len(order), dtype=PLACE_DTYPE)
+    places["chunk"] = np.array(chunks, dtype=np.int64)[text]
+    places["terms"] = np.array([len(terms[chunk]) for chunk in chunks], dtype=np.int64)[text]
+    places["count"] = counts[order]
+    starts = np.flatnonzero(np.diff(term, prepend=-1) | np.diff(whose, prepend=-1))
+    return [
+        [names[number] for number in term[starts].tolist()],
+        whose[starts].tolist(),
+        [each.tobytes() for each in np.split(places, starts[1:])] if len(starts) else [],
+    ]
 
 
 def verified(term: str, data: bytes, noted: int) -> bytes:
@@ -167,16 +165,3 @@ def removals(
     ids = [chunk.to_bytes(8, "little") for chunk in chunks]
     keys = [list(column) for column in places[:2]]
     return [(_TAKE_OUT, [ids, *keys, document]), (_DELETE_EMPTY, [*keys, document])]
-
-
-def mix_places(rows: Sequence[tuple[str, int, bytes]]) -> tuple[Any, Any]:
-    """The chunks of places (term, audience, data), and for each place a number of all of it."""
-    seeds = [blake3(f"{audience} {term}".encode()).digest(8) for term, audience, _ in rows]
-    lengths = [len(data) // PLACE_BYTES for _, _, data in rows]
-    seed = np.repeat(np.frombuffer(b"".join(seeds), dtype="<u8") | np.uint64(1), lengths)
-    places = np.frombuffer(b"".join(data for _, _, data in rows), dtype=PLACE_DTYPE)
-    mixed = places["chunk"].astype(np.uint64) << np.uint64(24)
-    mixed ^= places["terms"].astype(np.uint64) << np.uint64(16)
-    mixed = (mixed ^ places["count"]) * seed
-    mixed ^= mixed >> np.uint64(29)
-    return places["chunk"], mixed * seed

@@ -22,7 +22,7 @@ from foveate.stores.postgres.statements import (
     StoreContext,
 )
 
-VERSION = 3
+VERSION = 4
 
 TABLES = (
     # One row. A store is known by `application`.
@@ -74,7 +74,7 @@ TABLES = (
         start bigint, "end" bigint, byte_offset bigint, page bigint, section text NOT NULL,
         "row" bigint, line bigint, principals text NOT NULL, metadata text NOT NULL,
         content_hash text NOT NULL, audience integer NOT NULL, text text NOT NULL,
-        facts text[] NOT NULL, key_checksum bigint NOT NULL, checksum bigint NOT NULL
+        facts text[] NOT NULL, checksum bigint NOT NULL
     )""",
     "CREATE INDEX chunks_by_place ON {s}.chunks (document, sequence)",
     "CREATE INDEX chunks_by_fact ON {s}.chunks USING gin (facts)",
@@ -193,18 +193,11 @@ def check_schema_version(version: int) -> None:
 
 
 def _load_meta(store: StoreContext) -> StatementFlow[tuple[int, str, int, int]]:
-    query = """SELECT count(*) FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
-        JOIN pg_namespace AS n ON n.oid = c.relnamespace
-        WHERE n.nspname = %s AND c.relname = 'meta'
-        AND a.attname IN ('application', 'version', 'embedder', 'dimensions')"""
-    (((ours,),),) = yield [Statement(query, [store.schema])]
-    if ours != 4:
+    (rows,) = yield [Statement(store.sql("SELECT to_jsonb(m) FROM {s}.meta AS m LIMIT 2"))]
+    facts = rows[0][0] if len(rows) == 1 else {}
+    if not {"application", "version", "embedder", "dimensions"} <= facts.keys():
         raise BadInput(f"schema {store.schema!r} holds other tables and no store; name another")
-    query = store.sql(
-        "SELECT version, embedder, dimensions, to_jsonb(m) ->> 'checksum' FROM {s}.meta AS m"
-    )
-    (((version, embedder, dimensions, noted),),) = yield [Statement(query)]
-    return version, embedder, dimensions, int(noted or 0)
+    return facts["version"], facts["embedder"], facts["dimensions"], facts.get("checksum", 0)
 
 
 def _create_tables(

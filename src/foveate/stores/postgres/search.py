@@ -6,14 +6,12 @@ postings of readable audiences, so nothing that the request may not read leaves 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from foveate.core.errors import BadOption
 from foveate.core.state import combine_states, state_hash
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Chunk, Vector
@@ -32,9 +30,19 @@ from foveate.stores.postgres.statements import (
     StoreContext,
 )
 from foveate.stores.rows import CHUNK_COLUMNS, chunks_from_rows
-from foveate.stores.scoring import SortKey, best_keys, best_rows, check_limits, fuse, search_result
+from foveate.stores.scoring import (
+    SortKey,
+    best_keys,
+    best_rows,
+    check_limits,
+    fuse,
+    search_result,
+    sort_keys,
+)
 
 _WHAT = "a chunk is not as it was written"
+_SLICE = 1_024
+"""Chunks that are read together, of which more may tie for a place than memory should hold."""
 _NO_JIT = Statement("SELECT set_config('jit', 'off', true)")
 """Compiling such a statement takes longer than running it."""
 
@@ -94,14 +102,15 @@ def hybrid_search(
             checksums.refuse_other(rows, readable)
             store.cache.note_compared(mine)
         near = yield from half_vectors.nearest_rows(scope, wanted, by_index=by_index)
-    noted = yield from _load_sort_keys(store, sorted({*near, *hits}))
-    keys = {row: (*key[1:-1], row) for row, key in noted.items()}
+    best, keys = sorted({*near, *hits}), dict[int, SortKey]()
+    chunks, vectors = dict[int, Chunk](), dict[int, bytes]()
+    for start in range(0, len(best), _SLICE):
+        chunks, vectors = yield from _load_chunks(store, best[start : start + _SLICE])
+        keys |= sort_keys(chunks)
     semantic, by_words = (_rank_leg(leg, keys, depth) for leg in (near, hits))
     fused = fuse(semantic, by_words, limit)
-    # What is handed out is verified as a whole.
-    rest = noted.keys() - {row for row, _ in fused}
-    deque(intact((noted[row] for row in rest), _WHAT), maxlen=0)
-    chunks, vectors = yield from _load_chunks(store, [row for row, _ in fused])
+    if len(best) > _SLICE:
+        chunks, vectors = yield from _load_chunks(store, [row for row, _ in fused])
     lexical = _scores_by_row(ids, bm25, [row for row, _ in fused])
     return search_result(
         fused,
@@ -122,9 +131,7 @@ def load_neighbours(
     principals: Iterable[str] = (),
 ) -> StatementFlow[list[Chunk]]:
     """Chunks within `window` of (document id, sequence) places, by document, sequence and id."""
-    if window < 0:
-        raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
-    asked = sorted({place for place in places if is_storable(place[0])})
+    asked = outlines.wanted_places(places, window, is_storable)
     if not asked:
         return []
     query = store.sql(
@@ -220,28 +227,9 @@ def _rank_leg(leg: Mapping[int, float], keys: Mapping[int, SortKey], depth: int)
     return best_keys(rows, keys, np.array(list(leg.values()), dtype=np.float64), depth)
 
 
-def _load_sort_keys(
-    store: StoreContext, rows: list[int]
-) -> StatementFlow[dict[int, tuple[Any, ...]]]:
-    """Row id → what the order is by, behind the row id and before the checksum of these."""
-    if not rows:
-        return {}
-    query = store.sql(
-        "SELECT c.id, d.source, c.sequence, coalesce(c.byte_offset, 0), c.chunk_id, c.key_checksum "
-        "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
-        "WHERE c.id = ANY(%s::bigint[])"
-    )
-    (found,) = yield [Statement(query, [rows])]
-    if len(found) != len(rows):
-        raise damage(_WHAT)
-    return {row[0]: row for row in found}
-
-
 def _load_chunks(
     store: StoreContext, rows: list[int]
 ) -> StatementFlow[tuple[dict[int, Chunk], dict[int, bytes]]]:
-    if not rows:
-        return {}, {}
     query = store.sql(
         "SELECT {columns}, {vector}, c.audience, c.checksum "
         "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "

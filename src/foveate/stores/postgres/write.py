@@ -31,7 +31,6 @@ from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
     chunk_checksum,
-    key_checksum,
     quote_columns,
     terms_to_index,
 )
@@ -43,7 +42,6 @@ _CHUNK_TYPES = {
     **dict.fromkeys(CHUNK_FIELDS, "text"),
     **dict.fromkeys(("sequence", "start", "end", "byte_offset", "page", "row", "line"), "bigint"),
     "audience": "integer",
-    "key_checksum": "bigint",
     "checksum": "bigint",
 }
 
@@ -271,7 +269,6 @@ def _insert_statements(
         {
             **each,
             "facts": encode_facts(each["metadata"]),
-            "key_checksum": key_checksum(each["id"], document, each),
             "checksum": chunk_checksum(each["id"], document, each, vector.tobytes()),
         }
         for each, vector in zip(chunks, new.vectors, strict=True)

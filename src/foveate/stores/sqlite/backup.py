@@ -14,8 +14,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from foveate.core.errors import BadInput
-from foveate.stores import vectors
-from foveate.stores.sqlite import schema
+from foveate.stores.sqlite import schema, vectors
 from foveate.stores.sqlite.transactions import convert_engine_errors
 
 

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from itertools import groupby
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from blake3 import blake3
+import numpy as np
 
 from foveate.core.errors import ExternalError
-from foveate.stores import outlines, postings, vectors
 from foveate.stores.checksums import MASK, checksum, sum_of_places
-from foveate.stores.recount import Recount, text_findings
+from foveate.stores.recount import Recount, mix_places
 from foveate.stores.report import Finding, Report
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
-    SELECT_CHUNK,
-    chunk_members,
-    document_member,
     quote_columns,
-    terms_to_index,
 )
-from foveate.stores.sqlite import schema
+from foveate.stores.scoring import decode_places, encode_places, group_terms
+from foveate.stores.sqlite import schema, vectors
+from foveate.stores.sqlite.postings import decode_row
 from foveate.stores.sqlite.schema import load_facts, load_unverified_facts
 from foveate.stores.sqlite.transactions import convert_engine_errors, is_damaged
 
@@ -37,28 +33,11 @@ _RELATIONS = (
         "SELECT chunk_id FROM chunks WHERE document NOT IN (SELECT id FROM documents)",
     ),
     (
-        "chunk {!r} is not there for searches",
-        "SELECT chunk_id FROM chunks WHERE id NOT IN (SELECT chunk FROM scan)",
-    ),
-    (
         "row {} is searched and is no chunk",
         "SELECT chunk FROM scan WHERE chunk NOT IN (SELECT id FROM chunks)",
     ),
-    (
-        "chunk {!r} is searched for other readers than its own",
-        (
-            "SELECT c.chunk_id FROM chunks AS c JOIN scan AS s ON s.chunk = c.id "
-            "WHERE s.audience <> c.audience"
-        ),
-    ),
-    (
-        "the words of document row {} are kept, and it is gone",
-        "SELECT document FROM indexed WHERE document NOT IN (SELECT id FROM documents)",
-    ),
 )
-_HASH_MODULUS = 1 << 128
 
-_DOCUMENT = ", ".join(f"d.{field}" for field in DOCUMENT_FIELDS)
 # How a row is named, what its checksum is of, and the checksum.
 _CHECKED = (
     (
@@ -66,32 +45,18 @@ _CHECKED = (
         "SELECT principals, id, principals, state, documents, chunks, checksum FROM audiences",
     ),
     (
-        "document {!r} is not as it was written",
-        (
-            f"SELECT d.document_id, d.id, {_DOCUMENT}, d.audience, o.row_checksum "
-            "FROM documents AS d LEFT JOIN outlines AS o ON o.document = d.id"
-        ),
-    ),
-    (
-        "chunk {!r} is not as it was written",
-        f"SELECT c.chunk_id, {SELECT_CHUNK.strip().removeprefix('SELECT ')}",
-    ),
-    (
-        "the place of chunk {!r} is not as it was written",
-        (
-            "SELECT c.chunk_id, c.id, d.source, c.sequence, coalesce(c.byte_offset, 0), "
-            "c.chunk_id, c.key_checksum FROM chunks AS c JOIN documents AS d ON d.id = c.document"
-        ),
-    ),
-    (
         "the tokens of the text {} are damaged; they are not used, and counted again",
         "SELECT hash, fingerprint, hash, tokens, checksum FROM counts",
     ),
 )
+_DOCUMENT_COLUMNS = ("id", "audience", "text", *DOCUMENT_FIELDS)
+_CHUNK_COLUMNS = ("id", "audience", "checksum", *CHUNK_FIELDS)
 
 
-def check_rows(connection: Connection, recount: Recount[int]) -> Iterator[str]:
-    """Rows that refer to nothing, readers that differ, texts that are not what their hash says."""
+def check_rows(
+    connection: Connection, recount: Recount[int], places: dict[str, tuple[int, int]]
+) -> Iterator[str]:
+    """Rows that refer to nothing, and each document; adds up the `places` of terms."""
     for said, query in _RELATIONS:
         for (found,) in connection.execute(query):
             yield said.format(found)
@@ -99,82 +64,73 @@ def check_rows(connection: Connection, recount: Recount[int]) -> Iterator[str]:
     yield from recount.member_findings(
         connection.execute("SELECT principal, audience FROM members")
     )
-    fields = ("document_id", "text", "text_hash", "audience", "principals")
-    for document in _iter_documents(connection, fields):
-        number = document["id"]
-        yield from text_findings(document, document["text"], _chunk_rows(connection, number))
-        yield from recount.audience_findings(document, _chunk_rows(connection, number))
-
-
-def check_postings(connection: Connection) -> Iterator[str]:
-    """Documents whose postings are not those of their chunks' texts."""
-    numbers = {term: number for number, term in connection.execute("SELECT id, term FROM terms")}
-    expected: dict[int, int] = {}
-    names: dict[int, str] = {}
-    for document in _iter_documents(connection, ("document_id",)):
-        number, name = document["id"], document["document_id"]
-        names[number] = name
-        terms = {}
+    query = f"SELECT {quote_columns(_DOCUMENT_COLUMNS)} FROM documents ORDER BY id"
+    for document in connection.execute(query):
+        number = document[:1]
+        columns = quote_columns(_CHUNK_COLUMNS)
+        query = f"SELECT {columns} FROM chunks WHERE document = ? ORDER BY id"
+        chunks = [
+            dict(zip(_CHUNK_COLUMNS, chunk, strict=True))
+            for chunk in connection.execute(query, number)
+        ]
         query = (
-            "SELECT c.id, c.chunk_id, c.text, c.metadata, s.terms FROM chunks AS c "
-            "LEFT JOIN scan AS s ON s.chunk = c.id WHERE c.document = ?"
+            "SELECT chunk, audience, terms, vector FROM scan "
+            "WHERE chunk IN (SELECT id FROM chunks WHERE document = ?)"
         )
-        for chunk, chunk_name, text, metadata, length in connection.execute(query, (number,)):
-            terms[chunk] = terms_to_index({"text": text, "metadata": metadata})
-            if length is not None and length != len(terms[chunk]):
-                yield f"chunk {chunk_name!r} has {len(terms[chunk])} terms, not {length}"
-        places = postings.places_from_terms(terms)
-        ids = {numbers.get(term, 0): packed for term, packed in places.items()}
-        expected[number] = (
-            sum(_postings_hash(i, postings.encode_int64s(ids[i])) for i in ids) % _HASH_MODULUS
+        terms = recount.check_document(
+            dict(zip(_DOCUMENT_COLUMNS, document, strict=True)),
+            chunks,
+            {row[0]: row[1:] for row in connection.execute(query, number)},
+            connection.execute("SELECT * FROM outlines WHERE document = ?", number).fetchone(),
         )
-        query = "SELECT terms FROM indexed WHERE document = ?"
-        noted = connection.execute(query, (number,)).fetchone()
-        if noted is None or sorted(postings.decode_int64s(noted[0])) != sorted(ids):
-            yield f"document {name!r}: the list of its terms is not that of its text"
-    odd = []
-    for found in _iter_postings(connection):
-        if isinstance(found, str):
-            odd.append(found)
-        elif found[1] in expected:
-            number = found[1]
-            expected[number] = (
-                expected[number] - _postings_hash(found[0], found[2])
-            ) % _HASH_MODULUS
-    for number, left in expected.items():
-        if left:
-            yield f"document {names[number]!r}: the words it is found by are not those of its text"
-    yield from odd
+        names, term, text, counts = group_terms(list(terms.values()))
+        found = encode_places(np.array(list(terms), dtype=np.int64)[text], counts)
+        _add_places(places, names, np.searchsorted(term, np.arange(len(names))), found)
 
 
-def _iter_postings(connection: Connection) -> Iterator[str | tuple[int, int, bytes]]:
-    """Term id, document row and places of the index; places that belong nowhere as findings."""
-    owners = dict(connection.execute("SELECT id, document FROM chunks"))
-    gone = set[int]()
-    before = (0, 0)  # term, and the last document of its last row
-    query = "SELECT term, document, CAST(places AS BLOB) FROM postings ORDER BY term, document"
-    for term, first, packed in connection.execute(query):
-        documents, start = [], 0
-        for document, some in groupby(
-            owners.get(n >> 16, 0) for n in postings.decode_int64s(packed)
-        ):
-            end = start + 8 * sum(1 for _ in some)
-            yield term, document, packed[start:end]
-            documents.append(document)
-            start = end
-        if 0 in documents and first not in gone:
-            gone.add(first)
-            yield f"words are found under document row {first} in chunks that are gone"
-        if documents != sorted(set(documents)) or not documents or documents[0] < first:
-            yield f"the row of term {term} under document row {first} is out of order"
-        elif before[0] == term and before[1] >= first:
-            yield f"rows of term {term} overlap at document row {first}"
-        before = (term, documents[-1] if documents else first)
+def check_postings(connection: Connection, expected: dict[str, tuple[int, int]]) -> Iterator[str]:
+    """Terms whose places are not those of the chunks' texts, or stand out of order."""
+    found: dict[str, tuple[int, int]] = {}
+    yield from _find_disorder(connection, found)
+    for term, noted in connection.execute("SELECT term, checksum FROM terms"):
+        if noted != found.get(term, (0, 0))[1]:
+            yield f"the places of {term!r} are not those that were written"
+    for term in expected.keys() | found.keys():
+        if expected.get(term) != found.get(term):
+            yield f"the places of {term!r} are not those of the texts"
 
 
-def _postings_hash(term: int, packed: bytes) -> int:
-    """A term's places as a number; their sum does not depend on the order."""
-    return int.from_bytes(blake3(term.to_bytes(8, "little") + packed).digest(16), "little")
+def _find_disorder(connection: Connection, found: dict[str, tuple[int, int]]) -> Iterator[str]:
+    """Rows of the index that no reader or writer would look for; adds up what stands in all."""
+    before, last = None, -1
+    query = (
+        "SELECT p.term, t.term, p.first, CAST(p.places AS BLOB) FROM postings AS p "
+        "LEFT JOIN terms AS t ON t.id = p.term ORDER BY p.term, p.first"
+    )
+    for number, term, first, packed in connection.execute(query):
+        places = decode_row(packed)
+        chunks, _ = decode_places(places)
+        last = last if number == before else -1
+        ascend = len(places) and last < first <= chunks[0] and (np.diff(places) > 0).all()
+        if term is None or not ascend:
+            yield f"the row of term {term or number} under chunk row {first} is out of order"
+        before, last = number, int(chunks.max(initial=last))
+        _add_places(found, [str(term)], np.zeros(1, np.int64), places)
+
+
+def _add_places(
+    sums: dict[str, tuple[int, int]], terms: Sequence[str], starts: Any, places: Any
+) -> None:
+    """Add to the terms' sums: of numbers of their places, and the one that readers compare."""
+    if not len(places):
+        return
+    mixed = np.add.reduceat(mix_places(places), starts).tolist()
+    totals = np.add.reduceat(places.view("<u8"), starts).tolist()
+    lengths = np.diff(starts, append=len(places)).tolist()
+    for term, number, total, length in zip(terms, mixed, totals, lengths, strict=True):
+        before = sums.get(term, (0, 0))
+        more = sum_of_places(term, total, length)
+        sums[term] = (before[0] + number) % (1 << 64), before[1] + more & MASK
 
 
 def check_checksums(connection: Connection) -> Iterator[str]:
@@ -187,38 +143,6 @@ def check_checksums(connection: Connection) -> Iterator[str]:
         for row in connection.execute(query):
             if checksum(row[1:-1]) != row[-1]:
                 yield said.format(row[0])
-    for number, name, places, noted in connection.execute(
-        "SELECT d.id, d.document_id, o.places, o.checksum FROM documents AS d "
-        "LEFT JOIN outlines AS o ON o.document = d.id ORDER BY d.id"
-    ):
-        query = "SELECT sequence, id, audience FROM chunks WHERE document = ? ORDER BY id"
-        found = connection.execute(query, (number,)).fetchall()
-        if outlines.encode_places(found) != places or checksum((number, name, places)) != noted:
-            yield f"document {name!r}: its chunks are not where they were put"
-    sums = dict.fromkeys((row[0] for row in connection.execute("SELECT id FROM terms")), 0)
-    query = (
-        "SELECT t.id, t.term, CAST(p.places AS BLOB) FROM postings AS p "
-        "JOIN terms AS t ON t.id = p.term"
-    )
-    for number, term, packed in connection.execute(query):
-        places = postings.decode_int64s(packed)
-        sums[number] = sums[number] + sum_of_places(term, sum(places), len(places)) & MASK
-    for number, term, noted in connection.execute("SELECT id, term, checksum FROM terms"):
-        if sums[number] != noted:
-            yield f"the places of {term!r} are not those that were written"
-
-
-def _chunk_rows(connection: Connection, document: int) -> Iterator[dict[str, Any]]:
-    fields = ("audience", *CHUNK_FIELDS)
-    query = f"SELECT {quote_columns(fields)} FROM chunks WHERE document = ?"
-    for row in connection.execute(query, (document,)):
-        yield dict(zip(fields, row, strict=True))
-
-
-def _iter_documents(connection: Connection, fields: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    names = ("id", *fields)
-    for row in connection.execute(f"SELECT {quote_columns(names)} FROM documents ORDER BY id"):
-        yield dict(zip(names, row, strict=True))
 
 
 def check(folder: Path | str) -> Report:
@@ -238,21 +162,18 @@ def check(folder: Path | str) -> Report:
 
 def _check_connection(connection: Connection, folder: Path) -> Report:
     recount = Recount[int](passes=(sqlite3.DatabaseError,))
+    places: dict[str, tuple[int, int]] = {}
     parts = {
         "file": _check_integrity(connection),
-        "rows": check_rows(connection, recount),
-        "words": check_postings(connection),
+        "rows": check_rows(connection, recount, places),
+        "words": check_postings(connection, places),
         "vectors": _check_vectors(connection, folder),
         "state": _check_state(connection, recount),
         "checksums": check_checksums(connection),
     }
     for name, findings in parts.items():
         recount.take(name, _readable(findings))
-    return recount.report(
-        connection.execute("SELECT count(*) FROM documents").fetchone()[0],
-        connection.execute("SELECT count(*) FROM chunks").fetchone()[0],
-        str(load_unverified_facts(connection).get("embedder")),
-    )
+    return recount.report(str(load_unverified_facts(connection).get("embedder")))
 
 
 def _readable(findings: Iterator[str]) -> Iterator[str]:
@@ -290,10 +211,6 @@ def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
 
 
 def _check_state(connection: Connection, recount: Recount[int]) -> Iterator[str]:
-    """Every audience's state and figures from scratch; leaves them in `recount`."""
-    for document in _iter_documents(connection, ("audience", *DOCUMENT_FIELDS)):
-        recount.add([document_member(document)], 0)
-        recount.add(chunk_members(document, _chunk_rows(connection, document["id"])), 1)
     query = "SELECT id, principals, state, documents, chunks FROM audiences ORDER BY id"
     for audience, principals, state, *counted in connection.execute(query):
         yield from recount.state_findings(audience, principals, state, counted)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from foveate.core.checks import is_encodable
 from foveate.ports import Document
-from foveate.stores import filters, outlines, vectors
+from foveate.stores import filters, outlines
 from foveate.stores.checksums import checksum, damage, intact
 from foveate.stores.filters import placeholders
 from foveate.stores.rows import (
@@ -19,7 +19,7 @@ from foveate.stores.rows import (
     textless_document_from_row,
     with_text,
 )
-from foveate.stores.sqlite import schema
+from foveate.stores.sqlite import schema, vectors
 from foveate.stores.sqlite.schema import PUBLIC_AUDIENCE
 
 Audience: TypeAlias = tuple[int, str, bytes, int, int]
@@ -193,7 +193,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         *("chunks", "sqlite_autoindex_chunks_1", "chunks_by_place", "chunks_by_filter"),
         *("outlines", "sqlite_autoindex_outlines_1"),
     ),
-    "words": ("terms", "sqlite_autoindex_terms_1", "terms_again", "postings", "indexed"),
+    "words": ("terms", "sqlite_autoindex_terms_1", "terms_again", "postings"),
     "vectors": ("scan",),
     "counts": ("counts",),
 }

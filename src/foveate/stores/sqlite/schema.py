@@ -45,7 +45,7 @@ def save_facts(connection: Connection, rows: Mapping[str, Any], changes: Mapping
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(changed.items()))
 
 
-VERSION = 5
+VERSION = 6
 APPLICATION_ID = 0x666F7665  # "fove", so that `file` and we know our own
 DATABASE = "store.db"
 BUSY_MS = 30_000
@@ -109,7 +109,6 @@ CREATE TABLE chunks (
     content_hash TEXT NOT NULL,
     audience INTEGER NOT NULL,
     text TEXT NOT NULL,
-    key_checksum INTEGER NOT NULL DEFAULT 0,    -- of what decides between equal scores
     checksum INTEGER NOT NULL DEFAULT 0         -- with what its document and `scan` say of it
 );
 CREATE INDEX chunks_by_place ON chunks (document, sequence);
@@ -126,19 +125,16 @@ CREATE TABLE scan (
     vector BLOB NOT NULL            -- int8, one byte a dimension
 );
 
--- The inverted index: per term and document, or several documents under the first of them,
--- packed (chunk row id << 16 | occurrences), int64; see postings.py.
--- A term's checksum is a sum over all its places.
+-- The inverted index: some of a term's places, packed (chunk row id << 16 | occurrences), int64,
+-- under the chunk of the first; see postings.py. A term's checksum is a sum over all its places.
 CREATE TABLE terms (
     id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX terms_again ON terms (term);
 CREATE TABLE postings (
-    term INTEGER NOT NULL, document INTEGER NOT NULL, places BLOB NOT NULL,
-    PRIMARY KEY (term, document)
+    term INTEGER NOT NULL, first INTEGER NOT NULL, places BLOB NOT NULL,
+    PRIMARY KEY (term, first)
 ) WITHOUT ROWID;
--- Per document, its term ids packed as int64: what to take out of the postings again.
-CREATE TABLE indexed (document INTEGER PRIMARY KEY, terms BLOB NOT NULL);
 
 CREATE TABLE counts (
     fingerprint TEXT NOT NULL, hash TEXT NOT NULL, tokens INTEGER NOT NULL,

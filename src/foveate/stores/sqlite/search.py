@@ -7,30 +7,25 @@ by the content key (source, sequence, byte offset, id); the fused order by RRF, 
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import Any
 
 import numpy as np
 
-from foveate.core.state import state_hash
+from foveate.core.state import combine_states, state_hash
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Chunk, Vector
 from foveate.ports import SearchResult
-from foveate.stores import filters, lexical, outlines
+from foveate.stores import filters, outlines
 from foveate.stores.checksums import damage, intact
 from foveate.stores.int8 import cosines, nearest, quantise_query
-from foveate.stores.lexical import View
+from foveate.stores.lexical import View, bm25, read_through_cache, view_for_audiences
 from foveate.stores.rows import SELECT_CHUNK, chunks_from_rows
-from foveate.stores.scoring import (
-    best_keys,
-    best_matches,
-    check_limits,
-    fuse,
-    search_result,
-)
-from foveate.stores.vectors import Scan
+from foveate.stores.scoring import best_matches, check_limits, combine_legs
+from foveate.stores.sqlite.contents import readable_audiences
+from foveate.stores.sqlite.postings import read_postings
+from foveate.stores.sqlite.vectors import Scan
 
 _WHAT = "a chunk is not as it was written"
 
@@ -49,42 +44,30 @@ def hybrid_search(
 ) -> SearchResult:
     """See `foveate.ports.Store.search`; `facts`: of the store, in this transaction."""
     check_limits(limit, depth)
-    view, state = lexical.view_for_principals(connection, scan, principals)
+    view, state = _view_for_principals(connection, scan, principals)
     wanted = _filter_mask(connection, scan, view, where)
     aim = quantise_query(vector, scan.vectors.shape[1])
     nothing = np.empty(0, dtype=np.int64)
     close = nearest(scan, aim, wanted, depth) if aim is not None else nothing
     terms = query_terms(query)
-    found = lexical.read_through_cache(
-        scan, terms, lambda missing: lexical.read_postings(connection, scan, missing)
+    found = read_through_cache(
+        scan, terms, lambda missing: read_postings(connection, scan, missing)
     )
-    scores = lexical.bm25(found, view) if terms else None
+    scores = bm25(found, view) if terms else None
     hits = best_matches(scores, wanted, depth)
-    rows = np.union1d(close, hits)
-    cosine: Any = cosines(scan, aim, rows) if aim is not None else None
-    bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
-    # Where all that may come first can be handed out, it is read once.
-    whole = len(rows) <= limit
-    noted = (_rows if whole else _load_sort_keys)(connection, scan.ids[rows].tolist())
-    keys = {
-        row: (*(_key_of(noted[number]) if whole else noted[number][1:-1]), row)
-        for number, row in zip(scan.ids[rows].tolist(), rows.tolist(), strict=True)
-    }
-    semantic = best_keys(close, keys, cosine[np.isin(rows, close)], depth) if len(close) else []
-    words = best_keys(hits, keys, bm25[np.isin(rows, hits)], depth)
-    fused = fuse(semantic, words, limit)
-    ids = {row: int(scan.ids[row]) for row, _ in fused}
-    if not whole:
-        # What is handed out is verified as a whole.
-        deque(intact((noted[one] for one in noted.keys() - ids.values()), _WHAT), maxlen=0)
-        noted = _rows(connection, list(ids.values()))
-    chunks = chunks_from_rows(noted[number] for number in ids.values())
-    return search_result(
-        fused,
-        {row: chunks[number] for row, number in ids.items()},
-        None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
-        dict(zip(rows.tolist(), bm25.tolist(), strict=True)),
-        lexical_matches=len(words),
+
+    def load(rows: Any) -> list[Chunk]:
+        numbers = scan.ids[rows].tolist()
+        return list(chunks_from_rows(_rows(connection, numbers).values()).values())
+
+    return combine_legs(
+        close,
+        hits,
+        scores,
+        cosines=None if aim is None else lambda rows: cosines(scan, aim, rows),
+        load=load,
+        depth=depth,
+        limit=limit,
         index="",
         state_root=state_hash(state, embedder=facts["embedder"]),
     )
@@ -106,6 +89,19 @@ def load_neighbours(
     return chunks_from_rows(_rows(connection, ids).values())
 
 
+def _view_for_principals(
+    connection: Connection, scan: Scan, principals: Iterable[str]
+) -> tuple[View, bytes]:
+    """What these principals may read, and the lattice hash of it."""
+    names = ("readers", *sorted(set(principals)))
+    known: tuple[tuple[int, ...], bytes] | None = scan.cache.get(names)
+    if known is None:
+        found = readable_audiences(connection, names[1:])
+        known = tuple(row[0] for row in found), combine_states(row[2] for row in found)
+        scan.cache.put(names, known)
+    return view_for_audiences(scan, known[0]), known[1]
+
+
 def _filter_mask(
     connection: Connection, scan: Scan, view: View, where: Mapping[str, Any] | None
 ) -> Any:
@@ -124,30 +120,10 @@ def _filter_mask(
     return matching if view.mask is None else matching & view.mask
 
 
-def _load_sort_keys(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    """Row id → row id, what the order is by, and the checksum of these."""
-    query = (
-        "SELECT c.id, d.source, c.sequence, coalesce(c.byte_offset, 0), c.chunk_id, c.key_checksum "
-        "FROM chunks AS c JOIN documents AS d ON d.id = c.document "
-        "WHERE c.id IN (SELECT value FROM json_each(?))"
-    )
-    return _all(connection.execute(query, (json.dumps(ids),)), ids)
-
-
 def _rows(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    """Row id → all that `chunks_from_rows` reads, held to its checksum."""
+    """Row id → all that `chunks_from_rows` reads, held to its checksum, in the order of `ids`."""
     query = f"{SELECT_CHUNK} WHERE c.id IN (SELECT value FROM json_each(?))"
-    return _all(intact(connection.execute(query, (json.dumps(ids),)), _WHAT), ids)
-
-
-def _all(rows: Iterable[tuple[Any, ...]], ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    """The rows by their ids, each of which there is to be."""
-    found = {row[0]: row for row in rows}
-    if len(found) != len(ids):
+    found = {row[0]: row for row in intact(connection.execute(query, (json.dumps(ids),)), _WHAT)}
+    if found.keys() != set(ids):
         raise damage(_WHAT)
-    return found
-
-
-def _key_of(row: Sequence[Any]) -> tuple[str, int, int, str]:
-    """What the order is by, of a row of `_rows`."""
-    return row[3], row[5], row[8] or 0, row[1]
+    return {number: found[number] for number in ids}

@@ -10,15 +10,16 @@ from sqlite3 import Connection
 from typing import Any, Self
 
 from foveate.core.checks import is_encodable
-from foveate.core.errors import BadOption, ExternalError
+from foveate.core.errors import ExternalError
 from foveate.core.state import combine_states, state_hash
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
-from foveate.stores import filters, vectors
+from foveate.stores import filters
 from foveate.stores.int8 import quantise_or_zeros
+from foveate.stores.outlines import wanted_places
 from foveate.stores.prepared import check_counts, counts_by_hash
 from foveate.stores.report import Stats
-from foveate.stores.sqlite import contents, schema, search, write
+from foveate.stores.sqlite import contents, schema, search, vectors, write
 from foveate.stores.sqlite.schema import load_facts
 from foveate.stores.sqlite.transactions import Transactions, convert_engine_errors
 
@@ -149,9 +150,7 @@ class SqliteStore(Transactions):
         self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
     ) -> list[Chunk]:
         """Chunks within `window` of (document id, sequence) places, by document and sequence."""
-        if window < 0:
-            raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
-        asked = sorted({place for place in places if is_encodable(place[0])})
+        asked = wanted_places(places, window, is_encodable)
         if not asked:
             return []
         found: dict[int, Chunk] = {}

@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.stores.checksums import damage
-from foveate.stores.postings import PendingPostings
 from foveate.stores.sqlite import schema
+from foveate.stores.sqlite.postings import PendingPostings
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _NONSENSE = {0, sqlite3.SQLITE_ERROR}
@@ -107,8 +107,8 @@ class Transactions:
                     self._pending.flush(self._connection)
                 self._connection.execute("SAVEPOINT inner" if nested else f"BEGIN {kind}")
                 if not nested:
-                    self._pending.begin()  # some may wait of one that the engine ended itself
-            waiting = tuple(self._pending.entries)
+                    self._pending.entries = []  # some may wait of one that the engine ended itself
+            waiting = list(self._pending.entries)
             try:
                 if kind == "IMMEDIATE" and not nested:
                     with convert_engine_errors():
@@ -119,7 +119,7 @@ class Transactions:
                         self._pending.flush(self._connection)
                     self._connection.execute("RELEASE inner" if nested else "COMMIT")
             except BaseException:
-                self._pending.restore(waiting)
+                self._pending.entries = waiting
                 # A full disk has ended the whole transaction already.
                 with convert_engine_errors():
                     if self._connection.in_transaction:

@@ -11,11 +11,10 @@ from typing import Any
 from foveate.core.state import EMPTY_STATE, update_state
 from foveate.core.types import Chunk
 from foveate.ports import Document
-from foveate.stores import outlines, postings
+from foveate.stores import outlines
 from foveate.stores.checksums import MASK, sum_of_vectors
 from foveate.stores.filters import placeholders
 from foveate.stores.outlines import Place
-from foveate.stores.postings import PendingPostings
 from foveate.stores.prepared import duplicate_id_error
 from foveate.stores.rows import (
     CHUNK_FIELDS,
@@ -25,14 +24,14 @@ from foveate.stores.rows import (
     chunk_row,
     document_member,
     document_row,
-    key_checksum,
     parse_principals,
     quote_columns,
     terms_to_index,
 )
-from foveate.stores.sqlite import contents
+from foveate.stores.sqlite import contents, postings
+from foveate.stores.sqlite.postings import PendingPostings
 from foveate.stores.sqlite.schema import PUBLIC_AUDIENCE, load_facts, save_facts
-from foveate.stores.vectors import rows_of, summed
+from foveate.stores.sqlite.vectors import rows_of, summed
 
 SLICE = 1_024
 """Chunks whose rows are made, or read, together."""
@@ -67,7 +66,7 @@ def replace_document(
         totals.account(chunk_members(row, rows), scan=scan)
         pending.add(number, terms)
         if pending.is_full():
-            pending.flush(connection, unfinished=number)
+            pending.flush(connection)
     outline = outlines.outline(number, row, places)
     connection.execute("INSERT INTO outlines VALUES (?, ?, ?, ?, ?)", outline)
     totals.close()
@@ -86,11 +85,12 @@ def _put(
     first = _next_chunk(connection)
     for chunk, (fields, vector) in enumerate(zip(rows, vectors, strict=True), first):
         fields["audience"] = _audience_id(connection, fields["principals"])
-        sums = {
-            "key_checksum": key_checksum(chunk, row, fields),
+        own = {
+            "id": chunk,
+            "document": document,
             "checksum": chunk_checksum(chunk, row, fields, vector.tobytes()),
         }
-        _insert(connection, "chunks", {**fields, **sums, "id": chunk, "document": document})
+        _insert(connection, "chunks", {**fields, **own})
         terms[chunk] = terms_to_index(fields)
         scanned.append((chunk, fields["audience"], len(terms[chunk]), vector.tobytes()))
     connection.executemany("INSERT INTO scan VALUES (?, ?, ?, ?)", scanned)
@@ -108,14 +108,15 @@ def remove_document(connection: Connection, pending: PendingPostings, document_i
     number = row["id"]
     totals = _Write(connection)
     totals.account([document_member(row)], documents=-1)
-    fields = ["audience", *CHUNK_FIELDS]
-    query = f"SELECT {quote_columns(fields)} FROM chunks WHERE document = ?"
+    pending.drop(number)
+    fields = ["id", "audience", *CHUNK_FIELDS]
+    query = f"SELECT {quote_columns(fields)} FROM chunks WHERE document = ? ORDER BY id"
     reading = connection.execute(query, (number,))
     while found := reading.fetchmany(SLICE):
         chunk_rows = [dict(zip(fields, chunk, strict=True)) for chunk in found]
         totals.account(chunk_members(row, chunk_rows), sign=-1)
-    pending.drop(number)
-    postings.unindex(connection, number)
+        terms = {term for chunk in chunk_rows for term in terms_to_index(chunk)}
+        postings.unindex(connection, found[0][0], found[-1][0], terms)
     mine = "chunk IN (SELECT id FROM chunks WHERE document = ?)"
     width = load_facts(connection)["dimensions"]
     totals.scan -= summed(rows_of(connection, mine, number, width))

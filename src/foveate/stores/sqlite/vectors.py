@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
@@ -20,7 +20,7 @@ from blake3 import blake3
 
 from foveate.stores.atomic_write import atomic_write
 from foveate.stores.checksums import MASK, damage, sum_of_vectors
-from foveate.stores.int8 import ScannedRows, inverse_norms, squared_norms
+from foveate.stores.int8 import ScannedRows, cache_for, inverse_norms, squared_norms
 
 FILE = "vectors.bin"
 _HEADER = struct.Struct("<8s16sQQQ32s")
@@ -36,8 +36,6 @@ class Scan(ScannedRows):
     version: bytes
     checksum: int
     """The sum over the rows."""
-    readers: dict[tuple[str, ...], tuple[tuple[int, ...], bytes]] = field(default_factory=dict)
-    """Audiences of readers, and the state of these."""
 
 
 def load_current_scan(
@@ -120,6 +118,7 @@ def build_scan(version: bytes, *arrays: Any, checksum: int = 0) -> Scan:
         norms=squares,
         vectors=vectors,
         inverse=inverse_norms(squares),
+        cache=cache_for(len(ids)),
     )
 
 
