@@ -12,48 +12,33 @@ from foveate.cli.options import MODEL_SYNTAX, Json
 
 def calibrate(
     *,
-    model: Annotated[
-        str, typer.Option("--model", metavar="M", help=f"Model to measure: {MODEL_SYNTAX}.")
-    ],
+    model: Annotated[str, typer.Option(metavar="M", help=f"Model to measure: {MODEL_SYNTAX}.")],
     probe: Annotated[
         list[str] | None,
-        typer.Option(
-            "--probe", metavar="KIND", help="Kind of questions: pairs or facts (default: both)."
-        ),
+        typer.Option(metavar="KIND", help="Kind of questions: pairs or facts (default: both)."),
     ] = None,
     things: Annotated[
         int,
         typer.Option(
-            "--things",
-            metavar="N",
-            min=2,
-            help="Texts of a question, one of which holds the answer.",
+            metavar="N", min=2, help="Texts of a question, one of which holds the answer."
         ),
     ] = 40,
-    places: Annotated[
-        int, typer.Option("--places", metavar="N", min=2, help="Positions of that text.")
-    ] = 5,
+    places: Annotated[int, typer.Option(metavar="N", min=2, help="Positions of that text.")] = 5,
     rounds: Annotated[
-        int,
-        typer.Option("--rounds", metavar="N", min=1, help="Questions for each position and kind."),
+        int, typer.Option(metavar="N", min=1, help="Questions for each position and kind.")
     ] = 20,
     max_tokens: Annotated[
         int,
         typer.Option(
-            "--max-tokens",
-            metavar="N",
-            min=1,
-            help="Most tokens of an answer; more for a reasoning model.",
+            metavar="N", min=1, help="Most tokens of an answer; more for a reasoning model."
         ),
     ] = 40,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", help="Time limit for an answer, in seconds.")
+        float, typer.Option(metavar="S", help="Time limit for an answer, in seconds.")
     ] = 120.0,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="FILE.json", help="Write the curve here, for --order attention:FILE."
-        ),
+        typer.Option(metavar="FILE.json", help="Write the curve here, for --order attention:FILE."),
     ] = None,
     as_json: Json = False,
 ) -> None:

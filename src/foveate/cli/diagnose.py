@@ -13,46 +13,34 @@ from foveate.cli.options import CaseLimit, Json, Principals, RecipeName, SearchL
 def diagnose(
     *,
     dataset: Annotated[
-        list[str],
-        typer.Option("--dataset", metavar="FILE", help="Files of cases, or patterns of names."),
+        list[str], typer.Option(metavar="FILE", help="Files of cases, or patterns of names.")
     ],
     store: Annotated[
         str,
         typer.Option(
-            "--store",
-            metavar="URL",
-            help="Store to search (default: one made of the cases' candidates).",
+            metavar="URL", help="Store to search (default: one made of the cases' candidates)."
         ),
     ] = "",
     folder: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--folder", metavar="DIR", help="Folder of the documents as they are now; repeatable."
-        ),
+        typer.Option(metavar="DIR", help="Folder of the documents as they are now; repeatable."),
     ] = None,
     recipe: RecipeName = "default",
     budget: Annotated[
-        int, typer.Option("--budget", metavar="N", min=1, help="Token budget of each context.")
+        int, typer.Option(metavar="N", min=1, help="Token budget of each context.")
     ] = 2000,
     limit: SearchLimit = 20,
     cases: CaseLimit = None,
     answers: Annotated[
         Path | None,
-        typer.Option(
-            "--answers",
-            metavar="FILE",
-            help="Answers to judge, as JSON Lines: id, answer, baseline.",
-        ),
+        typer.Option(metavar="FILE", help="Answers to judge, as JSON Lines: id, answer, baseline."),
     ] = None,
     sessions: Annotated[
         Path | None,
-        typer.Option(
-            "--sessions", metavar="FILE", help="Sessions of agents, as JSON Lines: id, turns."
-        ),
+        typer.Option(metavar="FILE", help="Sessions of agents, as JSON Lines: id, turns."),
     ] = None,
     reranker: Annotated[
-        str | None,
-        typer.Option("--reranker", metavar="NAME", help="Reranker between search and context."),
+        str | None, typer.Option(metavar="NAME", help="Reranker between search and context.")
     ] = None,
     principal: Principals = None,
     as_json: Json = False,

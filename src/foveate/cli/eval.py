@@ -33,12 +33,10 @@ class RunCommand(TyperCommand):
 
 
 ScoreVariants = Annotated[
-    list[str] | None,
-    typer.Option("--scores", metavar="V,V", help="given, oracle, noisy:P, cosine, rrf, none."),
+    list[str] | None, typer.Option(metavar="V,V", help="given, oracle, noisy:P, cosine, rrf, none.")
 ]
 StoreOfCandidates = Annotated[
-    str | None,
-    typer.Option("--store", metavar="URL", help="Take the candidates from this store."),
+    str | None, typer.Option(metavar="URL", help="Take the candidates from this store.")
 ]
 
 
@@ -47,26 +45,23 @@ def run(
     files: CaseFiles = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option("--dataset", metavar="FILE...", help="Files of cases (.gz too) or patterns."),
+        typer.Option(metavar="FILE...", help="Files of cases (.gz too) or patterns."),
     ] = None,
     recipes: Annotated[
         list[str] | None,
-        typer.Option("--recipes", metavar="R,R", help="Recipes (default: naive,default,tight)."),
+        typer.Option(metavar="R,R", help="Recipes (default: naive,default,tight)."),
     ] = None,
     budgets: Annotated[
-        list[str] | None,
-        typer.Option("--budgets", metavar="N,N", help="Tokens (default: 500,1000,2000,4000)."),
+        list[str] | None, typer.Option(metavar="N,N", help="Tokens (default: 500,1000,2000,4000).")
     ] = None,
     baseline: Annotated[
-        str,
-        typer.Option("--baseline", metavar="R", help="Recipe that the others are compared with."),
+        str, typer.Option(metavar="R", help="Recipe that the others are compared with.")
     ] = "naive",
     tokenizer: Annotated[
-        str, typer.Option("--tokenizer", metavar="T", help="Tokenizer of all budgets.")
+        str, typer.Option(metavar="T", help="Tokenizer of all budgets.")
     ] = "cl100k_base",
     embedder: Annotated[
-        str,
-        typer.Option("--embedder", metavar="E", help="Embedder of the candidates (default: none)."),
+        str, typer.Option(metavar="E", help="Embedder of the candidates (default: none).")
     ] = "",
     scores: ScoreVariants = None,
     store: StoreOfCandidates = None,
@@ -74,34 +69,26 @@ def run(
         int, typer.Option("--limit", metavar="N", min=1, help="Candidates from --store.")
     ] = 30,
     cases: CaseLimit = None,
-    jobs: Annotated[
-        int, typer.Option("--jobs", metavar="N", min=1, help="Processes that assemble.")
-    ] = 1,
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes that assemble.")] = 1,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FOLDER", help="Write all results; continue a stopped run."),
+        typer.Option(metavar="FOLDER", help="Write all results; continue a stopped run."),
     ] = None,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the chart.")] = True,
     gate: Annotated[
-        str | None,
-        typer.Option("--gate", metavar="[RULES]", help="Exit with code 6 if a rule is broken."),
+        str | None, typer.Option(metavar="[RULES]", help="Exit with code 6 if a rule is broken.")
     ] = None,
     model: Annotated[
-        str,
-        typer.Option("--model", metavar="M", help=f"Model to judge as well: {MODEL_SYNTAX}."),
+        str, typer.Option(metavar="M", help=f"Model to judge as well: {MODEL_SYNTAX}.")
     ] = "",
     answer_tokens: Annotated[
-        int,
-        typer.Option(
-            "--answer-tokens", metavar="N", min=0, help="Of an answer; 0: only probabilities."
-        ),
+        int, typer.Option(metavar="N", min=0, help="Of an answer; 0: only probabilities.")
     ] = 64,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", help="Time limit for a call, in seconds.")
+        float, typer.Option(metavar="S", help="Time limit for a call, in seconds.")
     ] = 120.0,
     against: Annotated[
-        str | None,
-        typer.Option("--against", metavar="SUMMARY.json", help="Exit with code 6 if it is better."),
+        str | None, typer.Option(metavar="SUMMARY.json", help="Exit with code 6 if it is better.")
     ] = None,
     as_json: Json = False,
 ) -> None:
