@@ -99,30 +99,49 @@ def run(
     scores: oracle gives those of a retriever that knows the evidence, noisy:P the same in the share
     P of the questions. RULES is a file (.json or .toml); without it the built-in rules apply.
     """
-    from foveate.cli import eval_steps, output
+    from dataclasses import replace
+
+    from foveate._version import __version__
+    from foveate.cli import eval_steps as steps
+    from foveate.cli import output
+    from foveate.evals.gate import Rules, read_rules
+    from foveate.evals.read import read_cases
+    from foveate.evals.run import run as run_cases
+    from foveate.evals.summary import summarise
+    from foveate.evals.trials import build_setting
 
     names = [*(dataset or []), *(files or [])]
     if not names:
         raise typer.BadParameter("give the cases: --dataset FILE...")
-    checks = eval_steps.load_checks(None if gate == BUILT_IN else gate, gate is not None, against)
-    summary = eval_steps.run_evaluation(
-        names,
-        recipes=_split_list(recipes, "naive,default,tight"),
-        budgets=[_parse_budget(word) for word in _split_list(budgets, "500,1000,2000,4000")],
+    rules = None
+    if gate is not None:
+        rules = Rules() if gate == BUILT_IN else read_rules(gate)
+    earlier = steps.load_summary(against) if against is not None else None
+    judge = steps.load_judge(model, answer_tokens, timeout, out) if model else None
+    setting, reference = build_setting(
+        _split_list(recipes, "naive,default,tight"),
+        [_parse_budget(word) for word in _split_list(budgets, "500,1000,2000,4000")],
         baseline=baseline,
         tokenizer=tokenizer,
         embedder=embedder,
-        scores=_split_list(scores, "given"),
-        limit=cases,
-        store=None if store is None else (store, depth),
-        jobs=jobs,
-        out=out,
-        wanted=eval_steps.answer_options(model, answer_tokens, timeout),
     )
-    missing = eval_steps.write_files(summary, out, plot=plot) if out is not None else None
-    eval_steps.print_summary(summary, as_json=as_json)
+    chosen = steps.limit_cases(read_cases(names, pools=store is None), cases)
+    if store is not None:
+        chosen = steps.retrieve(chosen, store, depth)
+    chosen = steps.rescore(chosen, _split_list(scores, "given"), embedder)
+    results = steps.prepare_folder(out) if out is not None else None
+    with output.progress_bar() as on_progress:
+        rows = run_cases(chosen, setting, results=results, jobs=jobs, on_progress=on_progress)
+    summary = summarise(
+        rows, baseline=reference, version=__version__, tokenizer=tokenizer, embedder=embedder
+    )
+    if judge is not None:
+        answers = steps.run_answers(judge, chosen, setting, reference)
+        summary = replace(summary, answers=answers)
+    missing = steps.write_files(summary, out, plot=plot) if out is not None else None
+    steps.print_summary(summary, as_json=as_json)
     output.flush()
-    if said := checks(summary):
+    if said := steps.find_broken(summary, rules, earlier, against):
         sys.stderr.writelines(f"foveate: gate: {line}\n" for line in said)
         raise typer.Exit(GATE)
     if missing is not None:

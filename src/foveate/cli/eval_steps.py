@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from foveate import plugins
-from foveate._version import __version__
 from foveate.cli import output
 from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import escape_unprintable, name_file_in_errors
@@ -24,19 +24,16 @@ from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstima
 from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.cases import Case
 from foveate.evals.figures import AnswersSummary, Summary
-from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_regressions, read_rules
+from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_regressions
 from foveate.evals.questions import retrieve_pools
 from foveate.evals.read import read_cases
 from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
-from foveate.evals.run import run
 from foveate.evals.scores import rescore_cases
-from foveate.evals.summary import summarise
 from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
-from foveate.evals.trials import Setting, build_setting
+from foveate.evals.trials import Setting
 from foveate.evals.wire import summary_to_json
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
-from foveate.ports import Model
 
 Pools = list[tuple[Candidate, ...]]
 
@@ -155,89 +152,37 @@ def _print_lines(*lines: str) -> None:
 _VECTORS = "wordllama"
 """The embedder of `--scores cosine` and `rrf` if none is named."""
 
-SummaryCheck = Callable[[Summary], list[str]]
+
+def load_summary(name: str) -> Any:
+    """An earlier summary; raises `BadInput` if it is none."""
+    earlier = read_json(name)
+    with name_file_in_errors(name):
+        check_summary(earlier)
+    return earlier
 
 
-def load_checks(rules: str | None, asked: bool, against: str | None) -> SummaryCheck:
-    """The checks of a summary; a file that cannot be read is refused before the work."""
-    gate = (read_rules(rules) if rules is not None else Rules()) if asked else None
-    earlier = read_json(against) if against is not None else None
-    if against is not None:
-        with name_file_in_errors(against):
-            check_summary(earlier)
-
-    def checks(summary: Summary) -> list[str]:
-        said = find_broken_rules(summary, gate) if gate is not None else []
-        if earlier is not None:
-            with name_file_in_errors(against):
-                said += find_regressions(summary, earlier)
-        return said
-
-    return checks
+def find_broken(summary: Summary, rules: Rules | None, earlier: Any, name: str | None) -> list[str]:
+    """What the rules, and an earlier summary in the file `name`, have against this one."""
+    said = find_broken_rules(summary, rules) if rules is not None else []
+    if earlier is not None:
+        with name_file_in_errors(name):
+            said += find_regressions(summary, earlier)
+    return said
 
 
-def run_evaluation(
-    names: Sequence[str],
-    *,
-    recipes: Sequence[str],
-    budgets: Sequence[int],
-    baseline: str,
-    tokenizer: str,
-    embedder: str,
-    scores: Sequence[str],
-    limit: int | None,
-    jobs: int,
-    out: Path | None,
-    wanted: tuple[Model, AnswerRunOptions] | None = None,
-    store: tuple[str, int] | None = None,
-) -> Summary:
-    """Read the cases, run them, ask the model if one is named, summarise.
-
-    `wanted`: the model that is asked, and how. `store`: where the candidates come from, and how
-    many of them.
-    """
-    made, reference = build_setting(
-        recipes, budgets, baseline=baseline, tokenizer=tokenizer, embedder=embedder
-    )
-    cases = limit_cases(read_cases(names, pools=store is None), limit)
-    if store is not None:
-        cases = _retrieve(cases, *store)
-    cases = rescore_cases(
-        cases,
-        scores,
-        lambda: plugins.embedder(embedder or _VECTORS),
-    )
-    if out is not None:
-        _create_folder(out)
-    with progress_bar() as on_progress:
-        rows = run(
-            cases,
-            made,
-            results=out / RESULTS_FILE if out is not None else None,
-            jobs=jobs,
-            on_progress=on_progress,
-        )
-    summary = summarise(
-        rows, baseline=reference, version=__version__, tokenizer=tokenizer, embedder=embedder
-    )
-    if wanted is None:
-        return summary
-    judge = AnswerRunner(*wanted, out / ANSWERS_FILE if out is not None else None)
-    return replace(summary, answers=run_answers(judge, cases, made, reference))
-
-
-def answer_options(
-    model: str, tokens: int, timeout: float
-) -> tuple[Model, AnswerRunOptions] | None:
-    """The model to ask, if one is named; what it lacks is reported before the work."""
-    if not model:
-        return None
+def load_judge(model: str, tokens: int, timeout: float, out: Path | None) -> AnswerRunner:
+    """Who asks the model; what the model lacks is reported before the work."""
     options = AnswerRunOptions(tokens=tokens, timeout=timeout)
-    return load_model(model), options
+    return AnswerRunner(load_model(model), options, out / ANSWERS_FILE if out is not None else None)
 
 
-def _create_folder(out: Path) -> None:
-    """Create the folder before the work; raises `ExternalError`."""
+def rescore(cases: Sequence[Case], scores: Sequence[str], embedder: str) -> Sequence[Case]:
+    """The cases with the scores of these variants."""
+    return rescore_cases(cases, scores, lambda: plugins.embedder(embedder or _VECTORS))
+
+
+def prepare_folder(out: Path) -> Path:
+    """Create the folder before the work; the file of its rows. Raises `ExternalError`."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         fine = os.access(out, os.W_OK | os.X_OK)
@@ -248,9 +193,10 @@ def _create_folder(out: Path) -> None:
         raise ExternalError(f"{out}: cannot be made: {reason}; name another --out") from error
     if not fine:
         raise ExternalError(f"{out}: cannot be written to; name another --out")
+    return out / RESULTS_FILE
 
 
-def _retrieve(cases: Sequence[Case], url: str, limit: int) -> tuple[Case, ...]:
+def retrieve(cases: Sequence[Case], url: str, limit: int) -> tuple[Case, ...]:
     """The cases with what the store finds in the place of their own candidates."""
     with open_store_with_embedder(url) as (store, embedder):
         return retrieve_pools(cases, Assembler(store, embedder=embedder), limit)
