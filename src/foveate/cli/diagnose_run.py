@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from foveate import plugins
-from foveate.cli.failures import name_file_in_errors
 from foveate.core.errors import BadInput
 from foveate.evals.cases import Case
 from foveate.evals.diagnosis.pools import fill_store
@@ -37,11 +36,10 @@ def read_beside(
     """What is known of cases by their ids; raises `BadInput` if no id is a case's."""
     if path is None:
         return {}
-    with name_file_in_errors(path):
-        found = read(path)
-        if found and not any(name in ids for name in found):
-            name = next(iter(found))
-            raise BadInput(f"none of its ids is a case's, such as {name!r}; use those of --dataset")
+    found = read(path)
+    if found and not any(name in ids for name in found):
+        why = f"none of its ids is a case's, such as {next(iter(found))!r}; use those of --dataset"
+        raise BadInput(f"{path}: {why}")
     return found
 
 

@@ -25,7 +25,7 @@ from foveate.evals.converters.source import (
     read_numbered_lines,
     trim_span,
 )
-from foveate.evals.lines import decode_line
+from foveate.pipeline.text_files import decode_line
 
 UNJUDGED = "no relevant document"
 CORPUS_FORM = "a BEIR corpus is JSON Lines with _id, title and text"

@@ -17,7 +17,8 @@ from foveate.core.errors import BadInput
 from foveate.core.json_values import read_value, type_name
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.types import Span
-from foveate.evals.lines import decode_line, read_raw_lines
+from foveate.evals.lines import read_raw_lines
+from foveate.pipeline.text_files import decode_line
 
 T = TypeVar("T")
 
