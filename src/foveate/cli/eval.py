@@ -101,13 +101,10 @@ def run(
     """
     from dataclasses import replace
 
-    from foveate._version import __version__
     from foveate.cli import eval_steps as steps
     from foveate.cli import output
     from foveate.evals.gate import Rules, read_rules
-    from foveate.evals.read import read_cases
     from foveate.evals.run import run as run_cases
-    from foveate.evals.summary import summarise
     from foveate.evals.trials import build_setting
 
     names = [*(dataset or []), *(files or [])]
@@ -125,16 +122,12 @@ def run(
         tokenizer=tokenizer,
         embedder=embedder,
     )
-    chosen = steps.limit_cases(read_cases(names, pools=store is None), cases)
-    if store is not None:
-        chosen = steps.retrieve(chosen, store, depth)
+    chosen = steps.load_cases(names, cases, store, depth)
     chosen = steps.rescore(chosen, _split_list(scores, "given"), embedder)
     results = steps.prepare_folder(out) if out is not None else None
     with output.progress_bar() as on_progress:
         rows = run_cases(chosen, setting, results=results, jobs=jobs, on_progress=on_progress)
-    summary = summarise(
-        rows, baseline=reference, version=__version__, tokenizer=tokenizer, embedder=embedder
-    )
+    summary = steps.summarise_rows(rows, setting, reference)
     if judge is not None:
         answers = steps.run_answers(judge, chosen, setting, reference)
         summary = replace(summary, answers=answers)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from foveate import plugins
+from foveate._version import __version__
 from foveate.cli import output
 from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import escape_unprintable, name_file_in_errors
@@ -28,7 +29,9 @@ from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_reg
 from foveate.evals.questions import retrieve_pools
 from foveate.evals.read import read_cases
 from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
+from foveate.evals.rows import Row
 from foveate.evals.scores import rescore_cases
+from foveate.evals.summary import summarise
 from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
 from foveate.evals.trials import Setting
 from foveate.evals.wire import summary_to_json
@@ -196,10 +199,26 @@ def prepare_folder(out: Path) -> Path:
     return out / RESULTS_FILE
 
 
-def retrieve(cases: Sequence[Case], url: str, limit: int) -> tuple[Case, ...]:
-    """The cases with what the store finds in the place of their own candidates."""
-    with open_store_with_embedder(url) as (store, embedder):
-        return retrieve_pools(cases, Assembler(store, embedder=embedder), limit)
+def load_cases(
+    names: Sequence[str], most: int | None, store: str | None, limit: int
+) -> Sequence[Case]:
+    """The first cases of each set; with a store, its `limit` candidates in place of their own."""
+    cases = limit_cases(read_cases(names, pools=store is None), most)
+    if store is None:
+        return cases
+    with open_store_with_embedder(store) as (opened, embedder):
+        return retrieve_pools(cases, Assembler(opened, embedder=embedder), limit)
+
+
+def summarise_rows(rows: Sequence[Row], setting: Setting, baseline: str) -> Summary:
+    """The figures of a finished run."""
+    return summarise(
+        rows,
+        baseline=baseline,
+        version=__version__,
+        tokenizer=setting.tokenizer,
+        embedder=setting.embedder,
+    )
 
 
 def limit_cases(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:
