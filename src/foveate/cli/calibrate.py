@@ -46,15 +46,12 @@ def calibrate(
 
     Asks places x rounds x kinds questions, one after another. Reports whether the curve is flat.
     """
+    import json
+
     from foveate.cli import output
     from foveate.cli.assemble_run import load_model
-    from foveate.cli.calibrate_output import (
-        check_writable,
-        counts_to_json,
-        curve_lines,
-        select_kinds,
-        write_curve,
-    )
+    from foveate.cli.calibrate_output import check_writable, curve_lines, select_kinds
+    from foveate.cli.files import open_output
     from foveate.cli.output import progress_bar
     from foveate.evals.calibration.curve import curve_to_json
     from foveate.evals.calibration.sweep import Sweep, describe_result, run_sweep
@@ -76,6 +73,9 @@ def calibrate(
     curves = measured.curves
     record = curve_to_json(curves["all"], model=reader.name, kinds=sweep.kinds, things=things)
     if out is not None:
-        write_curve(out, record)
-    result = {**record, **counts_to_json(measured), "said": list(verdict)}
+        with open_output(str(out)) as file:
+            file.write(f"{json.dumps(record, indent=1)}\n".encode())
+    counts = {"answers": measured.answers, "empty": measured.empty}
+    counts["failed"] = len(measured.failures)
+    result = {**record, **counts, "said": list(verdict)}
     output.write_result(result, (*curve_lines(curves), *verdict), as_json=as_json)
