@@ -6,7 +6,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from foveate.evals.answers.outcome import Outcome
 from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstimate, CallUsage
 from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.cases import Case
+from foveate.evals.diagnosis.probe import ALL_NEIGHBOURS
 from foveate.evals.figures import AnswersSummary, Summary
 from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_regressions
 from foveate.evals.questions import retrieve_pools
@@ -35,13 +35,11 @@ from foveate.evals.summary import summarise
 from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
 from foveate.evals.trials import Setting
 from foveate.evals.wire import summary_to_json
+from foveate.evals.worker import embed_candidates
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
 
 Pools = list[tuple[Candidate, ...]]
-
-_ALL_NEIGHBOURS = 2**31
-"""A window around a document's first chunk that reaches its last one."""
 
 
 def load_pools(chunks: str | None, cases: Sequence[str], store: str | None) -> Pools:
@@ -62,7 +60,7 @@ def load_pools(chunks: str | None, cases: Sequence[str], store: str | None) -> P
 def _load_store(url: str) -> tuple[Candidate, ...]:
     with open_store_with_embedder(url) as (store, _):
         places = [(document, 0) for document, _hash in store.documents()]
-        found = tuple(Candidate(chunk=c) for c in store.neighbours(places, _ALL_NEIGHBOURS))
+        found = tuple(Candidate(chunk=c) for c in store.neighbours(places, ALL_NEIGHBOURS))
     if not found:
         raise BadInput(f"{url}: holds no chunks that everybody may read")
     return found
@@ -70,19 +68,9 @@ def _load_store(url: str) -> tuple[Candidate, ...]:
 
 def add_embeddings(pools: Pools, name: str) -> Pools:
     """The pools with this embedder's vectors for chunks without one; a text is embedded once."""
-    texts = {
-        c.chunk.content_hash: c.text for pool in pools for c in pool if c.chunk.embedding is None
-    }
-    if not texts:
-        return pools
-    vectors = dict(zip(texts, plugins.embedder(name).embed(list(texts.values())), strict=True))
-
-    def embed(c: Candidate) -> Candidate:
-        if c.chunk.embedding is not None:
-            return c
-        return replace(c, chunk=replace(c.chunk, embedding=vectors[c.chunk.content_hash]))
-
-    return [tuple(map(embed, pool)) for pool in pools]
+    bare = [c for pool in pools for c in pool if c.chunk.embedding is None]
+    made = iter(embed_candidates(plugins.embedder(name), bare, {}) if bare else ())
+    return [tuple(next(made) if c.chunk.embedding is None else c for c in pool) for pool in pools]
 
 
 _MAX_ERRORS = 3
