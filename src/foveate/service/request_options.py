@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, get_args
 
 from foveate import plugins
@@ -101,7 +101,7 @@ class RequestOptions:
 
     def options_from(self, body: ContextRequest, **changes: Any) -> AssembleOptions:
         """The options that a request names, with `changes` in their place."""
-        known = {one.name for one in fields(AssembleOptions)} - _READ_APART
+        known = AssembleOptions.__dataclass_fields__.keys() - _READ_APART
         names = {name: getattr(body, name) for name in type(body).model_fields if name in known}
         names["messages"] = tuple((one.role, one.content) for one in body.messages)
         return self.options(**{**names, **changes})
