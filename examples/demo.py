@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from shutil import rmtree
+from textwrap import wrap
 
 from foveate import plugins
 from foveate.cli.index_run import IndexResult, open_indexer, report_lines
@@ -23,7 +24,6 @@ from foveate.cli.show import (
     decision_lines,
     summary_lines,
     trace_lines,
-    wrap_lines,
     wrap_words,
     zone_lines,
 )
@@ -147,7 +147,9 @@ def show(prepared: AssemblyResult, question: str, store: Path, number: int) -> N
     )
     say(*wrap_words(f"  {summary_lines(context, 10_000)[0]}", WIDTH, first="  "))
     say("", "The context, all of it, as the model reads it (long lines are folded here)")
-    say(*wrap_lines(context.text, WIDTH, prefix="  │ "))
+    for line in context.text.splitlines():
+        folded = wrap(line, WIDTH - 4, drop_whitespace=False, replace_whitespace=False)
+        say(*(f"  │ {part}".rstrip() for part in folded or [""]))
     say("", *trace_lines(context, WIDTH))
     say("", *decision_lines(context, WIDTH, most=MOST))
     say("", *zone_lines(context, WIDTH))

@@ -66,6 +66,23 @@ def test_a_kept_context_is_the_same(store: Store) -> None:
     assert (cache.stats().hits, cache.stats().misses) == (6, 3)
 
 
+def test_what_can_be_read_once_is_there_for_every_call(store: Store) -> None:
+    """D5, F1: iterators among the options, with a cache too."""
+    beside = Chunk(text="It has a door.", document_id="door.md", sequence=3)
+    options = AssembleOptions(
+        budget=300,
+        messages=iter([{"role": "user", "content": "Hello."}]),
+        principals=iter(["staff"]),
+        neighbours=iter([beside]),
+    )
+    kept = replace(assembler(store, open_cache()), options=options)
+    for _ in range(2):
+        inputs = kept.run(QUESTIONS[2]).inputs
+        assert inputs is not None
+        assert (inputs.neighbours, inputs.principals) == ((beside,), ("staff",))
+        assert inputs.messages == (("user", "Hello."),)
+
+
 def test_a_write_is_never_followed_by_a_stale_hit(store: Store) -> None:
     """D5: after any write, in any order, the answer is that of an assembler without a cache."""
     random = Random(7)

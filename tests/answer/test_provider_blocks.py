@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from foveate import BadInput, BadOption, assemble, messages, plugins
 from foveate.answer.messages import format_for_anthropic, format_for_openai, format_for_responses
 from foveate.answer.provider_citations import resolve_provider_citations
-from foveate.answer.read_back import read_back
+from foveate.answer.read_back import parse_message
 from foveate.core.formats import BUILTIN
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
 from foveate.core.formats.shared.parts import parse_content_parts
@@ -79,7 +79,7 @@ def test_what_is_sent_is_of_the_providers_types_and_is_read_back(name, found):
         check_request(provider, request)
         turns = request["messages"] if provider == "anthropic" else request
         logged = json.loads(json.dumps(turns[-1]["content"]))
-        assert [replace(one, start=0) for one in read_back(logged)] == expected
+        assert [replace(one, start=0) for one in parse_message(logged).blocks] == expected
 
 
 def marks(blocks):
@@ -248,18 +248,18 @@ def test_sentences_keep_the_budget(recipe, budget):
 def test_what_is_no_context_is_not_read_back():
     """R1, X1: parts of another make are refused, another provider's blocks as well."""
     with pytest.raises(BadInput, match="holds parts that no context has"):
-        read_back([{"type": "document", "title": "x"}, {"type": "text", "text": "Q"}])
+        parse_message([{"type": "document", "title": "x"}, {"type": "text", "text": "Q"}])
     with pytest.raises(BadInput, match="must be a list of parts"):
-        read_back(["Q", "R"])
+        parse_message(["Q", "R"])
     with pytest.raises(BadOption, match="take the format 'openai-parts'"):
         format_for_responses(messages(context_of(FOUND, "anthropic-document")))
-    assert read_back([{"type": "text", "text": "Q"}]) == ()
+    assert parse_message([{"type": "text", "text": "Q"}]).blocks == ()
 
 
 @pytest.mark.parametrize(
     "logged",
     [
-        *(None, "Q", b"Q", {}, {"content": []}, 7),
+        *(None, b"Q", {}, {"content": []}, 7),
         [{"type": ["document"]}, {"type": "text", "text": "Q"}],
         [{"type": "document", "title": None, "context": None, "source": {"data": "A."}}, {}],
         [{"type": "search_result", "source": None, "title": None, "content": None}, {}],
@@ -269,7 +269,7 @@ def test_what_is_no_context_is_not_read_back():
 def test_a_log_of_another_shape_is_bad_input(logged):
     """X1: whatever a log holds, the error is ours and says what to give."""
     with pytest.raises(BadInput, match="field 'content'"):
-        read_back(logged)
+        parse_message(logged)
 
 
 @settings(max_examples=40, deadline=None)

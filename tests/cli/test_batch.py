@@ -59,7 +59,7 @@ def test_every_optional_key_is_read(run):
 
 RECIPES = {
     "none.toml": (None, "none.toml: no such file"),
-    "folder.toml": ("", "folder.toml: cannot be read: Is a directory"),
+    "folder.toml": ("", "folder.toml: is a folder; name a file"),
     "latin.toml": (b'name = "\xe9"', "latin.toml: not UTF-8 at byte 9"),
     "broken.toml": (b"stages = [", "broken.toml: recipe is not TOML"),
     "typo.toml": (b'name = "x"\nformat = "xml"\nstages = ["packk"]', "did you mean 'pack'?"),

@@ -167,7 +167,7 @@ REFUSED = [
     (["--dataset", "a.jsonl", "--out", "a.jsonl"], 5, "a.jsonl: is no folder; name another"),
     (["--dataset", "a.jsonl", "--out", "a.jsonl/x"], 5, "a.jsonl/x: cannot be made: Not a dir"),
     (["--dataset", "a.jsonl", "--out", "other"], 3, "holds no results of an evaluation"),
-    (["--dataset", "other"], 3, "other: is a folder; name its files"),
+    (["--dataset", "other"], 3, "other: is a folder; name a file"),
     (["--dataset", "a.jsonl", "--nothing"], 2, "--nothing"),
     (["convert", "squadd", "x", "-o", "y"], 2, "did you mean 'squad'?"),
     (["convert", "squad", "x", "-o", "y"], 3, "x: no such file"),

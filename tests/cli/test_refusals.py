@@ -68,7 +68,7 @@ def test_commands_that_do_not_exist_are_2(run, words, said):
 FILES = {
     "folder": (None, "is a folder"),
     "missing": (None, "no such file"),
-    "binary": (b'{"text": "a\0b"}\n', "line 1: this is no text"),
+    "binary": (b'{"text": "a\0b"}\n', "line 1: not JSON"),
     "latin-1": (jsonl(CHUNKS[:2]).encode() + b'{"text": "\xe9t\xe9"}\n', "line 3: not UTF-8"),
     "utf-16": ('{"text": "a"}\n'.encode("utf-16"), "line 1: "),
     "not json": (jsonl(CHUNKS[:1]).encode() + b"{'text': 'single'}\n", "line 2: not JSON"),

@@ -17,7 +17,6 @@ from foveate.cli.show import (
     explain_lines,
     format_columns,
     trace_lines,
-    wrap_lines,
     wrap_words,
     zone_lines,
 )
@@ -205,18 +204,6 @@ def test_wrapping_loses_no_word(text, width):
 
     assert max(map(cell_len, lines)) <= width
     assert "".join("".join(lines).split())[3:] == "".join("".join(wrap_words(text, 10_000)).split())
-
-
-@given(st.text(max_size=200), st.integers(10, 100))
-def test_folding_loses_no_character(text, width):
-    """Lines fit, and every printable character is there, spaces at the ends apart."""
-    lines = wrap_lines(text, width, prefix="| ")
-
-    assert max(map(cell_len, lines)) <= width
-    wide = wrap_lines(text, 100_000, prefix="| ")
-    assert "".join("".join(x[2:] for x in lines).split()) == "".join(
-        "".join(x[2:] for x in wide).split()
-    )
 
 
 @given(st.lists(st.tuples(st.text(max_size=40), st.text(max_size=90)), max_size=6))

@@ -48,6 +48,26 @@ def test_rows_of_one_question_are_one_case(sheet: Path) -> None:
     assert read_cases([str(sheet)], pools=False) == tuple(cases)
 
 
+def test_a_cell_of_several_lines_keeps_its_words_apart(tmp_path: Path) -> None:
+    """E1: a spreadsheet writes lines within a cell between quotes."""
+    path = tmp_path / "mine.csv"
+    path.write_text('question,evidence\nWhat opens?,"The valve\nopens at two bar."\n')
+
+    ((_, case),) = read_questions(str(path))
+
+    assert case.evidence[0].text.split() == ["The", "valve", "opens", "at", "two", "bar."]
+
+
+def test_every_answer_to_a_question_counts(tmp_path: Path) -> None:
+    """E1: where each row of a question has an answer of its own, each is right."""
+    path = tmp_path / "mine.csv"
+    path.write_text("question,evidence,answer\nWhen?,In May.,May\nWhen?,In spring.,spring\n")
+
+    ((_, case),) = read_questions(str(path))
+
+    assert case.answers == ("May", "spring")
+
+
 def test_candidates_come_from_the_store(sheet: Path, tmp_path: Path) -> None:
     """E1: each question gets what a search finds, and chunks that hold its evidence are gold."""
     with open_store(str(tmp_path / "store")) as store:

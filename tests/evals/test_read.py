@@ -171,7 +171,7 @@ def test_files_that_are_not_there_say_so(tmp_path):
     """E1, X2: no such file, a folder, a pattern that matches nothing, no file at all."""
     for names, said in (
         ([str(tmp_path / "no.jsonl")], "no such file"),
-        ([str(tmp_path)], "is a folder; name its files"),
+        ([str(tmp_path)], "is a folder; name a file"),
         ([str(tmp_path / "*.jsonl")], "no file matches this pattern"),
         ([], "no file is named"),
         ([str(FILE), str(FILE)], "every file once"),

@@ -354,6 +354,7 @@ def test_an_earlier_evaluation_must_be_one():
     rows = ({"farm": 3}, {"farm": {"good": {"9": ["a"]}}}, {"farm": {"good": {"9": [1, 1]}}})
     ids = ({"farm": ["q1"]}, {"farm": [["q1"]]}, {})
     wrong = [{"ids": some, "recalls": row} for row in rows for some in ids]
+    wrong.append({"ids": {"farm": ["q1", "q1"]}, "recalls": {"farm": {"good": {"9": [1]}}}})
     for other in ([], {}, {"ids": [], "recalls": []}, *wrong):
         with pytest.raises(BadInput, match=r"give the summary\.json of one"):
             find_regressions(summary(), other)

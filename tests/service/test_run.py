@@ -20,7 +20,7 @@ import httpx
 
 from command_line import CHUNKS, QUERY
 from foveate.service.limits.connections import Connection
-from foveate.service.run import HANGING_SECONDS
+from foveate.service.run import HANGING_SECONDS, build_config
 from foveate.service.settings import Settings
 from service_server import serving
 from source_tree import PACKAGE
@@ -89,6 +89,13 @@ def until_closed(client: httpx.Client) -> list[int]:
             seen.append(client.get("/readyz").status_code)
         except httpx.TransportError:
             return seen
+
+
+def test_a_part_of_a_second_is_time_too():
+    """X4: open requests have as long to finish as the operator says, and no less."""
+    config = build_config(object(), Settings(store="", grace=0.5))
+
+    assert config.timeout_graceful_shutdown >= 0.5
 
 
 def test_it_is_red_first_and_finishes_what_it_took(tmp_path):

@@ -68,6 +68,15 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_kept(writable):
     assert all(one["detail"] for one in told["refused"])
 
 
+@pytest.mark.parametrize("name", ["", "x" * 1_001, b"\xff"])
+def test_a_principal_that_is_none_is_refused(writable, name):
+    """X2, X5: as in a document that is put; nobody could ever read what it is for."""
+    parts = [("file", ("plan.txt", b"A plan.")), ("principals", (None, name))]
+    answer = writable.post("/v1/documents", files=parts)
+
+    assert (answer.status_code, problem(answer)["field"]) == (400, "principals")
+
+
 def test_principals_of_a_form_hold_for_all_its_files(writable):
     """X5: what only the board may read is not found by staff."""
     said = upload(writable, ("plan.txt", b"The plan is in the blue vault."), principals=["board"])

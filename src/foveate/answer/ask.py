@@ -158,7 +158,7 @@ async def aask_events(
     request, limits = await asyncio.to_thread(_build_request, context, asked, how, sent)
     resolver, reply = Resolver(context), None
     stream: Callable[..., AsyncIterator[str | Reply]] = getattr(asked, "astream", None) or (
-        lambda *given, **options: _iterate_in_thread(lambda: asked.stream(*given, **options))
+        lambda *given, **options: _iterate_in_thread(asked.stream(*given, **options))
     )
     async for item in stream(request, **limits):
         if isinstance(item, Reply):
@@ -254,10 +254,7 @@ def _reply_cost(model: Model, reply: Reply) -> float | None:
     return known.cost(reply.usage) if known is not None else None
 
 
-async def _iterate_in_thread(
-    make: Callable[[], Iterator[str | Reply]],
-) -> AsyncIterator[str | Reply]:
+async def _iterate_in_thread(pieces: Iterator[str | Reply]) -> AsyncIterator[str | Reply]:
     """Read a blocking stream on a worker thread."""
-    pieces = make()
     while (item := await asyncio.to_thread(next, pieces, None)) is not None:
         yield item

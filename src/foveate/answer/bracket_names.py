@@ -122,11 +122,6 @@ def _last_word(before: str) -> str:
     return _WORD.search(before)[0].rstrip()  # type: ignore[index]
 
 
-def filter_plain_brackets(pieces: Iterable[AnswerPiece], context: Context) -> Iterator[AnswerPiece]:
-    """The same for an answer as a whole."""
-    return PlainBracketFilter(context)(pieces)
-
-
 def find_markers_by_name(entries: Iterable[Citation], names: set[str]) -> tuple[int, ...] | None:
     """The markers of the sources with one of these names; None if it is ambiguous.
 

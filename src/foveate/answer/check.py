@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from foveate.answer.bracket_names import filter_plain_brackets, left_out_reasons, names_from_context
+from foveate.answer.bracket_names import PlainBracketFilter, left_out_reasons, names_from_context
 from foveate.answer.claims import Sentence, sentences_from_pieces
 from foveate.answer.contradictions import Contradiction, contradictions
 from foveate.answer.figures import missing_numbers, number_spellings
@@ -144,7 +144,7 @@ def check_answer(
     if not isinstance(answer, str):
         raise BadInput(f"must be a string, not {type(answer).__name__}", field="answer")
     check_context(context)
-    pieces = list(filter_plain_brackets(scan_markers(answer, names_from_context(context)), context))
+    pieces = list(PlainBracketFilter(context)(scan_markers(answer, names_from_context(context))))
     grounds = SourceIndex(context, language=language)
     shown = set(grounds.markers)
     sentences = sentences_from_pieces(pieces, language)

@@ -1,7 +1,7 @@
 """A context as messages: system prompt, then context and question.
 
-The last message is what `foveate.core.window` makes and `foveate.core.window` counts; a request
-over the model's window is refused.
+The last message is what `foveate.core.window` makes and counts; a request over the model's window
+is refused.
 """
 
 from __future__ import annotations

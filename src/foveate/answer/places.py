@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from foveate.core.formats.shared.parts import TEXT_SEPARATOR, escape_json, parse_content_parts
@@ -23,16 +24,15 @@ _BETWEEN = re.compile(rf"[ \n]{GAP_MARK.pattern}[ \n]")
 _TRAILING = re.compile(rf"[ \n](?:{GAP_MARK.pattern}|{END_MARK})")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CitableBlock:
     """A block as one content part of a request; `texts`: what of it can be cited, in order."""
 
     block: Block
     part: Mapping[str, Any]
     texts: tuple[str, ...]
-    _offset_cache: list[list[int] | None] = field(default_factory=list, repr=False, compare=False)
 
-    @property
+    @cached_property
     def text(self) -> str:
         """All of it that can be cited."""
         return "".join(self.texts)
@@ -55,12 +55,14 @@ class CitableBlock:
             before += len(escape_json(text)) + len(TEXT_SEPARATOR)
         return before
 
+    @cached_property
+    def _offsets(self) -> list[int] | None:
+        return map_offsets(self.text, self.block.text)  # long, and asked for by every citation
+
     def document_spans(self, start: int, end: int) -> tuple[Span, ...]:
         """Their ranges in the document; none unless certain to the character."""
         block = self.block
-        if not self._offset_cache:  # it is long, and asked for by every citation
-            self._offset_cache.append(map_offsets(self.text, block.text))
-        places = self._offset_cache[0]
+        places = self._offsets
         if places is None:
             return ()
         start, end = places[start], places[end]

@@ -74,21 +74,6 @@ def parse_message(
     return ParsedMessage(context=text, blocks=blocks, question=question)
 
 
-def read_back(
-    content: Sequence[Mapping[str, Any]], *, label: str = "Page context", spotlight: bool = False
-) -> tuple[ParsedBlock, ...]:
-    """The blocks of a user's message of content parts, as `parse_message` reads it.
-
-    >>> head = "[1] Source: mill.md"
-    >>> sent = [{"type": "text", "text": head + chr(10) + "Built in 1880."}]
-    >>> [block.text for block in read_back([*sent, {"type": "text", "text": "How old?"}])]
-    ['Built in 1880.']
-    """
-    if isinstance(content, str):
-        raise BadInput(_FORM_ERROR, field="content")
-    return parse_message(content, label=label, spotlight=spotlight).blocks
-
-
 def _known_format(name: str) -> Format:
     formats = plugins.component_registry().formats
     if name not in formats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict
 from typing import Any
 
 from foveate.answer.ask import Answer
@@ -26,20 +26,13 @@ def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
         "model": answer.reply.model,
         "finish": answer.reply.finish,
         "citations": [entry for entry in whole["citations"] if entry["marker"] in cited],
-        "given": plain_data(answer.confirmed_citations),
-        "refused": plain_data(answer.refused_citations),
+        "given": value_to_json(answer.confirmed_citations),
+        "refused": value_to_json(answer.refused_citations),
         "check": check_to_json(answer.check),
         "usage": {**asdict(answer.reply.usage), "cost": answer.cost},
         "context_tokens": context.token_count,
         "manifest": whole["manifest"],
     }
-
-
-def plain_data(value: Any) -> Any:
-    """Plain data: values as objects of their fields, tuples as lists."""
-    if is_dataclass(value):
-        return {each.name: plain_data(getattr(value, each.name)) for each in fields(value)}
-    return [plain_data(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 def event_to_json(event: StreamEvent) -> dict[str, Any]:
@@ -61,7 +54,7 @@ def check_to_json(checked: AnswerCheck) -> dict[str, Any]:
         "support": checked.support,
         "cited": list(checked.cited),
         "unused": list(checked.unused),
-        "dangling": plain_data(checked.dangling),
+        "dangling": value_to_json(checked.dangling),
         "claims": [_claim_to_json(claim) for claim in checked.claims],
     }
 
@@ -77,7 +70,7 @@ def _claim_to_json(claim: Claim) -> dict[str, Any]:
         "over_cited": list(claim.over_cited),
         "contradictions": list(claim.contradictions),
         "figures": list(claim.figures),
-        "quotations": plain_data(claim.quotations),
+        "quotations": value_to_json(claim.quotations),
     }
 
 

@@ -64,15 +64,15 @@ def run_partitions(
     engine: Engine,
     files: FileAccess,
     *,
-    anew: bool = False,
+    redo: bool = False,
     on_progress: Progress | None = None,
 ) -> Report:
-    """Answer all requests, those of finished partitions only if asked (`anew=True`).
+    """Answer all requests, those of finished partitions only if asked (`redo=True`).
 
     Raises `ExternalError` if nothing can be written or the engine fails as a whole; finished
     partitions stay, and the next run continues.
     """
-    state = _BatchRun(tuple(found), engine, files, anew=anew, on_progress=on_progress)
+    state = _BatchRun(tuple(found), engine, files, redo=redo, on_progress=on_progress)
     with closing(engine.map_values(answer_slice, state.slices())) as results:
         for number, group in groupby(results, key=lambda pair: pair[0].partition):
             state.write_partition(number, group)
@@ -86,10 +86,10 @@ class _BatchRun:
         engine: Engine,
         files: FileAccess,
         *,
-        anew: bool,
+        redo: bool,
         on_progress: Progress | None,
     ) -> None:
-        self._partitions, self._files, self._rerun = found, files, anew
+        self._partitions, self._files, self._rerun = found, files, redo
         self._slice_size = engine.batch_size
         self._on_progress = on_progress
         self._total = sum(map(count_requests, found)) if on_progress else 0

@@ -130,7 +130,7 @@ def assemble_batch(
     engine: EngineName = "local",
     workers: Workers = None,
     address: RayAddress = None,
-    anew: Annotated[
+    redo: Annotated[
         bool, typer.Option("--anew", help="Answer all partitions again, finished ones too.")
     ] = False,
     as_json: Json = False,
@@ -147,12 +147,21 @@ def assemble_batch(
     A finished partition is skipped the next time. A partition that cannot be read (exit code 3),
     or whose worker died four times (5), is reported, and the others continue.
     """
-    from foveate.cli.batch_run import print_report, run_batch
+    from foveate.batch.engines.open import check_engine, open_engine
+    from foveate.batch.partitions import FileAccess, partitions
+    from foveate.batch.run import run_partitions
+    from foveate.cli import batch_run, files
+    from foveate.cli.output import progress_bar
 
     if as_json and contexts == "-":
         raise typer.BadParameter("--json and --out - both want stdout; give --out a file")
-    report = run_batch(
-        requests, contexts, engine=engine, workers=workers, address=address, anew=anew
-    )
-    if code := print_report(report, as_json=as_json):
+    check_engine(engine, workers, address)
+    files.refuse_same_file(requests, contexts)
+    found = partitions(requests, contexts)
+    access = FileAccess(read_lines=files.read_lines, open_atomic=files.open_output)
+    with open_engine(engine, workers, address) as fleet, progress_bar() as on_progress:
+        report = run_partitions(found, fleet, access, redo=redo, on_progress=on_progress)
+    if found[0].note_path is None:
+        batch_run.raise_failure(report)
+    if code := batch_run.print_report(report, as_json=as_json):
         raise typer.Exit(code)

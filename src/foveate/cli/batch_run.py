@@ -1,4 +1,4 @@
-"""What `foveate assemble-batch` does, once its flags are read: run the partitions, and report."""
+"""What `foveate assemble-batch` says of a finished run."""
 
 from __future__ import annotations
 
@@ -6,39 +6,18 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from foveate.batch.engines import check_engine, open_engine
-from foveate.batch.partitions import FileAccess, partitions
-from foveate.batch.run import Report, run_partitions
+from foveate.batch.run import Report
 from foveate.cli import output
 from foveate.cli.failures import INPUT, OUTSIDE, single_line
-from foveate.cli.files import open_output, read_lines, refuse_same_file
-from foveate.cli.output import progress_bar
 from foveate.core.errors import BadInput, ExternalError
 
-FILES = FileAccess(read_lines=read_lines, open_atomic=open_output)
 
-
-def run_batch(
-    requests: str,
-    contexts: str,
-    *,
-    engine: str,
-    workers: int | None,
-    address: str | None,
-    anew: bool,
-) -> Report:
-    """Answer the requests; a single file that fails raises, one of a folder is reported."""
-    check_engine(engine, workers, address)
-    refuse_same_file(requests, contexts)
-    found = partitions(requests, contexts)
-    with open_engine(engine, workers, address) as fleet, progress_bar() as on_progress:
-        report = run_partitions(found, fleet, FILES, anew=anew, on_progress=on_progress)
-    alone = found[0].note_path is None
-    for failure in report.failed if alone else ():
+def raise_failure(report: Report) -> None:
+    """Raise for a single file that failed; one of a folder is reported."""
+    for failure in report.failed:
         if failure.outside:
             raise ExternalError(f"{failure.partition}: {failure.reason}; run again")
         raise BadInput(failure.reason)
-    return report
 
 
 def print_report(report: Report, *, as_json: bool) -> int:

@@ -25,11 +25,10 @@ def bill(
         ),
     ],
     before: Annotated[
-        str | None,
-        typer.Option("--before", metavar="FILE", help="The request before it, for its prefix."),
+        str | None, typer.Option(metavar="FILE", help="The request before it, for its prefix.")
     ] = None,
     tokenizer: Annotated[
-        str, typer.Option("--tokenizer", metavar="T", help="Tokenizer that counts.")
+        str, typer.Option(metavar="T", help="Tokenizer that counts.")
     ] = "cl100k_base",
     as_json: Json = False,
 ) -> None:

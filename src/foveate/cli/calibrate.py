@@ -12,48 +12,33 @@ from foveate.cli.options import MODEL_SYNTAX, Json
 
 def calibrate(
     *,
-    model: Annotated[
-        str, typer.Option("--model", metavar="M", help=f"Model to measure: {MODEL_SYNTAX}.")
-    ],
+    model: Annotated[str, typer.Option(metavar="M", help=f"Model to measure: {MODEL_SYNTAX}.")],
     probe: Annotated[
         list[str] | None,
-        typer.Option(
-            "--probe", metavar="KIND", help="Kind of questions: pairs or facts (default: both)."
-        ),
+        typer.Option(metavar="KIND", help="Kind of questions: pairs or facts (default: both)."),
     ] = None,
     things: Annotated[
         int,
         typer.Option(
-            "--things",
-            metavar="N",
-            min=2,
-            help="Texts of a question, one of which holds the answer.",
+            metavar="N", min=2, help="Texts of a question, one of which holds the answer."
         ),
     ] = 40,
-    places: Annotated[
-        int, typer.Option("--places", metavar="N", min=2, help="Positions of that text.")
-    ] = 5,
+    places: Annotated[int, typer.Option(metavar="N", min=2, help="Positions of that text.")] = 5,
     rounds: Annotated[
-        int,
-        typer.Option("--rounds", metavar="N", min=1, help="Questions for each position and kind."),
+        int, typer.Option(metavar="N", min=1, help="Questions for each position and kind.")
     ] = 20,
     max_tokens: Annotated[
         int,
         typer.Option(
-            "--max-tokens",
-            metavar="N",
-            min=1,
-            help="Most tokens of an answer; more for a reasoning model.",
+            metavar="N", min=1, help="Most tokens of an answer; more for a reasoning model."
         ),
     ] = 40,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", help="Time limit for an answer, in seconds.")
+        float, typer.Option(metavar="S", help="Time limit for an answer, in seconds.")
     ] = 120.0,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="FILE.json", help="Write the curve here, for --order attention:FILE."
-        ),
+        typer.Option(metavar="FILE.json", help="Write the curve here, for --order attention:FILE."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -61,15 +46,12 @@ def calibrate(
 
     Asks places x rounds x kinds questions, one after another. Reports whether the curve is flat.
     """
+    import json
+
     from foveate.cli import output
     from foveate.cli.assemble_run import load_model
-    from foveate.cli.calibrate_output import (
-        check_writable,
-        counts_to_json,
-        curve_lines,
-        select_kinds,
-        write_curve,
-    )
+    from foveate.cli.calibrate_output import check_writable, curve_lines, select_kinds
+    from foveate.cli.files import open_output
     from foveate.cli.output import progress_bar
     from foveate.evals.calibration.curve import curve_to_json
     from foveate.evals.calibration.sweep import Sweep, describe_result, run_sweep
@@ -91,6 +73,9 @@ def calibrate(
     curves = measured.curves
     record = curve_to_json(curves["all"], model=reader.name, kinds=sweep.kinds, things=things)
     if out is not None:
-        write_curve(out, record)
-    result = {**record, **counts_to_json(measured), "said": list(verdict)}
+        with open_output(str(out)) as file:
+            file.write(f"{json.dumps(record, indent=1)}\n".encode())
+    counts = {"answers": measured.answers, "empty": measured.empty}
+    counts["failed"] = len(measured.failures)
+    result = {**record, **counts, "said": list(verdict)}
     output.write_result(result, (*curve_lines(curves), *verdict), as_json=as_json)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from foveate.cli.files import open_output
 from foveate.core.errors import ExternalError, UnknownName
 from foveate.evals.calibration.curve import Curve
-from foveate.evals.calibration.sweep import PROBE_KINDS, ProbeKind, SweepResult
+from foveate.evals.calibration.sweep import PROBE_KINDS, ProbeKind
 from foveate.evals.tables import Table, table_to_markdown
 
 
@@ -21,12 +18,6 @@ def select_kinds(named: Sequence[str] | None) -> tuple[ProbeKind, ...]:
         if name not in PROBE_KINDS:
             raise UnknownName("probe", name, PROBE_KINDS)
     return tuple(kind for kind in PROBE_KINDS if not named or kind in named)
-
-
-def counts_to_json(measured: SweepResult) -> Mapping[str, int]:
-    """The numbers of answers, of empty ones, and of failed questions."""
-    failed = len(measured.failures)
-    return {"answers": measured.answers, "empty": measured.empty, "failed": failed}
 
 
 def curve_lines(curves: Mapping[str, Curve]) -> Iterator[str]:
@@ -55,9 +46,3 @@ def check_writable(path: Path) -> None:
         raise ExternalError(f"{path}: {what}; name a file for --out")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ExternalError(f"{folder}: cannot be written to; name another --out")
-
-
-def write_curve(path: Path, record: Mapping[str, Any]) -> None:
-    """Write the curve; raises `ExternalError`."""
-    with open_output(str(path)) as file:
-        file.write(f"{json.dumps(record, indent=1)}\n".encode())

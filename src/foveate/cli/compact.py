@@ -13,16 +13,14 @@ from foveate.cli.options import Json, ModelName, Principals, TokenizerName
 def compact(
     *,
     messages: Annotated[
-        str,
-        typer.Option("--messages", metavar="IN", help="Message lists as JSON Lines; - is stdin."),
+        str, typer.Option(metavar="IN", help="Message lists as JSON Lines; - is stdin.")
     ],
     out: Annotated[
-        str, typer.Option("--out", metavar="OUT", help="Fitted lists as JSON Lines; - is stdout.")
+        str, typer.Option(metavar="OUT", help="Fitted lists as JSON Lines; - is stdout.")
     ] = "-",
     budget: Annotated[
         int | None,
         typer.Option(
-            "--budget",
             metavar="N",
             min=1,
             help="Tokens of a list's contents and arguments, and of its tools "
@@ -30,22 +28,17 @@ def compact(
         ),
     ] = None,
     tools: Annotated[
-        str | None,
-        typer.Option("--tools", metavar="FILE", help="Tool schemas, a JSON list, for every list."),
+        str | None, typer.Option(metavar="FILE", help="Tool schemas, a JSON list, for every list.")
     ] = None,
     tokenizer: TokenizerName = None,
     model: ModelName = None,
     bundle: Annotated[
         str | None,
-        typer.Option(
-            "--bundle", metavar="FILE", help="Write a bundle for `foveate replay`; one list only."
-        ),
+        typer.Option(metavar="FILE", help="Write a bundle for `foveate replay`; one list only."),
     ] = None,
     originals: Annotated[
         str | None,
-        typer.Option(
-            "--originals", metavar="FILE", help="Keep the tool results that leave, for expand."
-        ),
+        typer.Option(metavar="FILE", help="Keep the tool results that leave, for expand."),
     ] = None,
 ) -> None:
     """Fit the message lists of agents into a token budget.
@@ -75,23 +68,18 @@ def expand(
     ],
     *,
     originals: Annotated[
-        str,
-        typer.Option(
-            "--originals", metavar="FILE", help="File of originals, of compact or of the service."
-        ),
+        str, typer.Option(metavar="FILE", help="File of originals, of compact or of the service.")
     ],
     query: Annotated[
-        str, typer.Option("--query", metavar="Q", help="What to show of it, where not all fits.")
+        str, typer.Option(metavar="Q", help="What to show of it, where not all fits.")
     ] = "",
     budget: Annotated[
-        int, typer.Option("--budget", metavar="N", min=1, help="Tokens of it at the most.")
+        int, typer.Option(metavar="N", min=1, help="Tokens of it at the most.")
     ] = 2_000,
     tokenizer: Annotated[
-        str, typer.Option("--tokenizer", metavar="T", help="Tokenizer that counts.")
+        str, typer.Option(metavar="T", help="Tokenizer that counts.")
     ] = "cl100k_base",
-    tenant: Annotated[
-        str, typer.Option("--tenant", metavar="NAME", help="Tenant that it was kept for.")
-    ] = "",
+    tenant: Annotated[str, typer.Option(metavar="NAME", help="Tenant that it was kept for.")] = "",
     principal: Principals = None,
     as_json: Json = False,
 ) -> None:

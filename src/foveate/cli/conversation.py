@@ -18,7 +18,7 @@ from foveate.cli import output
 from foveate.cli.ask_run import AskSettings, print_answer, resolve_ask
 from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import error_line, name_file_in_errors
-from foveate.cli.files import decode_utf8, open_output, read_lines
+from foveate.cli.files import open_output, read_lines
 from foveate.core.candidates import parse_json
 from foveate.core.chat.zone_demand import FlexibleBudget, flexible_budget
 from foveate.core.errors import BadInput, BudgetTooSmall, ExternalError
@@ -34,6 +34,7 @@ from foveate.pipeline.sessions import (
     session_to_json,
 )
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
+from foveate.pipeline.text_files import decode_line
 from foveate.ports import Model
 
 PROMPT = "> "
@@ -161,7 +162,7 @@ def _read_bytes(name: str) -> bytes:
 def _load_session(name: str, data: bytes) -> Session:
     with name_file_in_errors(name):
         try:
-            record = parse_json(decode_utf8(data.rstrip(b"\n")))
+            record = parse_json(decode_line(data.rstrip(b"\n")))
         except BadInput as error:
             what = str(error).partition(";")[0]
             raise BadInput(f"this is not a conversation ({what}); name a new file") from None

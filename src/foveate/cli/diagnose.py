@@ -13,46 +13,34 @@ from foveate.cli.options import CaseLimit, Json, Principals, RecipeName, SearchL
 def diagnose(
     *,
     dataset: Annotated[
-        list[str],
-        typer.Option("--dataset", metavar="FILE", help="Files of cases, or patterns of names."),
+        list[str], typer.Option(metavar="FILE", help="Files of cases, or patterns of names.")
     ],
     store: Annotated[
         str,
         typer.Option(
-            "--store",
-            metavar="URL",
-            help="Store to search (default: one made of the cases' candidates).",
+            metavar="URL", help="Store to search (default: one made of the cases' candidates)."
         ),
     ] = "",
     folder: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--folder", metavar="DIR", help="Folder of the documents as they are now; repeatable."
-        ),
+        typer.Option(metavar="DIR", help="Folder of the documents as they are now; repeatable."),
     ] = None,
     recipe: RecipeName = "default",
     budget: Annotated[
-        int, typer.Option("--budget", metavar="N", min=1, help="Token budget of each context.")
+        int, typer.Option(metavar="N", min=1, help="Token budget of each context.")
     ] = 2000,
     limit: SearchLimit = 20,
     cases: CaseLimit = None,
     answers: Annotated[
         Path | None,
-        typer.Option(
-            "--answers",
-            metavar="FILE",
-            help="Answers to judge, as JSON Lines: id, answer, baseline.",
-        ),
+        typer.Option(metavar="FILE", help="Answers to judge, as JSON Lines: id, answer, baseline."),
     ] = None,
     sessions: Annotated[
         Path | None,
-        typer.Option(
-            "--sessions", metavar="FILE", help="Sessions of agents, as JSON Lines: id, turns."
-        ),
+        typer.Option(metavar="FILE", help="Sessions of agents, as JSON Lines: id, turns."),
     ] = None,
     reranker: Annotated[
-        str | None,
-        typer.Option("--reranker", metavar="NAME", help="Reranker between search and context."),
+        str | None, typer.Option(metavar="NAME", help="Reranker between search and context.")
     ] = None,
     principal: Principals = None,
     as_json: Json = False,
@@ -62,25 +50,43 @@ def diagnose(
     The evidence of every question is followed through the documents, the chunks, both searches
     and the context. Without --store the candidates of the cases are indexed and searched.
     """
-    from foveate.cli import output
-    from foveate.cli.diagnose_run import run_diagnosis
-    from foveate.cli.show import format_columns
-    from foveate.evals.diagnosis.tables import diagnosis_tables, diagnosis_to_json, list_advice
-    from foveate.evals.tables import table_to_markdown
+    from contextlib import ExitStack
 
-    found = run_diagnosis(
-        dataset,
-        store=store,
-        folders=folder or [],
-        recipe=recipe,
-        budget=budget,
-        limit=limit,
-        most=cases,
-        answers=answers,
-        sessions=sessions,
-        principals=principal or [],
-        reranker=reranker,
+    from foveate import plugins
+    from foveate.cli import diagnose_run, output
+    from foveate.cli.eval_steps import limit_cases
+    from foveate.cli.show import format_columns
+    from foveate.evals.diagnosis.pools import rename_conflicts
+    from foveate.evals.diagnosis.run import DiagnosisInputs
+    from foveate.evals.diagnosis.run import diagnose as run_diagnosis
+    from foveate.evals.diagnosis.tables import diagnosis_tables, diagnosis_to_json, list_advice
+    from foveate.evals.diagnosis.verdict import read_answers, read_sessions
+    from foveate.evals.tables import table_to_markdown
+    from foveate.pipeline.assembler import Assembler
+    from foveate.pipeline.options import AssembleOptions, resolve_options
+    from foveate.pipeline.store_with_embedder import open_store_with_embedder
+
+    options = AssembleOptions(recipe=recipe, budget=budget, limit=limit)
+    ranks = plugins.reranker(reranker) if reranker is not None else None
+    resolve_options(options)  # what is refused is refused before any file is read
+    known = diagnose_run.load_cases(dataset, pools=not store)
+    chosen = [case for case in limit_cases(known, cases) if case.evidence]
+    chosen = chosen if store else [*rename_conflicts(chosen)]
+    ids = {case.id for case in known}
+    beside = DiagnosisInputs(
+        current=diagnose_run.current_texts(folder) if folder else None,
+        answers=diagnose_run.read_beside(answers, read_answers, ids),
+        sessions=diagnose_run.read_beside(sessions, read_sessions, ids),
     )
+    with ExitStack() as stack:
+        opened, embedder = stack.enter_context(
+            open_store_with_embedder(store) if store else diagnose_run.temporary_store(chosen)
+        )
+        assembler = Assembler(opened, embedder=embedder, options=options, reranker=ranks)
+        progress = stack.enter_context(output.progress_bar())
+        found = run_diagnosis(
+            chosen, assembler, principals=principal or (), beside=beside, progress=progress
+        )
     if as_json:
         output.write_json(diagnosis_to_json(found))
         return

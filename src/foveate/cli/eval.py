@@ -33,12 +33,10 @@ class RunCommand(TyperCommand):
 
 
 ScoreVariants = Annotated[
-    list[str] | None,
-    typer.Option("--scores", metavar="V,V", help="given, oracle, noisy:P, cosine, rrf, none."),
+    list[str] | None, typer.Option(metavar="V,V", help="given, oracle, noisy:P, cosine, rrf, none.")
 ]
 StoreOfCandidates = Annotated[
-    str | None,
-    typer.Option("--store", metavar="URL", help="Take the candidates from this store."),
+    str | None, typer.Option(metavar="URL", help="Take the candidates from this store.")
 ]
 
 
@@ -47,26 +45,23 @@ def run(
     files: CaseFiles = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option("--dataset", metavar="FILE...", help="Files of cases (.gz too) or patterns."),
+        typer.Option(metavar="FILE...", help="Files of cases (.gz too) or patterns."),
     ] = None,
     recipes: Annotated[
         list[str] | None,
-        typer.Option("--recipes", metavar="R,R", help="Recipes (default: naive,default,tight)."),
+        typer.Option(metavar="R,R", help="Recipes (default: naive,default,tight)."),
     ] = None,
     budgets: Annotated[
-        list[str] | None,
-        typer.Option("--budgets", metavar="N,N", help="Tokens (default: 500,1000,2000,4000)."),
+        list[str] | None, typer.Option(metavar="N,N", help="Tokens (default: 500,1000,2000,4000).")
     ] = None,
     baseline: Annotated[
-        str,
-        typer.Option("--baseline", metavar="R", help="Recipe that the others are compared with."),
+        str, typer.Option(metavar="R", help="Recipe that the others are compared with.")
     ] = "naive",
     tokenizer: Annotated[
-        str, typer.Option("--tokenizer", metavar="T", help="Tokenizer of all budgets.")
+        str, typer.Option(metavar="T", help="Tokenizer of all budgets.")
     ] = "cl100k_base",
     embedder: Annotated[
-        str,
-        typer.Option("--embedder", metavar="E", help="Embedder of the candidates (default: none)."),
+        str, typer.Option(metavar="E", help="Embedder of the candidates (default: none).")
     ] = "",
     scores: ScoreVariants = None,
     store: StoreOfCandidates = None,
@@ -74,34 +69,26 @@ def run(
         int, typer.Option("--limit", metavar="N", min=1, help="Candidates from --store.")
     ] = 30,
     cases: CaseLimit = None,
-    jobs: Annotated[
-        int, typer.Option("--jobs", metavar="N", min=1, help="Processes that assemble.")
-    ] = 1,
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes that assemble.")] = 1,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FOLDER", help="Write all results; continue a stopped run."),
+        typer.Option(metavar="FOLDER", help="Write all results; continue a stopped run."),
     ] = None,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the chart.")] = True,
     gate: Annotated[
-        str | None,
-        typer.Option("--gate", metavar="[RULES]", help="Exit with code 6 if a rule is broken."),
+        str | None, typer.Option(metavar="[RULES]", help="Exit with code 6 if a rule is broken.")
     ] = None,
     model: Annotated[
-        str,
-        typer.Option("--model", metavar="M", help=f"Model to judge as well: {MODEL_SYNTAX}."),
+        str, typer.Option(metavar="M", help=f"Model to judge as well: {MODEL_SYNTAX}.")
     ] = "",
     answer_tokens: Annotated[
-        int,
-        typer.Option(
-            "--answer-tokens", metavar="N", min=0, help="Of an answer; 0: only probabilities."
-        ),
+        int, typer.Option(metavar="N", min=0, help="Of an answer; 0: only probabilities.")
     ] = 64,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", help="Time limit for a call, in seconds.")
+        float, typer.Option(metavar="S", help="Time limit for a call, in seconds.")
     ] = 120.0,
     against: Annotated[
-        str | None,
-        typer.Option("--against", metavar="SUMMARY.json", help="Exit with code 6 if it is better."),
+        str | None, typer.Option(metavar="SUMMARY.json", help="Exit with code 6 if it is better.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -112,30 +99,42 @@ def run(
     scores: oracle gives those of a retriever that knows the evidence, noisy:P the same in the share
     P of the questions. RULES is a file (.json or .toml); without it the built-in rules apply.
     """
-    from foveate.cli import eval_steps, output
+    from dataclasses import replace
+
+    from foveate.cli import eval_steps as steps
+    from foveate.cli import output
+    from foveate.evals.gate import Rules, read_rules
+    from foveate.evals.run import run as run_cases
+    from foveate.evals.trials import build_setting
 
     names = [*(dataset or []), *(files or [])]
     if not names:
         raise typer.BadParameter("give the cases: --dataset FILE...")
-    checks = eval_steps.load_checks(None if gate == BUILT_IN else gate, gate is not None, against)
-    summary = eval_steps.run_evaluation(
-        names,
-        recipes=_split_list(recipes, "naive,default,tight"),
-        budgets=[_parse_budget(word) for word in _split_list(budgets, "500,1000,2000,4000")],
+    rules = None
+    if gate is not None:
+        rules = Rules() if gate == BUILT_IN else read_rules(gate)
+    earlier = steps.load_summary(against) if against is not None else None
+    judge = steps.load_judge(model, answer_tokens, timeout, out) if model else None
+    setting, reference = build_setting(
+        _split_list(recipes, "naive,default,tight"),
+        [_parse_budget(word) for word in _split_list(budgets, "500,1000,2000,4000")],
         baseline=baseline,
         tokenizer=tokenizer,
         embedder=embedder,
-        scores=_split_list(scores, "given"),
-        limit=cases,
-        store=None if store is None else (store, depth),
-        jobs=jobs,
-        out=out,
-        wanted=eval_steps.answer_options(model, answer_tokens, timeout),
     )
-    missing = eval_steps.write_files(summary, out, plot=plot) if out is not None else None
-    eval_steps.print_summary(summary, as_json=as_json)
+    chosen = steps.load_cases(names, cases, store, depth)
+    chosen = steps.rescore(chosen, _split_list(scores, "given"), embedder)
+    results = steps.prepare_folder(out) if out is not None else None
+    with output.progress_bar() as on_progress:
+        rows = run_cases(chosen, setting, results=results, jobs=jobs, on_progress=on_progress)
+    summary = steps.summarise_rows(rows, setting, reference)
+    if judge is not None:
+        answers = steps.run_answers(judge, chosen, setting, reference)
+        summary = replace(summary, answers=answers)
+    missing = steps.write_files(summary, out, plot=plot) if out is not None else None
+    steps.print_summary(summary, as_json=as_json)
     output.flush()
-    if said := checks(summary):
+    if said := steps.find_broken(summary, rules, earlier, against):
         sys.stderr.writelines(f"foveate: gate: {line}\n" for line in said)
         raise typer.Exit(GATE)
     if missing is not None:

@@ -38,18 +38,15 @@ def convert(
         ),
     ],
     name: Annotated[
-        str | None, typer.Option("--name", metavar="SET", help="Name of the set (default: FORMAT).")
+        str | None, typer.Option(metavar="SET", help="Name of the set (default: FORMAT).")
     ] = None,
     cases: Annotated[
-        int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases, drawn by --seed.")
+        int | None, typer.Option(metavar="N", min=1, help="Most cases, drawn by --seed.")
     ] = None,
-    pool: Annotated[
-        int, typer.Option("--pool", metavar="K", min=1, help="Candidates of a question.")
-    ] = 30,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the draw.")] = 1,
+    pool: Annotated[int, typer.Option(metavar="K", min=1, help="Candidates of a question.")] = 30,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draw.")] = 1,
     language: Annotated[
-        str,
-        typer.Option("--language", metavar="L", help="Language of the texts, for their sentences."),
+        str, typer.Option(metavar="L", help="Language of the texts, for their sentences.")
     ] = "en",
     as_json: Json = False,
 ) -> None:

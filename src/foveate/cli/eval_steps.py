@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from foveate import plugins
 from foveate._version import __version__
@@ -23,25 +23,23 @@ from foveate.evals.answers.outcome import Outcome
 from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstimate, CallUsage
 from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.cases import Case
+from foveate.evals.diagnosis.probe import ALL_NEIGHBOURS
 from foveate.evals.figures import AnswersSummary, Summary
-from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_regressions, read_rules
+from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_regressions
 from foveate.evals.questions import retrieve_pools
 from foveate.evals.read import read_cases
 from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
-from foveate.evals.run import run
+from foveate.evals.rows import Row
 from foveate.evals.scores import rescore_cases
 from foveate.evals.summary import summarise
 from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
-from foveate.evals.trials import Setting, build_setting
+from foveate.evals.trials import Setting
 from foveate.evals.wire import summary_to_json
+from foveate.evals.worker import embed_candidates
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
-from foveate.ports import Model
 
 Pools = list[tuple[Candidate, ...]]
-
-_ALL_NEIGHBOURS = 2**31
-"""A window around a document's first chunk that reaches its last one."""
 
 
 def load_pools(chunks: str | None, cases: Sequence[str], store: str | None) -> Pools:
@@ -62,7 +60,7 @@ def load_pools(chunks: str | None, cases: Sequence[str], store: str | None) -> P
 def _load_store(url: str) -> tuple[Candidate, ...]:
     with open_store_with_embedder(url) as (store, _):
         places = [(document, 0) for document, _hash in store.documents()]
-        found = tuple(Candidate(chunk=c) for c in store.neighbours(places, _ALL_NEIGHBOURS))
+        found = tuple(Candidate(chunk=c) for c in store.neighbours(places, ALL_NEIGHBOURS))
     if not found:
         raise BadInput(f"{url}: holds no chunks that everybody may read")
     return found
@@ -70,19 +68,9 @@ def _load_store(url: str) -> tuple[Candidate, ...]:
 
 def add_embeddings(pools: Pools, name: str) -> Pools:
     """The pools with this embedder's vectors for chunks without one; a text is embedded once."""
-    texts = {
-        c.chunk.content_hash: c.text for pool in pools for c in pool if c.chunk.embedding is None
-    }
-    if not texts:
-        return pools
-    vectors = dict(zip(texts, plugins.embedder(name).embed(list(texts.values())), strict=True))
-
-    def embed(c: Candidate) -> Candidate:
-        if c.chunk.embedding is not None:
-            return c
-        return replace(c, chunk=replace(c.chunk, embedding=vectors[c.chunk.content_hash]))
-
-    return [tuple(map(embed, pool)) for pool in pools]
+    bare = [c for pool in pools for c in pool if c.chunk.embedding is None]
+    made = iter(embed_candidates(plugins.embedder(name), bare, {}) if bare else ())
+    return [tuple(next(made) if c.chunk.embedding is None else c for c in pool) for pool in pools]
 
 
 _MAX_ERRORS = 3
@@ -155,89 +143,37 @@ def _print_lines(*lines: str) -> None:
 _VECTORS = "wordllama"
 """The embedder of `--scores cosine` and `rrf` if none is named."""
 
-SummaryCheck = Callable[[Summary], list[str]]
+
+def load_summary(name: str) -> Any:
+    """An earlier summary; raises `BadInput` if it is none."""
+    earlier = read_json(name)
+    with name_file_in_errors(name):
+        check_summary(earlier)
+    return earlier
 
 
-def load_checks(rules: str | None, asked: bool, against: str | None) -> SummaryCheck:
-    """The checks of a summary; a file that cannot be read is refused before the work."""
-    gate = (read_rules(rules) if rules is not None else Rules()) if asked else None
-    earlier = read_json(against) if against is not None else None
-    if against is not None:
-        with name_file_in_errors(against):
-            check_summary(earlier)
-
-    def checks(summary: Summary) -> list[str]:
-        said = find_broken_rules(summary, gate) if gate is not None else []
-        if earlier is not None:
-            with name_file_in_errors(against):
-                said += find_regressions(summary, earlier)
-        return said
-
-    return checks
+def find_broken(summary: Summary, rules: Rules | None, earlier: Any, name: str | None) -> list[str]:
+    """What the rules, and an earlier summary in the file `name`, have against this one."""
+    said = find_broken_rules(summary, rules) if rules is not None else []
+    if earlier is not None:
+        with name_file_in_errors(name):
+            said += find_regressions(summary, earlier)
+    return said
 
 
-def run_evaluation(
-    names: Sequence[str],
-    *,
-    recipes: Sequence[str],
-    budgets: Sequence[int],
-    baseline: str,
-    tokenizer: str,
-    embedder: str,
-    scores: Sequence[str],
-    limit: int | None,
-    jobs: int,
-    out: Path | None,
-    wanted: tuple[Model, AnswerRunOptions] | None = None,
-    store: tuple[str, int] | None = None,
-) -> Summary:
-    """Read the cases, run them, ask the model if one is named, summarise.
-
-    `wanted`: the model that is asked, and how. `store`: where the candidates come from, and how
-    many of them.
-    """
-    made, reference = build_setting(
-        recipes, budgets, baseline=baseline, tokenizer=tokenizer, embedder=embedder
-    )
-    cases = limit_cases(read_cases(names, pools=store is None), limit)
-    if store is not None:
-        cases = _retrieve(cases, *store)
-    cases = rescore_cases(
-        cases,
-        scores,
-        lambda: plugins.embedder(embedder or _VECTORS),
-    )
-    if out is not None:
-        _create_folder(out)
-    with progress_bar() as on_progress:
-        rows = run(
-            cases,
-            made,
-            results=out / RESULTS_FILE if out is not None else None,
-            jobs=jobs,
-            on_progress=on_progress,
-        )
-    summary = summarise(
-        rows, baseline=reference, version=__version__, tokenizer=tokenizer, embedder=embedder
-    )
-    if wanted is None:
-        return summary
-    judge = AnswerRunner(*wanted, out / ANSWERS_FILE if out is not None else None)
-    return replace(summary, answers=run_answers(judge, cases, made, reference))
-
-
-def answer_options(
-    model: str, tokens: int, timeout: float
-) -> tuple[Model, AnswerRunOptions] | None:
-    """The model to ask, if one is named; what it lacks is reported before the work."""
-    if not model:
-        return None
+def load_judge(model: str, tokens: int, timeout: float, out: Path | None) -> AnswerRunner:
+    """Who asks the model; what the model lacks is reported before the work."""
     options = AnswerRunOptions(tokens=tokens, timeout=timeout)
-    return load_model(model), options
+    return AnswerRunner(load_model(model), options, out / ANSWERS_FILE if out is not None else None)
 
 
-def _create_folder(out: Path) -> None:
-    """Create the folder before the work; raises `ExternalError`."""
+def rescore(cases: Sequence[Case], scores: Sequence[str], embedder: str) -> Sequence[Case]:
+    """The cases with the scores of these variants."""
+    return rescore_cases(cases, scores, lambda: plugins.embedder(embedder or _VECTORS))
+
+
+def prepare_folder(out: Path) -> Path:
+    """Create the folder before the work; the file of its rows. Raises `ExternalError`."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         fine = os.access(out, os.W_OK | os.X_OK)
@@ -248,12 +184,29 @@ def _create_folder(out: Path) -> None:
         raise ExternalError(f"{out}: cannot be made: {reason}; name another --out") from error
     if not fine:
         raise ExternalError(f"{out}: cannot be written to; name another --out")
+    return out / RESULTS_FILE
 
 
-def _retrieve(cases: Sequence[Case], url: str, limit: int) -> tuple[Case, ...]:
-    """The cases with what the store finds in the place of their own candidates."""
-    with open_store_with_embedder(url) as (store, embedder):
-        return retrieve_pools(cases, Assembler(store, embedder=embedder), limit)
+def load_cases(
+    names: Sequence[str], most: int | None, store: str | None, limit: int
+) -> Sequence[Case]:
+    """The first cases of each set; with a store, its `limit` candidates in place of their own."""
+    cases = limit_cases(read_cases(names, pools=store is None), most)
+    if store is None:
+        return cases
+    with open_store_with_embedder(store) as (opened, embedder):
+        return retrieve_pools(cases, Assembler(opened, embedder=embedder), limit)
+
+
+def summarise_rows(rows: Sequence[Row], setting: Setting, baseline: str) -> Summary:
+    """The figures of a finished run."""
+    return summarise(
+        rows,
+        baseline=baseline,
+        version=__version__,
+        tokenizer=setting.tokenizer,
+        embedder=setting.embedder,
+    )
 
 
 def limit_cases(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:

@@ -19,41 +19,31 @@ def thresholds(
     *,
     files: CaseFiles = None,
     chunks: Annotated[
-        str | None,
-        typer.Option("--chunks", metavar="FILE", help="Chunks as JSON Lines; - is stdin."),
+        str | None, typer.Option(metavar="FILE", help="Chunks as JSON Lines; - is stdin.")
     ] = None,
     dataset: Annotated[
         list[str] | None,
         typer.Option(
-            "--dataset",
-            metavar="FILE...",
-            help="Files of cases; the candidates of each case are compared.",
+            metavar="FILE...", help="Files of cases; the candidates of each case are compared."
         ),
     ] = None,
     store: Annotated[
-        str | None, typer.Option("--store", metavar="URL", help="Store whose chunks are compared.")
+        str | None, typer.Option(metavar="URL", help="Store whose chunks are compared.")
     ] = None,
     method: Annotated[
-        str,
-        typer.Option("--method", metavar="M", help="Similarity: jaccard, containment or semantic."),
+        str, typer.Option(metavar="M", help="Similarity: jaccard, containment or semantic.")
     ] = "jaccard",
     low: Annotated[str, typer.Option("--from", metavar="T", help="Lowest threshold.")] = "0.7",
     high: Annotated[str, typer.Option("--to", metavar="T", help="Highest threshold.")] = "0.98",
-    step: Annotated[
-        str, typer.Option("--step", metavar="T", help="Step between thresholds.")
-    ] = "0.04",
+    step: Annotated[str, typer.Option(metavar="T", help="Step between thresholds.")] = "0.04",
     examples: Annotated[
-        int, typer.Option("--examples", metavar="N", min=0, help="Pairs shown for each threshold.")
+        int, typer.Option(metavar="N", min=0, help="Pairs shown for each threshold.")
     ] = 3,
     embedder: Annotated[
-        str,
-        typer.Option(
-            "--embedder", metavar="E", help="Embedder for semantic, if chunks have no vectors."
-        ),
+        str, typer.Option(metavar="E", help="Embedder for semantic, if chunks have no vectors.")
     ] = "wordllama",
     tokenizer: Annotated[
-        str,
-        typer.Option("--tokenizer", metavar="T", help="Tokenizer that counts the tokens saved."),
+        str, typer.Option(metavar="T", help="Tokenizer that counts the tokens saved.")
     ] = "cl100k_base",
     as_json: Json = False,
 ) -> None:

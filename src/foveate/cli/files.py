@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from foveate.cli.output import exit_broken_pipe, stdout
 from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.pipeline.text_files import decode_line, name_unreadable
 from foveate.stores.atomic_write import atomic_write
 
 STDIO = "-"
@@ -23,39 +24,19 @@ BOM = b"\xef\xbb\xbf"
 
 def read_lines(name: str) -> Iterator[bytes]:
     """The file's lines, one at a time, without their ends."""
-    try:
-        with _open_binary(name) as file:
-            for number, line in enumerate(file):
-                shown = line.removeprefix(BOM) if number == 0 else line
-                yield shown.rstrip(b"\r\n")
-    except FileNotFoundError:
-        raise BadInput(f"{display_name(name)}: no such file") from None
-    except IsADirectoryError:
-        raise BadInput(f"{display_name(name)}: is a folder; name a file") from None
-    except OSError as error:
-        raise BadInput(f"{display_name(name)}: cannot be read: {error.strerror or error}") from None
+    with name_unreadable(display_name(name)), _open_binary(name) as file:
+        for number, line in enumerate(file):
+            shown = line.removeprefix(BOM) if number == 0 else line
+            yield shown.rstrip(b"\r\n")
 
 
 def read_text_lines(name: str) -> Iterator[str]:
     """The same, decoded; raises `BadInput` naming the file and the line."""
     for number, line in enumerate(read_lines(name), 1):
         try:
-            yield decode_utf8(line)
+            yield decode_line(line)
         except BadInput as error:
             raise BadInput(f"{display_name(name)}: line {number}: {error}") from None
-
-
-def decode_utf8(line: bytes) -> str:
-    """UTF-8, strictly."""
-    if b"\0" in line:
-        raise BadInput("this is no text (it holds a zero byte); give UTF-8 text")
-    try:
-        return line.decode()
-    except UnicodeDecodeError as error:
-        raise BadInput(
-            f"not UTF-8 (byte 0x{line[error.start]:02x} at column {error.start + 1}); "
-            "save it as UTF-8"
-        ) from None
 
 
 def read_json(name: str) -> Any:

@@ -29,14 +29,14 @@ def index(
         list[Path], typer.Argument(metavar="PATH...", help="Files and folders to read.")
     ],
     store: Annotated[
-        str, typer.Option("--store", metavar="URL", help="The store; a missing one is created.")
+        str, typer.Option(metavar="URL", help="The store; a missing one is created.")
     ] = str(STORE),
     embedder: Annotated[
-        str, typer.Option("--embedder", metavar="NAME", help="Embedder of a new store.")
+        str, typer.Option(metavar="NAME", help="Embedder of a new store.")
     ] = "wordllama",
-    size: Annotated[int, typer.Option("--size", metavar="N", help="Most tokens of a chunk.")] = 350,
+    size: Annotated[int, typer.Option(metavar="N", help="Most tokens of a chunk.")] = 350,
     overlap: Annotated[
-        int, typer.Option("--overlap", metavar="N", help="Tokens that neighbouring chunks share.")
+        int, typer.Option(metavar="N", help="Tokens that neighbouring chunks share.")
     ] = 70,
     file_limit: FileLimits = None,
     encoding: TextEncoding = "",
@@ -64,9 +64,7 @@ def index(
     model: Annotated[
         str,
         typer.Option(
-            "--model",
-            metavar="M",
-            help=f"Model that writes summaries and questions: {MODEL_SYNTAX}.",
+            metavar="M", help=f"Model that writes summaries and questions: {MODEL_SYNTAX}."
         ),
     ] = "",
     watch: Annotated[

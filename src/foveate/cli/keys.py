@@ -46,15 +46,13 @@ app = typer.Typer(
 KeyFile = Annotated[
     Path | None,
     typer.Option(
-        "--keys",
         metavar="FILE",
         envvar="FOVEATE_SERVE_KEYS",
         help="File of keys (default: foveate-keys.jsonl).",
     ),
 ]
 SettingsFile = Annotated[
-    Path | None,
-    typer.Option("--settings", metavar="FILE", help="The service's TOML file, which names it."),
+    Path | None, typer.Option(metavar="FILE", help="The service's TOML file, which names it.")
 ]
 
 

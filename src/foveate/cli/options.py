@@ -1,4 +1,7 @@
-"""Options of the commands, spelled once: those of `assemble`, and what other commands share."""
+"""Options of the commands, spelled once: those of `assemble`, and what other commands share.
+
+An option is called as the parameter that it stands at, unless it has a name of its own here.
+"""
 
 from __future__ import annotations
 
@@ -16,34 +19,25 @@ MODEL_SYNTAX = "openai:NAME, anthropic:NAME, ollama:NAME (or …:NAME@URL), gguf
 """How `--model` and all other options for models are written."""
 
 Question = Annotated[str | None, typer.Argument(metavar="QUESTION", help="The question.")]
-Query = Annotated[
-    str | None, typer.Option("--query", metavar="Q", help="The question, as an option.")
-]
+Query = Annotated[str | None, typer.Option(metavar="Q", help="The question, as an option.")]
 Chunks = Annotated[
-    str | None,
-    typer.Option("--chunks", metavar="FILE", help="Candidates as JSON Lines; - is stdin."),
+    str | None, typer.Option(metavar="FILE", help="Candidates as JSON Lines; - is stdin.")
 ]
 StoreUrl = Annotated[
     str | None,
-    typer.Option(
-        "--store", metavar="URL", help="The store to search (default: .foveate, without --chunks)."
-    ),
+    typer.Option(metavar="URL", help="The store to search (default: .foveate, without --chunks)."),
 ]
-SearchedStore = Annotated[str, typer.Option("--store", metavar="URL", help="The store to search.")]
+SearchedStore = Annotated[str, typer.Option(metavar="URL", help="The store to search.")]
 CaseFiles = Annotated[
     list[str] | None, typer.Argument(metavar="[FILE]...", help="Files of cases, as --dataset.")
 ]
-CaseLimit = Annotated[
-    int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases of each set.")
-]
+CaseLimit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Most cases of each set.")]
 SearchLimit = Annotated[
-    int,
-    typer.Option("--limit", metavar="N", min=1, max=100, help="Candidates that a search returns."),
+    int, typer.Option(metavar="N", min=1, max=100, help="Candidates that a search returns.")
 ]
 RecipeName = Annotated[
     str,
     typer.Option(
-        "--recipe",
         metavar="R",
         help="Recipe: a name, or the path of a TOML file.",
         autocompletion=complete_names("recipes"),
@@ -51,14 +45,11 @@ RecipeName = Annotated[
 ]
 Tokens = Annotated[
     int | None,
-    typer.Option(
-        "--budget", metavar="N", help="Token budget of the context (default: the recipe's)."
-    ),
+    typer.Option(metavar="N", help="Token budget of the context (default: the recipe's)."),
 ]
 TokenizerName = Annotated[
     str | None,
     typer.Option(
-        "--tokenizer",
         metavar="T",
         help="Tokenizer for the budget (default: the recipe's).",
         autocompletion=complete_names("tokenizers"),
@@ -66,27 +57,22 @@ TokenizerName = Annotated[
 ]
 ModelName = Annotated[
     str | None,
-    typer.Option(
-        "--model", metavar="M", help=f"Model whose tokenizer and window apply: {MODEL_SYNTAX}."
-    ),
+    typer.Option(metavar="M", help=f"Model whose tokenizer and window apply: {MODEL_SYNTAX}."),
 ]
 FormatName = Annotated[
     str | None,
     typer.Option(
-        "--format",
         metavar="F",
         help="Output format (default: the recipe's).",
         autocompletion=complete_names("formats"),
     ),
 ]
 OrderName = Annotated[
-    str | None,
-    typer.Option("--order", metavar="O", help="Order of the blocks (default: the recipe's)."),
+    str | None, typer.Option(metavar="O", help="Order of the blocks (default: the recipe's).")
 ]
 CompressorName = Annotated[
     str | None,
     typer.Option(
-        "--compressor",
         metavar="M",
         help="Model that writes shorter versions, if the recipe asks for them (as --model).",
     ),
@@ -94,9 +80,7 @@ CompressorName = Annotated[
 Principals = Annotated[
     list[str] | None,
     typer.Option(
-        "--principal",
-        metavar="P",
-        help="A principal to read as; repeat for several. Other texts are never read.",
+        metavar="P", help="A principal to read as; repeat for several. Other texts are never read."
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -104,11 +88,10 @@ Explain = Annotated[
     bool, typer.Option("--explain", help="Print to stderr what happened to every chunk, and why.")
 ]
 Bundle = Annotated[
-    str | None,
-    typer.Option("--bundle", metavar="FILE", help="Write a bundle for `foveate replay`."),
+    str | None, typer.Option(metavar="FILE", help="Write a bundle for `foveate replay`.")
 ]
 EngineName = Annotated[
-    str, typer.Option("--engine", metavar="local|ray", help="Engine that runs the requests.")
+    str, typer.Option(metavar="local|ray", help="Engine that runs the requests.")
 ]
 Workers = Annotated[
     int | None,
@@ -120,19 +103,15 @@ Workers = Annotated[
     ),
 ]
 RayAddress = Annotated[
-    str | None,
-    typer.Option("--address", metavar="A", help="Address of a Ray cluster (default: a local one)."),
+    str | None, typer.Option(metavar="A", help="Address of a Ray cluster (default: a local one).")
 ]
 FileLimits = Annotated[
     list[str] | None,
-    typer.Option(
-        "--file-limit", metavar="NAME=N", help="Limit for one file, e.g. pages=9000; repeatable."
-    ),
+    typer.Option(metavar="NAME=N", help="Limit for one file, e.g. pages=9000; repeatable."),
 ]
 TextEncoding = Annotated[
     str,
     typer.Option(
-        "--encoding",
         metavar="NAME",
         help="Encoding of texts that are not UTF-8 and declare none, e.g. windows-1251.",
     ),
@@ -140,16 +119,12 @@ TextEncoding = Annotated[
 ImageFolder = Annotated[
     Path | None,
     typer.Option(
-        "--images",
-        metavar="DIR",
-        help="Also read images of PDF, Word and PowerPoint files, into this folder.",
+        metavar="DIR", help="Also read images of PDF, Word and PowerPoint files, into this folder."
     ),
 ]
 PasswordFile = Annotated[
     Path | None,
-    typer.Option(
-        "--password-file", metavar="FILE", help="Passwords of PDF files, one a line; never stored."
-    ),
+    typer.Option(metavar="FILE", help="Passwords of PDF files, one a line; never stored."),
 ]
 Readers = Annotated[
     int | None,
@@ -163,9 +138,7 @@ Readers = Annotated[
 ]
 TaxonomyFile = Annotated[
     Path | None,
-    typer.Option(
-        "--taxonomy", metavar="FILE.toml", help="Side knowledge, used if retrieval is not enough."
-    ),
+    typer.Option(metavar="FILE.toml", help="Side knowledge, used if retrieval is not enough."),
 ]
 
 
@@ -185,7 +158,6 @@ AskQuestion = Annotated[
 AskModel = Annotated[
     str | None,
     typer.Option(
-        "--model",
         metavar="M",
         envvar=MODEL_VARIABLE,
         show_envvar=False,
@@ -195,58 +167,42 @@ AskModel = Annotated[
 PromptName = Annotated[
     str,
     typer.Option(
-        "--prompt",
-        metavar="P",
-        help="System prompt: grounded, strict, soft, voice, or a file (.md, .txt).",
+        metavar="P", help="System prompt: grounded, strict, soft, voice, or a file (.md, .txt)."
     ),
 ]
 Channel = Annotated[
     Literal["text", "voice"],
-    typer.Option(
-        "--channel", help="voice: an answer without markers; its sources are found by their words."
-    ),
+    typer.Option(help="voice: an answer without markers; its sources are found by their words."),
 ]
 PromptLanguage = Annotated[
-    str, typer.Option("--language", metavar="L", help="Language of the prompt: en, nl, de or fr.")
+    str, typer.Option(metavar="L", help="Language of the prompt: en, nl, de or fr.")
 ]
 AskRecipe = Annotated[
     str | None,
     typer.Option(
-        "--recipe",
         metavar="R",
         help="Recipe: a name, or the path of a TOML file (default: default; in a conversation "
         "agent-session).",
         autocompletion=complete_names("recipes"),
     ),
 ]
-MaxTokens = Annotated[
-    int, typer.Option("--max-tokens", metavar="N", min=1, help="Most tokens of the answer.")
-]
+MaxTokens = Annotated[int, typer.Option(metavar="N", min=1, help="Most tokens of the answer.")]
 Window = Annotated[
     int | None,
     typer.Option(
-        "--window",
-        metavar="N",
-        min=1,
-        help="Context window of the model in tokens (default: the registry's).",
+        metavar="N", min=1, help="Context window of the model in tokens (default: the registry's)."
     ),
 ]
 Timeout = Annotated[
-    float,
-    typer.Option("--timeout", metavar="S", min=0.1, help="Time limit for the answer, in seconds."),
+    float, typer.Option(metavar="S", min=0.1, help="Time limit for the answer, in seconds.")
 ]
 Temperature = Annotated[
-    float,
-    typer.Option("--temperature", metavar="T", min=0.0, max=2.0, help="Temperature of the model."),
+    float, typer.Option(metavar="T", min=0.0, max=2.0, help="Temperature of the model.")
 ]
 AskLimit = Annotated[
     int | None,
     typer.Option(
-        "--limit",
-        metavar="N",
-        min=1,
-        max=100,
-        help="Candidates that a search returns (default: 20).",
+        metavar="N", min=1, max=100, help="Candidates that a search returns (default: 20)."
     ),
 ]
 ConversationFile = Annotated[
@@ -258,7 +214,6 @@ ConversationFile = Annotated[
 SummariserName = Annotated[
     str | None,
     typer.Option(
-        "--summariser",
         metavar="M",
         help="Model that summarises older turns of a conversation (default: none; their best "
         "sentences stay).",

@@ -47,16 +47,17 @@ def replay(
 
 def _read_bundle(name: str) -> Mapping[str, Any]:
     """The bundle in the file, checked as far as a comparison needs."""
-    from foveate.cli.files import decode_utf8, display_name, read_lines
+    from foveate.cli.files import display_name, read_lines
     from foveate.core.candidates import parse_json
     from foveate.core.replay import check_bundle
+    from foveate.pipeline.text_files import decode_line
 
     data = b"\n".join(read_lines(name))
     with name_file_in_errors(display_name(name)):
         if not data.strip():
             raise BadInput("is empty")
         try:
-            bundle = parse_json(decode_utf8(data))
+            bundle = parse_json(decode_line(data))
         except BadInput as error:
             what = str(error).partition(";")[0]
             raise BadInput(

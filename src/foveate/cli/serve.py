@@ -15,18 +15,13 @@ def mcp(
     store: SearchedStore = str(STORE),
     principal: Principals = None,
     budget: Annotated[
-        int,
-        typer.Option(
-            "--budget", metavar="N", min=1, help="Token budget of a call that names none."
-        ),
+        int, typer.Option(metavar="N", min=1, help="Token budget of a call that names none.")
     ] = 4_000,
     max_budget: Annotated[
-        int,
-        typer.Option("--max-budget", metavar="N", min=1, help="Largest token budget of a call."),
+        int, typer.Option(metavar="N", min=1, help="Largest token budget of a call.")
     ] = 32_000,
     timeout: Annotated[
-        float,
-        typer.Option("--timeout", metavar="S", min=0.1, help="Time limit for a call, in seconds."),
+        float, typer.Option(metavar="S", min=0.1, help="Time limit for a call, in seconds.")
     ] = 60.0,
 ) -> None:
     """Run the MCP server for one store.
@@ -71,20 +66,16 @@ class ServeCommand(TyperCommand):
 
 def serve(
     settings: Annotated[
-        Path | None, typer.Option("--settings", metavar="FILE", help="A TOML file of settings.")
+        Path | None, typer.Option(metavar="FILE", help="A TOML file of settings.")
     ] = None,
     *,
-    host: Annotated[
-        str | None, typer.Option("--host", metavar="H", help="The address to listen on.")
-    ] = None,
+    host: Annotated[str | None, typer.Option(metavar="H", help="The address to listen on.")] = None,
     port: Annotated[
-        int | None, typer.Option("--port", metavar="N", help="The port; 0 takes a free one.")
+        int | None, typer.Option(metavar="N", help="The port; 0 takes a free one.")
     ] = None,
-    store: Annotated[
-        str | None, typer.Option("--store", metavar="URL", help="The store to serve.")
-    ] = None,
+    store: Annotated[str | None, typer.Option(metavar="URL", help="The store to serve.")] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", help="Processes that share the port.")
+        int | None, typer.Option(metavar="N", help="Processes that share the port.")
     ] = None,
     create: Annotated[
         bool, typer.Option("--create", help="Create the store if it does not exist.")

@@ -40,26 +40,6 @@ def _split_words(text: str, room: int) -> Iterator[str]:
             yield from chop_cells(word, max(room, 2))
 
 
-def wrap_lines(text: str, width: int, *, prefix: str = "") -> list[str]:
-    r"""Every line of the text as it is, one that is too long broken between words where it can be.
-
-    >>> wrap_lines("two words\n\n    x", 8, prefix="| ")
-    ['| two', '| words', '|', '|     x']
-    """
-    room = max(width - cell_len(prefix), 2)
-    lines = []
-    for line in text.split("\n"):
-        rest = escape_unprintable(line.expandtabs(4))
-        while cell_len(rest) > room:
-            piece = chop_cells(rest, room)[0]
-            at = piece.rfind(" ") + 1 if piece.lstrip().count(" ") else 0
-            piece = piece[:at] if at else piece
-            lines.append(f"{prefix}{piece}".rstrip())
-            rest = rest[len(piece) :]
-        lines.append(f"{prefix}{rest}".rstrip())
-    return lines
-
-
 def format_columns(
     pairs: Sequence[tuple[str, str]], width: int, *, indent: str = "  ", most: int = 24
 ) -> list[str]:

@@ -19,7 +19,7 @@ app = typer.Typer(
     help="Inspect, check, copy and maintain a store.",
     rich_markup_mode=None,
 )
-StoreUrl = Annotated[str, typer.Option("--store", metavar="URL", help="The store.")]
+StoreUrl = Annotated[str, typer.Option(metavar="URL", help="The store.")]
 
 
 @app.command(short_help="Show what a store holds and its size on disk.")

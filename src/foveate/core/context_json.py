@@ -67,7 +67,7 @@ def stage_to_json(stage: Any) -> dict[str, Any]:
 
 
 def value_to_json(value: Any) -> Any:
-    """A citation or a manifest: dataclasses as objects, tuples as lists."""
+    """Plain data: dataclasses as objects of their fields, tuples as lists."""
     if isinstance(value, tuple | list):
         return [value_to_json(item) for item in value]
     if is_dataclass(value):

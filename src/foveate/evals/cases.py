@@ -15,11 +15,14 @@ missing, of another type or contradicts itself is refused with file, line and fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from foveate.core.json_values import NonBlank
 from foveate.core.types import Candidate, Chunk, Span
+
+Progress = Callable[[int, int, str], None]
+"""Called after each piece of work: done, in all, what is at work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

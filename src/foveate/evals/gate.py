@@ -154,7 +154,9 @@ def check_summary(earlier: Any) -> None:
             f"is a summary in form {schema!r} and {SCHEMA} is read here; evaluate again with --out"
         )
     try:
-        sizes = {name: len(set(ids)) for name, ids in earlier["ids"].items()}
+        sizes = {
+            n: len(ids) if len({*ids}) == len(ids) else -1 for n, ids in earlier["ids"].items()
+        }
         rows = [
             (sizes[name], values)
             for name, by_recipe in earlier["recalls"].items()

@@ -11,6 +11,7 @@ from typing import Any
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
+from foveate.pipeline.text_files import decode_line, name_unreadable
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """A byte order mark, which may begin a file."""
@@ -45,27 +46,13 @@ def read_lines(name: str) -> Iterator[tuple[int, str]]:
 def read_raw_lines(name: str) -> Iterator[tuple[int, bytes]]:
     """(number, bytes) of the lines that are not blank, without byte order mark and ends."""
     try:
-        with _open_file(name) as file:
+        with name_unreadable(name), _open_file(name) as file:
             for number, line in enumerate(file, 1):
                 bare = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
                 if bare.strip():
                     yield number, bare.rstrip(b"\r\n")
-    except FileNotFoundError:
-        raise BadInput(f"{name}: no such file") from None
-    except IsADirectoryError:
-        raise BadInput(f"{name}: is a folder; name its files") from None
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise BadInput(f"{name}: broken gzip ({error}); fetch the file again") from None
-    except OSError as error:
-        raise BadInput(f"{name}: cannot be read: {error.strerror or error}") from None
-
-
-def decode_line(line: bytes) -> str:
-    """The line's text."""
-    try:
-        return line.decode()
-    except UnicodeDecodeError as error:
-        raise BadInput(f"not UTF-8 at byte {error.start + 1}; save it as UTF-8") from None
 
 
 def read_json(name: str, form: str) -> Any:

@@ -24,20 +24,12 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean
 
-from foveate.core.bounded_cache import BoundedCache
 from foveate.pipeline.curves import interpolate, load_published_curves
 
 # Not the words of the stages (`core/text/words.py`), so that a measure does not share their
 # errors: letters and digits, CJK by character, as in the published reference figures.
 _CJK = "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _WORD = re.compile(rf"{_CJK}|[^\W_]+")
-_SPACED_WORD = re.compile(r"[^\W_]+")
-_HAS_CJK = re.compile(_CJK)
-_ASCII = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalnum()})
-
-# What is lower-cased by what stands beside it (sigma), or to two characters of which the second
-# is no letter: then the words come first and are lower-cased one by one.
-_CONTEXT_LETTERS = re.compile("[\u03a3\u0130]")
 
 
 def split_words(text: str) -> list[str]:
@@ -46,12 +38,7 @@ def split_words(text: str) -> list[str]:
     >>> split_words("Snake_case, 3.5 bar and 猫が")
     ['snake', 'case', '3', '5', 'bar', 'and', '猫', 'が']
     """
-    if text.isascii():
-        return text.lower().translate(_ASCII).split()
-    word = _WORD if _HAS_CJK.search(text) else _SPACED_WORD
-    if _CONTEXT_LETTERS.search(text):
-        return [found.lower() for found in word.findall(text)]
-    return word.findall(text.lower())
+    return [word.lower() for word in _WORD.findall(text)]
 
 
 DEFAULT_CURVE = "gpt35_20"
@@ -84,7 +71,6 @@ RUN_LENGTH = 5
 REPEAT_LENGTH = 8
 """Words in a row that, when they come again, are redundant."""
 FULL_SHARE = 0.95
-_LINES: BoundedCache[str, tuple[str, ...]] = BoundedCache(8_000_000)
 
 WordRun = tuple[str, ...]
 """Words that follow each other."""
@@ -151,7 +137,7 @@ class WordIndex:
     __slots__ = ("_line", "_runs", "_tokens", "_words")
 
     def __init__(self, text: str, tokens: int) -> None:
-        self._words = [word for line in text.split("\n") for word in _words_in_line(line)]
+        self._words = split_words(text)
         self._line = f" {' '.join(self._words)} "
         self._runs: dict[int, set[WordRun]] = {}
         self._tokens = tokens
@@ -197,15 +183,6 @@ class WordIndex:
             found.append(seen)
             at = self._line.find(run, at + 1)
         return found
-
-
-def _words_in_line(line: str) -> tuple[str, ...]:
-    """The cached words of one line, which contexts of one case share."""
-    known = _LINES.get(line)
-    if known is None:
-        known = tuple(split_words(line))
-        _LINES.put(line, known)
-    return known
 
 
 def word_runs(row: Sequence[str], length: int) -> list[WordRun]:

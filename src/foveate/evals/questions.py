@@ -26,7 +26,7 @@ OPTIONAL_COLUMNS = ("id", "answer", "document")
 
 def read_questions(name: str) -> Iterator[tuple[str, Case]]:
     """The questions of a CSV file, each with its place; raises `BadInput` naming the row."""
-    lines = [line for _, line in read_lines(name)]
+    lines = [f"{line}\n" for _, line in read_lines(name)]  # a cell may have several
     rows = csv.DictReader(lines, strict=True)
     missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
     if missing:
@@ -46,7 +46,9 @@ def read_questions(name: str) -> Iterator[tuple[str, Case]]:
             case = _case_of(values, dataset)
             if key in found:
                 first = found[key][1]
-                case = replace(first, evidence=(*first.evidence, *case.evidence))
+                answers = tuple(dict.fromkeys((*first.answers, *case.answers)))
+                evidence = (*first.evidence, *case.evidence)
+                case = replace(first, evidence=evidence, answers=answers)
             found[key] = (where, case)
     except csv.Error as error:
         raise BadInput(f"{name}: line {rows.line_num}: {error}; close every quote") from None

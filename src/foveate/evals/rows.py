@@ -7,6 +7,7 @@ order.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
@@ -85,10 +86,11 @@ def encode_row(row: Row) -> bytes:
 def open_for_append(path: Path) -> Iterator[IO[bytes]]:
     """The file, open at its end and on a fresh line."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    torn = path.exists() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
-    with path.open("ab") as file:
-        if torn:
-            file.write(b"\n")
+    with path.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                file.write(b"\n")
         yield file
 
 

@@ -8,7 +8,7 @@ run, with the rows that were made before it kept.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from functools import lru_cache, partial
 from itertools import chain
@@ -16,13 +16,10 @@ from pathlib import Path
 
 from foveate.batch.engines.engine import FailedTask, open_process_pool
 from foveate.core.errors import BadOption
-from foveate.evals.cases import Case
+from foveate.evals.cases import Case, Progress
 from foveate.evals.rows import Row, encode_row, load_rows, open_for_append, replace_rows
 from foveate.evals.trials import Setting, build_trials
 from foveate.evals.worker import Task, Worker, row_key
-
-Progress = Callable[[int, int, str], None]
-"""Told how many rows are there, of how many, and the set that is at work."""
 
 
 def run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -65,7 +65,7 @@ class Worker:
         if self._embedder is None:
             return candidates, None
         return (
-            self._embed_candidates(self._embedder, candidates),
+            embed_candidates(self._embedder, candidates, self._vectors),
             self._embedder.embed([case.question])[0],
         )
 
@@ -110,19 +110,15 @@ class Worker:
             return None, str(error)
         return context, ""
 
-    def _embed_candidates(
-        self, embedder: Embedder, candidates: tuple[Candidate, ...]
-    ) -> tuple[Candidate, ...]:
-        """Add vectors; equal texts are embedded once."""
-        new = {
-            c.chunk.content_hash: c.text
-            for c in candidates
-            if c.chunk.content_hash not in self._vectors
-        }
-        if new:
-            made = embedder.embed(list(new.values()))
-            self._vectors.update(zip(new, made, strict=True))
-        return tuple(
-            replace(c, chunk=replace(c.chunk, embedding=self._vectors[c.chunk.content_hash]))
-            for c in candidates
-        )
+
+def embed_candidates(
+    embedder: Embedder, candidates: Sequence[Candidate], known: dict[str, Any]
+) -> tuple[Candidate, ...]:
+    """The candidates with vectors; what is not `known` by its content hash is embedded once."""
+    new = {c.chunk.content_hash: c.text for c in candidates if c.chunk.content_hash not in known}
+    if new:
+        known.update(zip(new, embedder.embed(list(new.values())), strict=True))
+    return tuple(
+        replace(c, chunk=replace(c.chunk, embedding=known[c.chunk.content_hash]))
+        for c in candidates
+    )

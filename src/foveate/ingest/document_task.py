@@ -6,7 +6,7 @@ the preparer alone. Parts come one at a time, because a file may hold a million 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -151,13 +151,17 @@ class Preparer:
         )
 
 
-def embed_texts(embedder: Embedder | None, texts: Sequence[str]) -> Any:
+def embed_texts(
+    embedder: Embedder | None, texts: Sequence[str], before_batch: Callable[[], None] | None = None
+) -> Any:
     """The texts' vectors, shape (texts, dimensions), asked for in batches; None without one."""
     if embedder is None or not texts:
         return None
     import numpy as np
 
-    batches = [
-        embedder.embed(texts[i : i + EMBED_BATCH]) for i in range(0, len(texts), EMBED_BATCH)
-    ]
-    return np.concatenate([np.asarray(batch, dtype=np.float32) for batch in batches])
+    batches = []
+    for i in range(0, len(texts), EMBED_BATCH):
+        if before_batch is not None:
+            before_batch()
+        batches.append(np.asarray(embedder.embed(texts[i : i + EMBED_BATCH]), dtype=np.float32))
+    return np.concatenate(batches)

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from foveate.answer.wire import plain_data
 from foveate.core.assemble import assemble
+from foveate.core.context_json import value_to_json
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall
 from foveate.core.render import Renderer, renderer_for_recipe
@@ -78,7 +78,7 @@ def build_pieces(made: AssemblyResult, *, named: bool = False) -> tuple[Piece, .
                 citation_metadata={
                     "marker": block.marker,
                     "label": labels.get(block.marker, ""),
-                    **{name: plain_data(getattr(block, name)) for name in BLOCK_FIELDS},
+                    **{name: value_to_json(getattr(block, name)) for name in BLOCK_FIELDS},
                     "span": [body, body + block.span[1] - block.span[0]],
                     "others": [
                         {"id": c.id, "metadata": _remove_own_metadata(c.metadata)} for c in own[1:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from foveate import plugins
@@ -125,19 +125,17 @@ def _window(model: Model) -> int:
     return min(model.window - kept, model.max_input or model.window)
 
 
-class token_counter:  # noqa: N801  # a function that remembers
+def token_counter(tokenizer: Tokenizer) -> Callable[[str], int]:
     """Counts texts, each longer one once in this process."""
+    known = counts_for(tokenizer.fingerprint)
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        self._known = counts_for(tokenizer.fingerprint)
-
-    def __call__(self, text: str) -> int:
-        """Tokens of the text."""
+    def count(text: str) -> int:
         if len(text) < SHORT:
-            return self._tokenizer.count(text) if text else 0
+            return tokenizer.count(text) if text else 0
         key = content_hash(text)
-        count = self._known.get(key)
-        if count is None:
-            count = self._known[key] = self._tokenizer.count(text)
-        return count
+        found = known.get(key)
+        if found is None:
+            found = known[key] = tokenizer.count(text)
+        return found
+
+    return count

@@ -6,7 +6,7 @@ nothing. Each call to a port is one `Call`, so the flow runs blocking and in an 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -228,26 +228,23 @@ def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[A
     inputs = yield from _vectors(ports, inputs)
     tokenizer, store = resolved.tokenizer, ports.store
     known = counts_for(tokenizer.fingerprint)
-    if store is None:
-        inputs = yield from _compressed(ports, inputs, resolved, known)
-        inputs = _name_image_formula(inputs, resolved)
-        return AssemblyResult(
-            inputs=inputs, context=assemble(inputs, tokenizer, known, ports.observers)
+    hashes: list[str] = []
+    stored: Mapping[str, int] = {}
+    if store is not None:
+        inputs = yield from _neighbours(store, inputs)
+        chunks = (*(c.chunk for c in inputs.candidates), *inputs.neighbours)
+        hashes = [chunk.content_hash for chunk in chunks]
+        stored = yield Call(
+            "counts",
+            lambda: store.counts(tokenizer.fingerprint, hashes),
+            lambda stored: {"texts": len(hashes), "known": len(stored)},
         )
-    inputs = yield from _neighbours(store, inputs)
-    hashes = [c.chunk.content_hash for c in inputs.candidates]
-    hashes += [chunk.content_hash for chunk in inputs.neighbours]
-    stored = yield Call(
-        "counts",
-        lambda: store.counts(tokenizer.fingerprint, hashes),
-        lambda stored: {"texts": len(hashes), "known": len(stored)},
-    )
-    known.update(stored)
+        known.update(stored)
     inputs = yield from _compressed(ports, inputs, resolved, known)
     inputs = _name_image_formula(inputs, resolved)
     context = assemble(inputs, tokenizer, known, ports.observers)
     new = {h: known[h] for h in hashes if h not in stored and h in known}
-    if new:
+    if store is not None and new:
         yield Call("keep_counts", lambda: store.remember(tokenizer.fingerprint, new))
     return AssemblyResult(inputs=inputs, context=context)
 

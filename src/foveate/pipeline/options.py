@@ -6,7 +6,7 @@ Every face builds an `AssembleOptions`. A new option is a field here, a keyword 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -120,6 +120,12 @@ class AssembleOptions:
     intent: str = ""
     query_embedding: Vector | None = None
     instant: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Keep what an iterator gives: every call reads it, and more than once."""
+        for name in ("messages", "principals", "neighbours", "supplements"):
+            if isinstance(given := getattr(self, name), Iterator):
+                object.__setattr__(self, name, tuple(given))
 
     def changed(self, keywords: AssembleKeywords | Mapping[str, Any]) -> AssembleOptions:
         """The options with these fields replaced; raises `UnknownName` for a field there is not."""

@@ -35,10 +35,8 @@ from foveate.service.wire.requests import BudgetIn, ContextRequest
 MAX_STAGES = 32
 MAX_NEAR_STAGES = 4
 """Stages of an inline recipe that compare texts with one another, which takes longest."""
-_OPTIONS = (
-    "recipe", "budget", "tokenizer", "model", "max_output", "format", "order", "language",
-    "channel", "prompt", "extra_instructions", "template", "keep",
-)  # fmt: skip
+_READ_APART = {"messages", "neighbours", "principals", "supplements"}
+"""Options whose values a request writes otherwise."""
 _POOLS = ("candidates", "neighbours", "supplements", "offers")
 NEIGHBOUR_REACH = 3
 """How far `expand` looks to either side, so many neighbours a candidate may have."""
@@ -103,7 +101,8 @@ class RequestOptions:
 
     def options_from(self, body: ContextRequest, **changes: Any) -> AssembleOptions:
         """The options that a request names, with `changes` in their place."""
-        names = {name: getattr(body, name) for name in _OPTIONS if name in type(body).model_fields}
+        known = AssembleOptions.__dataclass_fields__.keys() - _READ_APART
+        names = {name: getattr(body, name) for name in type(body).model_fields if name in known}
         names["messages"] = tuple((one.role, one.content) for one in body.messages)
         return self.options(**{**names, **changes})
 

@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 from functools import partial
+from math import ceil
 from multiprocessing import parent_process
 from multiprocessing.process import BaseProcess
 from threading import Thread
@@ -112,7 +113,7 @@ def build_config(app: object, settings: Settings) -> Config:
         backlog=BACKLOG,
         h11_max_incomplete_event_size=settings.header_bytes,
         proxy_headers=False,  # guard.py: from proxies that the settings name
-        timeout_graceful_shutdown=int(settings.grace),
+        timeout_graceful_shutdown=ceil(settings.grace),
         timeout_worker_healthcheck=HANGING_SECONDS,
     )
 

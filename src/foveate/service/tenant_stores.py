@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +13,10 @@ from foveate import plugins
 from foveate.core.errors import BadInput, ExternalError, FoveateError
 from foveate.pipeline.store_with_embedder import load_recorded_embedder
 from foveate.ports import Embedder, Store
+from foveate.service.auth.keys import TENANT_NAME
 from foveate.service.problems import ProblemError
 from foveate.service.settings import Settings
 from foveate.stores import is_lance_url, is_server_url, open_store
-
-TENANT_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 log = logging.getLogger("foveate.service")
 
@@ -94,7 +92,7 @@ class TenantStores:
         """The URL of a tenant's store; raises a problem if it has none."""
         if not self._settings.store:
             raise ProblemError(404, "no-store", "this service has no store; send candidates along")
-        if TENANT_PATTERN.fullmatch(tenant) is None:
+        if TENANT_NAME.fullmatch(tenant) is None:
             raise ProblemError(403, "tenant", "this key's tenant has no store here")
         if self._settings.has_tenant_stores:
             return self._settings.store.replace("{tenant}", tenant)

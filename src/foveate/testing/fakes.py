@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.request import Request
@@ -77,19 +78,9 @@ class ScriptedModel:
             model=self.name,
         )
 
-    def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int = 1024,
-        temperature: float = 0.0,
-        stop: Sequence[str] = (),
-        timeout: float = 120.0,
-    ) -> Iterator[str | Reply]:
-        """Word by word, then the reply."""
-        reply = self.complete(
-            messages, max_tokens=max_tokens, temperature=temperature, stop=stop, timeout=timeout
-        )
+    def stream(self, messages: Sequence[Message], **options: Any) -> Iterator[str | Reply]:
+        """Word by word, then the reply; `options` as of `complete`."""
+        reply = self.complete(messages, **options)
         yield from re.findall(r"\S+\s*|\s+", reply.text)
         yield reply
 

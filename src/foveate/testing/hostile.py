@@ -55,10 +55,10 @@ PIECES = (
 )
 
 
-def law_settings(examples: int) -> settings:
+def law_settings(examples: int, *, shrink: bool = True) -> settings:
     """Hypothesis's settings for a law; raises `MissingExtra` without the package."""
     try:
-        from hypothesis import HealthCheck, settings
+        from hypothesis import HealthCheck, Phase, settings
     except ImportError:
         raise MissingExtra("hypothesis", "testing") from None
     return settings(
@@ -66,6 +66,7 @@ def law_settings(examples: int) -> settings:
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
+        phases=tuple(Phase) if shrink else (Phase.generate,),
     )
 
 

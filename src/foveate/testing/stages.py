@@ -19,7 +19,7 @@ from math import isfinite
 from random import Random
 
 from foveate.core.balance import balance
-from foveate.core.errors import MissingExtra, StageBroke
+from foveate.core.errors import StageBroke
 from foveate.core.request import Request, Stage
 from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
 from foveate.core.types import Candidate, Step
@@ -34,21 +34,17 @@ def check_stage(stage: Stage, *, dimensions: int = 0, examples: int = 40) -> Non
     is small without a search for something smaller. `dimensions` over 0 gives chunks and query
     an embedding of that length. Needs Hypothesis.
     """
-    try:
-        from hypothesis import HealthCheck, Phase, given, settings
-        from hypothesis import strategies as st
-    except ImportError:
-        raise MissingExtra("hypothesis", "testing") from None
+    from foveate.testing.hostile import law_settings
+
+    quiet = law_settings(examples, shrink=False)
+    from hypothesis import given
+    from hypothesis import strategies as st
+
     from foveate.testing.strategies import cases
 
     for documents in (1, 3):
 
-        @settings(
-            max_examples=examples,
-            deadline=None,
-            phases=(Phase.generate,),
-            suppress_health_check=list(HealthCheck),
-        )
+        @quiet
         @given(cases(documents, dimensions), st.randoms(use_true_random=False))
         def laws(case: tuple[tuple[Candidate, ...], Request], dice: Random) -> None:
             candidates, request = case

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from foveate.core.errors import BadOption, ExternalError, FoveateError
+from foveate.providers import json_request
+from foveate.providers.chat.http_client import ollama_url
 from foveate.providers.embedders import load_embedder
-from foveate.providers.embedders.remote import OllamaEmbedder, OpenAIEmbedder, _read_host
+from foveate.providers.embedders.remote import OllamaEmbedder, OpenAIEmbedder
 
 KEY = "sk-very-secret"
 
@@ -115,7 +117,7 @@ def test_the_protocols_are_spoken(server):
 
 
 BROKEN = {
-    "401": lambda path, body: (401, f"bad key {KEY}".encode()),
+    "401": lambda path, body: (401, f"bad key {KEY if path == '/v1/embeddings' else ''}".encode()),
     "429": lambda path, body: (429, b"{}"),
     "500": lambda path, body: (500, b"boom"),
     "302": lambda path, body: (302, b""),
@@ -149,7 +151,10 @@ def test_a_server_that_is_down_is_named(server):
         OllamaEmbedder("m", base_url=gone.url, timeout=5).embed(["x"])
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://h/", "h:80", "http://", ""])
+@pytest.mark.parametrize(
+    "url",
+    ["file:///etc/passwd", "ftp://h/", "h:80", "http://", "", "http://[bad", "http://h:99999"],
+)
 def test_only_http_addresses_are_asked(url: str):
     """X4: no other scheme is ever opened."""
     with pytest.raises(BadOption, match="base_url"):
@@ -161,6 +166,29 @@ def test_a_key_in_the_address_is_refused_unseen():
     with pytest.raises(BadOption) as caught:
         OpenAIEmbedder("m", base_url=f"https://user:{KEY}@h/v1", api_key="")
     assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", [f"https://h/v1?key={KEY}", f"https://h/v1#{KEY}"])
+def test_a_key_behind_the_address_is_refused_unseen(url: str):
+    """X5: errors name the address, so nothing may stand behind it."""
+    with pytest.raises(BadOption) as caught:
+        OpenAIEmbedder("m", base_url=url, api_key="")
+    assert KEY not in str(caught.value)
+
+
+def test_an_answer_without_an_end_is_not_read_to_its_end(embedder, server, monkeypatch):
+    """X6: what a server sends is bounded."""
+    monkeypatch.setattr(json_request, "MAX_ANSWER_BYTES", 1_000)
+    server.answer = lambda path, body: (200, b" " * 2_000 + speak(path, body)[1])
+    with pytest.raises(ExternalError, match="sent more than"):
+        embedder.embed(["one"])
+
+
+def test_a_key_is_read_without_the_line_end_behind_it(monkeypatch, server):
+    """X1: a file of one key ends with a line end, which no header can hold."""
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
+    OpenAIEmbedder("m", base_url=f"{server.url}/v1").embed(["x"])
+    assert server.requests[0][1] == f"Bearer {KEY}"
 
 
 def test_names_and_surroundings_make_an_embedder(monkeypatch: pytest.MonkeyPatch, server):
@@ -183,12 +211,13 @@ def test_names_and_surroundings_make_an_embedder(monkeypatch: pytest.MonkeyPatch
         ("example:80", "http://example:80"),
         ("https://example", "https://example"),
         ("[::1]", "http://[::1]:11434"),
+        (":8080", "http://127.0.0.1:8080"),
     ],
 )
 def test_ollama_host_is_read_as_ollama_reads_it(monkeypatch, host: str, expected: str):
     """T6: scheme and port may be left out."""
     monkeypatch.setenv("OLLAMA_HOST", host)
-    assert _read_host() == expected
+    assert ollama_url() == expected
 
 
 def test_all_failures_are_ours(embedder, server):

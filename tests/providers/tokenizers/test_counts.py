@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
-from foveate.core.errors import BadOption
 from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Chunk
 from foveate.providers.tokenizers import load_tokenizer
@@ -34,7 +31,7 @@ class Counting:
 
 def test_a_chunk_is_tokenized_once_over_requests():
     """B7: a chunk that stood in an earlier request is not tokenized again."""
-    tokenizer, known = Counting(), Counts("counting:1")
+    tokenizer, known = Counting(), Counts()
     chunks = [Chunk(text=f"chunk {i}") for i in range(50)]
     for _ in range(3):
         gauge = TokenCounter(tokenizer=tokenizer, body=str, header=lambda *_: "", count_cache=known)
@@ -45,7 +42,7 @@ def test_a_chunk_is_tokenized_once_over_requests():
 
 def test_what_was_used_last_stays():
     """B7: the memory is bounded; what was not asked for longest goes first."""
-    known = Counts("x:1", limit=10_000)
+    known = Counts(limit=10_000)
     keys = [f"{n:032}" for n in range(1_000)]
     for n, key in enumerate(keys):
         known[key] = n
@@ -60,7 +57,7 @@ def test_what_was_used_last_stays():
 
 def test_keys_of_any_length_take_no_more():
     """X6: the counts of all tokenizers together are bounded in bytes, however long their keys."""
-    known = Counts("x:1", limit=100_000)
+    known = Counts(limit=100_000)
     for n in range(1_000):
         known[f"{n} " + "\U0001f600" * 190] = n
 
@@ -70,7 +67,7 @@ def test_keys_of_any_length_take_no_more():
 
 def test_threads_share_it():
     """B7: eight threads writing and reading neither lose the bound nor fail."""
-    known = Counts("x:1", limit=30_000)
+    known = Counts(limit=30_000)
 
     def work(start: int) -> None:
         for i in range(2_000):
@@ -92,11 +89,3 @@ def test_one_memory_per_fingerprint():
     )
     assert counts_for(cl100k) is counts_for(cl100k)
     assert counts_for(cl100k) is not counts_for(o200k)
-    assert counts_for(cl100k).fingerprint == cl100k
-
-
-def test_repr_and_refusal():
-    """X1: a limit that holds nothing is refused; the repr says fingerprint and limit."""
-    assert repr(Counts("x:1", limit=5)) == "Counts('x:1', limit=5)"
-    with pytest.raises(BadOption, match="limit is 0"):
-        Counts("x:1", limit=0)

@@ -6,22 +6,16 @@ import os
 import shutil
 import signal
 import stat
-import subprocess
-import sys
-from pathlib import Path
 
 import httpx
 
 from foveate.service.observe.processes import (
     FOLDER_VARIABLE,
-    LOCK_NAME,
     PREFIX,
-    remove_stale_folders,
     shared_metrics_folder,
 )
 from service_logs import running
 from service_metrics import Scrape, parsed
-from source_tree import ROOT
 
 BODY = {"query": "Who?", "candidates": [{"text": "Ada wrote the first programme. " * 9}]}
 
@@ -114,48 +108,3 @@ def test_an_operators_folder_is_used_and_left(tmp_path, monkeypatch):
 
     assert own.is_dir()
     assert os.environ[FOLDER_VARIABLE] == str(own)
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from foveate.service.observe.processes import shared_metrics_folder
-with shared_metrics_folder(under=Path(sys.argv[1])) as folder:
-    (folder / "counter_1.db").write_bytes(b"x")
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_what_a_killed_service_left_goes_with_the_next(tmp_path, monkeypatch):
-    """F7: the next start removes folders whose service is gone, and no folder of a running one."""
-    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path)],
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-    )
-    (left,) = tmp_path.iterdir()
-    other = tmp_path / "not-ours"
-    other.mkdir()
-
-    with shared_metrics_folder(under=tmp_path) as running_:
-        remove_stale_folders(tmp_path)
-
-        assert done.returncode == -signal.SIGKILL
-        assert not left.exists()
-        assert (running_ / LOCK_NAME).exists()
-        assert other.exists()
-
-
-def test_a_link_is_not_followed(tmp_path):
-    """X4: what lies behind a link of that name in a shared folder is not touched."""
-    victim = tmp_path / "victim"
-    victim.mkdir()
-    (victim / "precious").write_text("kept")
-    shared: Path = tmp_path / "shared"
-    shared.mkdir()
-    (shared / f"{PREFIX}link").symlink_to(victim, target_is_directory=True)
-
-    remove_stale_folders(shared)
-
-    assert (victim / "precious").read_text() == "kept"

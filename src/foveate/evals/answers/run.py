@@ -6,7 +6,7 @@ comparison on both sides; `MAX_FAILURES_IN_A_ROW` of them end the run, which kee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,15 +22,13 @@ from foveate.evals.answers.requests import (
     call_key,
     load_calls,
 )
-from foveate.evals.cases import Case
+from foveate.evals.cases import Case, Progress
 from foveate.evals.trials import Setting
 from foveate.plugins import tokenizer
 from foveate.ports import LikelihoodModel, Model, text_from_content
 
 MAX_FAILURES_IN_A_ROW = 5
 """Failures in a row, after which no more is asked."""
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

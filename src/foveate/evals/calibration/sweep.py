@@ -9,13 +9,14 @@ mostly is given up.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, TypeAlias
 
 from foveate.core.errors import BadOption, ExternalError, MissingExtra
 from foveate.evals.calibration.curve import Curve, fit_curve
+from foveate.evals.cases import Progress
 from foveate.ports import Message, Model, Reply
 from foveate.providers.chat.request import check_timeout
 
@@ -86,8 +87,6 @@ def _build_facts_probe(random: Random, things: int, place: int) -> Probe:
     return Probe(messages=({"role": "user", "content": asked},), answer=places[place])
 
 
-Progress = Callable[[int, int, str], None]
-"""Called after each question: done, in all, what was asked."""
 _MIN_FAILURES = 2
 """Failed questions before a model may be given up."""
 _MAX_FAILURES_IN_A_ROW = 5

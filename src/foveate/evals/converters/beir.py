@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from foveate.core.errors import BadInput
-from foveate.core.json_values import NonBlank, read_value
+from foveate.core.json_values import NonBlank
 from foveate.evals.converters.source import (
     SourceDataset,
     SourcePassage,
@@ -25,7 +25,7 @@ from foveate.evals.converters.source import (
     read_numbered_lines,
     trim_span,
 )
-from foveate.evals.lines import decode_line
+from foveate.pipeline.text_files import decode_line
 
 UNJUDGED = "no relevant document"
 CORPUS_FORM = "a BEIR corpus is JSON Lines with _id, title and text"
@@ -52,19 +52,19 @@ def read_beir(names: Sequence[str], dataset: str, language: str) -> SourceDatase
     """The corpus, and the queries that have judgements."""
     corpus, queries, qrels = _find_files(names)
     source = SourceDataset()
-    source.read_json_lines(corpus, CORPUS_FORM, lambda record: _add_document(source, record))
+    source.read_json_lines([corpus], CORPUS_FORM, _Document, partial(_add_document, source))
     judged = _read_judgements(source, qrels)
 
-    def keep(record: Mapping[str, Any]) -> None:
-        question = _parse_question(record, source.passages, judged)
+    def keep(query: _Query) -> None:
+        question = _parse_question(query, source.passages, judged)
         source.add_question_with_gold(question, UNJUDGED)
 
-    source.read_json_lines(queries, QUERIES_FORM, keep)
+    source.read_json_lines([queries], QUERIES_FORM, _Query, keep)
     return source
 
 
 def _parse_question(
-    record: Mapping[str, Any],
+    query: _Query,
     passages: Mapping[str, SourcePassage],
     judged: Mapping[str, Sequence[str]],
 ) -> SourceQuestion:
@@ -72,7 +72,6 @@ def _parse_question(
 
     In ArguAna queries are documents of the corpus; they are neither candidate nor evidence.
     """
-    query: _Query = read_value(_Query, record)
     name = query.id
     relevant = [passages[one] for one in judged.get(name, ()) if one != name]
     spans = [(p, trim_span(p.text, 0, len(p.text))) for p in relevant]
@@ -107,8 +106,7 @@ def _first_existing(folder: Path, names: Sequence[str]) -> str:
     raise BadInput(f"{folder}: has no {names[0]}; give the unpacked folder of a BEIR set")
 
 
-def _add_document(source: SourceDataset, record: Mapping[str, Any]) -> None:
-    document: _Document = read_value(_Document, record)
+def _add_document(source: SourceDataset, document: _Document) -> None:
     name = document.id
     if name in source.passages:
         raise BadInput(f"two documents have the _id {name!r}; the first is kept")

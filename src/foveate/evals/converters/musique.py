@@ -9,18 +9,16 @@ Trivedi et al. 2022, arXiv:2108.00573. Questions that cannot be answered are lef
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from foveate.core.json_values import NonBlank, read_value
+from foveate.core.json_values import NonBlank
 from foveate.evals.converters.source import (
     SourceDataset,
     SourceQuestion,
     gold_from_span,
     sentence_with,
 )
-from foveate.evals.lines import expand_patterns
 
 UNANSWERABLE = "not answerable"
 NO_SUPPORT = "no supporting paragraph"
@@ -56,15 +54,14 @@ def read_musique(names: Sequence[str], dataset: str, language: str) -> SourceDat
     """All questions of the files; the same paragraph of two questions is one passage."""
     source = SourceDataset()
 
-    def keep(record: Mapping[str, Any]) -> None:
-        question = _parse_question(source, read_value(_Record, record), dataset, language)
+    def keep(record: _Record) -> None:
+        question = _parse_question(source, record, dataset, language)
         if question is None:
             source.left_out[UNANSWERABLE] += 1
         else:
             source.add_question_with_gold(question, NO_SUPPORT)
 
-    for name in expand_patterns(names):
-        source.read_json_lines(name, FORM, keep)
+    source.read_json_lines(names, FORM, _Record, keep)
     return source
 
 

@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foveate.core.errors import BadInput
-from foveate.core.json_values import NonBlank, read_value
+from foveate.core.json_values import NonBlank
 from foveate.evals.converters.source import (
     SourceDataset,
     SourceQuestion,
     gold_from_span,
     sentence_with,
 )
-from foveate.evals.lines import expand_patterns
 
 FORM = "give a multi-document file of Lost in the Middle: JSON Lines, question, answers and ctxs"
 
@@ -42,14 +41,11 @@ class _Record:
 def read_nq(names: Sequence[str], dataset: str, language: str) -> SourceDataset:
     """All questions of the files; the same passage of two questions is one."""
     source = SourceDataset(closed=True)
-    for name in expand_patterns(names):
-        source.read_json_lines(
-            name,
-            FORM,
-            lambda record: source.add_question(
-                _parse_question(source, read_value(_Record, record), dataset, language)
-            ),
-        )
+
+    def keep(record: _Record) -> None:
+        source.add_question(_parse_question(source, record, dataset, language))
+
+    source.read_json_lines(names, FORM, _Record, keep)
     return source
 
 

@@ -17,7 +17,8 @@ from foveate.core.errors import BadInput
 from foveate.core.json_values import read_value, type_name
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.types import Span
-from foveate.evals.lines import decode_line, read_raw_lines
+from foveate.evals.lines import expand_patterns, read_raw_lines
+from foveate.pipeline.text_files import decode_line
 
 T = TypeVar("T")
 
@@ -118,17 +119,18 @@ class SourceDataset:
             raise BadInput(f"{name}: {self.failed[before].reason}; {form}")
 
     def read_json_lines(
-        self, name: str, form: str, keep: Callable[[Mapping[str, Any]], None]
+        self, names: Sequence[str], form: str, kind: type[T], keep: Callable[[T], None]
     ) -> None:
-        """The same for a file of JSON Lines."""
+        """The same for files of JSON Lines, and records of this kind."""
 
         def parsed(line: bytes) -> None:
             record = parse_json(decode_line(line))
             if not isinstance(record, Mapping):
                 raise BadInput(f"a line is an object, not {type_name(record)}")
-            keep(record)
+            keep(read_value(kind, record))
 
-        self.read_records(name, form, read_numbered_lines(name), parsed)
+        for name in expand_patterns(names):
+            self.read_records(name, form, read_numbered_lines(name), parsed)
 
     def try_record(self, name: str, place: str, record: T, keep: Callable[[T], None]) -> bool:
         """Whether it could be kept; a failure is noted and what it added is taken back."""

@@ -15,7 +15,7 @@ from foveate.ports import Embedder, Store
 
 SEARCH_DEPTH = 200
 """Candidates; what neither leg ranks among so many counts as not found."""
-_ALL_NEIGHBOURS = 1 << 30
+ALL_NEIGHBOURS = 1 << 30
 """Chunks around the first: all of a document, by whatever store."""
 
 
@@ -41,7 +41,7 @@ class StoreReader:
         """All readable chunks of a document in order."""
         if document_id not in self._documents:
             found = self.store.neighbours(
-                [(document_id, 0)], _ALL_NEIGHBOURS, principals=self.principals
+                [(document_id, 0)], ALL_NEIGHBOURS, principals=self.principals
             )
             self._documents[document_id] = tuple(found)
         return self._documents[document_id]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
-from foveate.evals.cases import Case
+from foveate.evals.cases import Case, Progress
 from foveate.evals.diagnosis.figures import LayerFigures, measure_layers
 from foveate.evals.diagnosis.probe import (
     CurrentText,
@@ -24,9 +24,6 @@ from foveate.evals.diagnosis.verdict import (
     decide_verdict,
 )
 from foveate.pipeline.assembler import Assembler, assemble
-
-Progress = Callable[[int, int, str], None]
-"""Called after each case: done, in all, the case's id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from foveate.core.errors import BadInput
 from foveate.core.json_values import read_value
 from foveate.evals.diagnosis import layers
 from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE, EvidenceTrail, Probe
-from foveate.evals.lines import decode_line
+from foveate.evals.lines import read_lines
 from foveate.evals.measures import WordIndex
 
 T = TypeVar("T")
@@ -161,17 +161,11 @@ class _AgentSession:
 
 def _read_records(path: Path, kind: type[T]) -> dict[str, T]:
     found: dict[str, T] = {}
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror or error}") from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, line in read_lines(str(path)):
         try:
-            record = parse_json(decode_line(line))
+            record = parse_json(line)
             value = read_value(kind, record)
             found[read_value(str, record.get("id"), "id")] = value
         except BadInput as error:
-            raise BadInput(f"line {number}: {error}") from None
+            raise BadInput(f"{path}: line {number}: {error}") from None
     return found

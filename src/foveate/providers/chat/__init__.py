@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from foveate.core.errors import BadOption, UnknownName
+from foveate.core.lazy_table import class_table
 from foveate.ports import Model
 from foveate.providers.chat.request import ChatProvider, Limits
 
 NAMES = ("anthropic:MODEL", "gguf:FILE", "ollama:MODEL", "openai:MODEL")
+
+_CLASSES = class_table(
+    __name__,
+    {
+        "anthropic": "anthropic:AnthropicProvider",
+        "ollama": "ollama:OllamaProvider",
+        "openai": "openai:OpenAIProvider",
+    },
+)
 
 
 def load_model(name: str, *, limits: Limits | None = None) -> Model:
@@ -53,14 +63,5 @@ def _load_provider(name: str) -> ChatProvider:
     model, url = split_name(rest)
     if not model:
         raise BadOption(f"model {name!r}; write {known[provider]}, the address after it")
-    if provider == "ollama":
-        from foveate.providers.chat.ollama import OllamaProvider
-
-        return OllamaProvider(model, url)
-    if provider == "anthropic":
-        from foveate.providers.chat.anthropic import AnthropicProvider
-
-        return AnthropicProvider(model, url)
-    from foveate.providers.chat.openai import OpenAIProvider
-
-    return OpenAIProvider(model, url)
+    made: ChatProvider = _CLASSES[provider](model, url)
+    return made

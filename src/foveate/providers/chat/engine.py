@@ -5,23 +5,15 @@ The port of the engine cannot be closed; it answers only requests with its key.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
-from http.client import HTTPConnection, HTTPException
 from itertools import pairwise
 from math import ceil
 from typing import Any
-from urllib.parse import urlsplit
 
 from foveate.core.errors import BadOption, MissingExtra
-from foveate.providers.chat.http_client import (
-    AttemptInfo,
-    ProviderError,
-    connection_error,
-    protocol_error,
-    status_error,
-)
+from foveate.providers.chat.http_client import ProviderError, protocol_error
+from foveate.providers.json_request import post_json
 
 BATCH_TOKENS = 256
 """Tokens that are read between two looks at whether to stop."""
@@ -60,26 +52,11 @@ def start_engine(path: str, window: int, key: str) -> Any:
     raise ProviderError(f"cannot be loaded ({said}); is it a GGUF file?")
 
 
-def post_json(address: str, path: str, key: str, record: Mapping[str, Any]) -> Any:
-    """What the engine's own port answers; on loopback, past whatever proxy is set."""
-    place, seen = urlsplit(address), AttemptInfo()
-    seen.secrets = (key,)
-    door = HTTPConnection(place.hostname or "", place.port, timeout=_TIMEOUT_SECONDS)
-    headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
-    try:
-        door.request("POST", path, json.dumps(record), headers)
-        answer = door.getresponse()
-        said = answer.read()
-    except (OSError, HTTPException) as error:
-        raise connection_error(error, seen) from None
-    finally:
-        door.close()
-    if answer.status != 200:
-        raise status_error(answer.status, said.decode(errors="replace"), seen)
-    try:
-        return json.loads(said)
-    except ValueError:
-        raise protocol_error("said no JSON") from None
+def _ask_engine(address: str, path: str, key: str, record: Mapping[str, Any]) -> Any:
+    headers = {"authorization": f"Bearer {key}"}
+    return post_json(
+        f"{address}{path}", record, headers=headers, timeout=_TIMEOUT_SECONDS, direct=True
+    )
 
 
 _CONVERSATIONS = (
@@ -95,7 +72,7 @@ def count_tokens(address: str, key: str, text: str, *, special: bool = False) ->
     if not text:
         return 0
     asked = {"content": text, "add_special": special, "parse_special": special}
-    found = post_json(address, "/tokenize", key, asked)
+    found = _ask_engine(address, "/tokenize", key, asked)
     tokens = found.get("tokens") if isinstance(found, dict) else None
     if not isinstance(tokens, list):
         raise protocol_error("said no tokens of a text")
@@ -121,7 +98,7 @@ def measure_template(address: str, key: str) -> tuple[int, int]:
 def _count_added(address: str, key: str, roles: tuple[str, ...]) -> tuple[int, int]:
     """Messages of one conversation, and how many tokens were added to them."""
     messages = [{"role": role, "content": _TRIAL_TEXT} for role in roles]
-    made: Any = post_json(address, "/apply-template", key, {"messages": messages})
+    made: Any = _ask_engine(address, "/apply-template", key, {"messages": messages})
     prompt = made.get("prompt") if isinstance(made, dict) else None
     if not isinstance(prompt, str):
         raise protocol_error("said no prompt")

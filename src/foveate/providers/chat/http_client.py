@@ -165,8 +165,11 @@ def split_name(rest: str) -> tuple[str, str]:
     return rest, ""
 
 
-def check_address(url: str) -> str:
-    """The URL without its last slash; raises `BadOption` unless it is http(s) with a host."""
+def check_address(url: str, what: str = "the model's address", key: str = OWN_KEY) -> str:
+    """The URL without its last slash; raises `BadOption` unless it is http(s) with a host.
+
+    `what`: how errors name it; `key`: where a key goes.
+    """
     try:
         parts = urlsplit(url)
         usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
@@ -175,10 +178,19 @@ def check_address(url: str) -> str:
     if not usable:
         # What is no address may hold a password at any place.
         said = "is none" if any(sign in url for sign in "@?#") else f"is {url!r}"
-        raise BadOption(f"the model's address {said}; give http://HOST or https://HOST")
+        raise BadOption(f"{what} {said}; give http://HOST or https://HOST")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise BadOption(f"the model's address holds more than an address; a key goes in {OWN_KEY}")
+        raise BadOption(f"{what} holds more than an address; a key goes in {key}")
     return url.rstrip("/")
+
+
+def ollama_url() -> str:
+    """`OLLAMA_HOST` as Ollama reads it: scheme, host and port may be left out."""
+    scheme, mark, place = os.environ.get("OLLAMA_HOST", "").strip().rpartition("://")
+    host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
+    host, port = (host, port) if colon else (place, "" if mark else "11434")
+    end = f":{port}" if port else ""
+    return check_address(f"{scheme or 'http'}://{host or '127.0.0.1'}{end}")
 
 
 def read_key(variable: str) -> str:
@@ -223,7 +235,7 @@ def http_options(
         if own:
             request.headers = httpx.Headers(_base_headers(request))
         _set_own_headers(request.headers, headers)
-        seen.secrets = _secrets(request.headers)
+        seen.secrets = header_secrets(request.headers)
 
     async def came(response: Any) -> None:
         """Read `Retry-After`; bound the size of what follows, as it is and unpacked."""
@@ -267,7 +279,7 @@ def _set_own_headers(found: Any, ours: Mapping[str, str]) -> None:
     found.update({**ours, "accept-encoding": "identity"})
 
 
-def _secrets(headers: Mapping[str, str]) -> tuple[str, ...]:
+def header_secrets(headers: Mapping[str, str]) -> tuple[str, ...]:
     """Values, and words of values ("Bearer …"), that no error may repeat; the longest first."""
     found: set[str] = set()
     for name, value in headers.items():

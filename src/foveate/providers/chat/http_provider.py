@@ -44,7 +44,6 @@ class Vendor:
     answer: str
     finish: Mapping[str, FinishReason]
     home: str = ""
-    default_address: str = ""
     takes: frozenset[str] = frozenset()
 
 
@@ -59,7 +58,7 @@ class HttpProvider(ChatProvider):
         self._url = url or self._default_url()
         self._rejected_options: frozenset[str] = frozenset()
         self.name = f"{self.vendor.name}:{model}" + (f"@{url}" if url else "")
-        self.address = "" if url else (self._url or self.vendor.default_address)
+        self.address = "" if url else self._url
         self.at_home = bool(self.vendor.home) and self._url == self.vendor.home
         self.takes = self.vendor.takes
 

@@ -7,7 +7,6 @@ https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-chat-completio
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any
@@ -17,7 +16,7 @@ from foveate.providers.chat.http_client import (
     AttemptInfo,
     ProviderError,
     broken_stream_error,
-    check_address,
+    ollama_url,
     status_error,
 )
 from foveate.providers.chat.http_provider import HttpProvider, Vendor
@@ -29,7 +28,6 @@ _OLLAMA = Vendor(
     http="httpx",
     key_variable="OLLAMA_API_KEY",
     answer="chat answer",
-    default_address="127.0.0.1:11434",
     finish={"stop": "stop", "length": "length"},
 )
 _MIN_CONTEXT = 4096
@@ -43,12 +41,12 @@ class OllamaProvider(HttpProvider):
     vendor = _OLLAMA
 
     def _default_url(self) -> str:
-        return _read_host()
+        return ollama_url()
 
     def _connect(self, key: str, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
         from ollama import AsyncClient
 
-        client: AbstractAsyncContextManager[Any] = AsyncClient(self._url or None, **options)
+        client: AbstractAsyncContextManager[Any] = AsyncClient(self._url, **options)
         return client
 
     async def _stream(
@@ -88,14 +86,6 @@ class OllamaProvider(HttpProvider):
         if error.status_code < 0:  # in the middle of a stream
             return broken_stream_error(error.error, seen)
         return status_error(error.status_code, error.error, seen)
-
-
-def _read_host() -> str:
-    """`OLLAMA_HOST`, which may leave out the scheme and the port: the client adds them."""
-    host = os.environ.get("OLLAMA_HOST", "").strip()
-    if host:
-        check_address(host if "://" in host else f"http://{host.removeprefix(':') or 'localhost'}")
-    return host
 
 
 def context_size(asked: ChatRequest) -> int:

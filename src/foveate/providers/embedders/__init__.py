@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from foveate.core.errors import BadOption, UnknownName
+from foveate.core.lazy_table import class_table
 from foveate.ports import Embedder
 
+_CLASSES = class_table(
+    __name__,
+    {
+        "hashing": "local:HashingEmbedder",
+        "ollama": "remote:OllamaEmbedder",
+        "openai": "remote:OpenAIEmbedder",
+        "sentence-transformers": "local:SentenceTransformersEmbedder",
+        "wordllama": "local:WordLlamaEmbedder",
+    },
+)
 NAMES = ("hashing", "ollama:MODEL", "openai:MODEL", "sentence-transformers:MODEL", "wordllama")
 
 
@@ -24,22 +35,5 @@ def load_embedder(name: str = "wordllama") -> Embedder:
         raise UnknownName("embedder", name, NAMES)
     if bool(model) != (":" in known[provider]) or (colon and not model):
         raise BadOption(f"embedder {name!r}; write {known[provider]}")
-    if provider == "hashing":
-        from foveate.providers.embedders.local import HashingEmbedder
-
-        return HashingEmbedder()
-    if provider == "ollama":
-        from foveate.providers.embedders.remote import OllamaEmbedder
-
-        return OllamaEmbedder(model)
-    if provider == "openai":
-        from foveate.providers.embedders.remote import OpenAIEmbedder
-
-        return OpenAIEmbedder(model)
-    if provider == "sentence-transformers":
-        from foveate.providers.embedders.local import SentenceTransformersEmbedder
-
-        return SentenceTransformersEmbedder(model)
-    from foveate.providers.embedders.local import WordLlamaEmbedder
-
-    return WordLlamaEmbedder()
+    made: Embedder = _CLASSES[provider](*([model] if model else []))
+    return made

@@ -1,65 +1,17 @@
 """Embedders over HTTP: OpenAI's protocol and Ollama's.
 
-A key goes into one header and nowhere else; redirects are refused; an answer is checked before use.
+An answer is checked before use.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping, Sequence
-from http.client import HTTPException
+from collections.abc import Sequence
 from typing import Any, ClassVar
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from foveate.core.errors import BadOption, ExternalError
-
-
-class NoRedirect(HTTPRedirectHandler):
-    """A redirect would carry the key to wherever the answer points."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Refuse."""
-
-
-def check_url(url: str) -> str:
-    """The URL without its last slash; raises `BadOption` unless it is http(s) with a host."""
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise BadOption(f"base_url is {url!r}; give http://HOST or https://HOST")
-    if parts.username or parts.password:
-        raise BadOption("base_url holds a user name or a password; give the key as api_key")
-    return url.rstrip("/")
-
-
-def post_json(url: str, payload: Mapping[str, Any], *, key: str = "", timeout: float = 60.0) -> Any:
-    """Send JSON, get JSON; `key` as a bearer token; raises `ExternalError`."""
-    headers = {"Content-Type": "application/json"}
-    if key:
-        headers["Authorization"] = f"Bearer {key}"
-    request = Request(url, data=json.dumps(payload).encode(), headers=headers)  # noqa: S310 - checked
-    try:
-        with build_opener(NoRedirect).open(request, timeout=timeout) as answer:
-            return json.load(answer)
-    except HTTPError as error:
-        with error:
-            hint = _HINTS.get(error.code, "look at the server's log")
-        raise ExternalError(f"{url} answered {error.code}; {hint}") from None
-    except (URLError, OSError, HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
-        raise ExternalError(f"{url} cannot be reached: {reason}; is the server up?") from None
-    except ValueError:
-        raise ExternalError(f"{url} did not answer with JSON; is it the right address?") from None
-
-
-_HINTS = {
-    401: "check the API key",
-    403: "check what the API key may do",
-    404: "check the address and the model's name",
-    429: "too many requests or no quota left; try again later",
-}
+from foveate.core.errors import ExternalError
+from foveate.providers.chat.http_client import ProviderError, check_address, ollama_url, read_key
+from foveate.providers.json_request import post_json
 
 
 def unit_rows(vectors: Any, *, expected: int, whose: str) -> Any:
@@ -78,15 +30,6 @@ def unit_rows(vectors: Any, *, expected: int, whose: str) -> Any:
     return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
 
 
-def batches(texts: Sequence[str], size: int) -> list[list[str]]:
-    """The texts in runs of at most `size`.
-
-    >>> batches(["a", "b", "c"], 2)
-    [['a', 'b'], ['c']]
-    """
-    return [list(texts[i : i + size]) for i in range(0, len(texts), size)]
-
-
 class _RemoteEmbedder:
     """A model behind HTTP; the length of its vectors is asked once, when it is first needed."""
 
@@ -95,7 +38,7 @@ class _RemoteEmbedder:
 
     def __init__(self, model: str, url: str, timeout: float) -> None:
         self.model = model
-        self._url = check_url(url)
+        self._url = check_address(url, "base_url", "api_key")
         self._timeout = timeout
         self._dimensions = 0
 
@@ -118,7 +61,8 @@ class _RemoteEmbedder:
         """Float32, shape (len(texts), dimensions), rows of length 1; raises `ExternalError`."""
         import numpy as np
 
-        parts = [self._embed_batch(batch) for batch in batches(texts, self.batch_size)]
+        size = self.batch_size
+        parts = [self._embed_batch(list(texts[i : i + size])) for i in range(0, len(texts), size)]
         return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
 
     def _embed_batch(self, texts: list[str]) -> Any:
@@ -132,6 +76,14 @@ class _RemoteEmbedder:
 
     def _fetch_vectors(self, texts: list[str]) -> Any:
         raise NotImplementedError
+
+    def _post(self, path: str, texts: list[str], key: str = "", **more: str) -> Any:
+        url, headers = f"{self._url}{path}", {"authorization": f"Bearer {key}"} if key else {}
+        record = {"model": self.model, "input": texts, **more}
+        try:
+            return post_json(url, record, headers=headers, timeout=self._timeout)
+        except ProviderError as error:
+            raise ExternalError(f"{url} {error.why}") from None
 
 
 class OpenAIEmbedder(_RemoteEmbedder):
@@ -149,11 +101,10 @@ class OpenAIEmbedder(_RemoteEmbedder):
     ) -> None:
         default = os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
         super().__init__(model, base_url or default, timeout)
-        self._key = os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key
+        self._key = read_key("OPENAI_API_KEY") if api_key is None else api_key
 
     def _fetch_vectors(self, texts: list[str]) -> Any:
-        payload = {"model": self.model, "input": texts, "encoding_format": "float"}
-        answer = post_json(f"{self._url}/embeddings", payload, key=self._key, timeout=self._timeout)
+        answer = self._post("/embeddings", texts, self._key, encoding_format="float")
         # The protocol numbers its answers; nothing promises their order.
         data = sorted(answer["data"], key=lambda item: int(item["index"]))
         return [item["embedding"] for item in data]
@@ -165,16 +116,7 @@ class OllamaEmbedder(_RemoteEmbedder):
     prefix, batch_size = "ollama", 32
 
     def __init__(self, model: str, *, base_url: str | None = None, timeout: float = 120.0) -> None:
-        super().__init__(model, base_url or _read_host(), timeout)
+        super().__init__(model, base_url or ollama_url(), timeout)
 
     def _fetch_vectors(self, texts: list[str]) -> Any:
-        payload = {"model": self.model, "input": texts}
-        return post_json(f"{self._url}/api/embed", payload, timeout=self._timeout)["embeddings"]
-
-
-def _read_host() -> str:
-    """`OLLAMA_HOST` as Ollama itself reads it: the scheme and the port may be left out."""
-    host = os.environ.get("OLLAMA_HOST") or "127.0.0.1"
-    url = host if "://" in host else f"http://{host}"
-    bare = ":" not in url.rpartition("//")[2].rpartition("]")[2]
-    return f"{url}:11434" if bare and "://" not in host else url
+        return self._post("/api/embed", texts)["embeddings"]

@@ -7,17 +7,13 @@ API: https://platform.claude.com/docs/en/build-with-claude/token-counting
 
 from __future__ import annotations
 
-import json
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
-from http.client import HTTPException
-from typing import Any
-from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import Request, build_opener
 
 from foveate.core.errors import BadOption, ExternalError
-from foveate.providers.embedders.remote import NoRedirect
+from foveate.providers.chat.http_client import ProviderError
+from foveate.providers.json_request import post_json
 from foveate.providers.tokenizers.simple import longest_prefix, replace_surrogates
 
 VERSION = "2023-06-01"
@@ -70,32 +66,13 @@ class Anthropic:
 
     def _request_count(self, text: str) -> int:
         body = {"model": self.model, "messages": [{"role": "user", "content": text}]}
-        request = Request(  # noqa: S310 (the scheme was checked at construction)
-            f"{self.url.rstrip('/')}/v1/messages/count_tokens",
-            data=json.dumps(body).encode(),
-            headers={
-                "content-type": "application/json",
-                "anthropic-version": VERSION,
-                "x-api-key": self.key,
-            },
-        )
+        headers = {"anthropic-version": VERSION, "x-api-key": self.key}
+        url = f"{self.url.rstrip('/')}/v1/messages/count_tokens"
         try:
-            with build_opener(NoRedirect).open(request, timeout=self.timeout) as response:
-                return int(json.loads(response.read(1 << 20))["input_tokens"])
-        except HTTPError as error:
-            with error:
-                why = f"HTTP {error.code} {_parse_reason(error.read(1 << 16))}"
-        except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
-            why = f"{type(error).__name__}: {error}"
-        raise ExternalError(
-            f"counting with {self.name}: {why.strip()}".replace(self.key, "***")
-        ) from None
-
-
-def _parse_reason(body: bytes) -> str:
-    """The provider's own words: `{"error": {"type": ..., "message": ...}}`."""
-    try:
-        error: Any = json.loads(body)["error"]
-        return f"{error['type']}: {error['message']}"[:300]
-    except (ValueError, KeyError, TypeError):
-        return ""
+            found = post_json(url, body, headers=headers, timeout=self.timeout)
+            return int(found["input_tokens"])
+        except ProviderError as error:
+            why = error.why
+        except (KeyError, TypeError, ValueError):
+            why = "said no input_tokens"
+        raise ExternalError(f"counting with {self.name}: {why}") from None

@@ -6,7 +6,6 @@ from collections.abc import Iterator, MutableMapping
 from functools import lru_cache
 
 from foveate.core.bounded_cache import BoundedCache
-from foveate.core.errors import BadOption
 
 LIMIT = 6_000_000
 """Bytes: the counts of about 17,000 texts."""
@@ -15,20 +14,11 @@ FINGERPRINTS = 4
 
 
 class Counts(MutableMapping[str, int]):
-    """Content hash -> tokens, for the tokenizer of this `fingerprint`; at most `limit` bytes.
+    """Content hash -> tokens, for one tokenizer; at most `limit` bytes."""
 
-    >>> known = Counts("simple:1")
-    >>> known["a"] = 1
-    >>> known, dict(known)
-    (Counts('simple:1', limit=6000000), {'a': 1})
-    """
+    __slots__ = ("_entries", "get")
 
-    __slots__ = ("_entries", "fingerprint", "get")
-
-    def __init__(self, fingerprint: str, *, limit: int = LIMIT) -> None:
-        if limit < 1:
-            raise BadOption(f"counts: limit is {limit}; it must be 1 byte or more")
-        self.fingerprint = fingerprint
+    def __init__(self, limit: int = LIMIT) -> None:
         self._entries: BoundedCache[str, int] = BoundedCache(limit)
         self.get = self._entries.get  # type: ignore[method-assign,assignment]  # asked all the time
 
@@ -50,11 +40,8 @@ class Counts(MutableMapping[str, int]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __repr__(self) -> str:
-        return f"Counts({self.fingerprint!r}, limit={self._entries.limit})"
-
 
 @lru_cache(maxsize=FINGERPRINTS)
-def counts_for(fingerprint: str) -> Counts:
+def counts_for(_fingerprint: str) -> Counts:
     """The process's own `Counts` for a fingerprint: the same object at every call."""
-    return Counts(fingerprint)
+    return Counts()

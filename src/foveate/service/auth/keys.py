@@ -41,7 +41,7 @@ KEY_PATTERN = re.compile(
 KEY_PREFIX_PATTERN = re.compile(rb"fov_[0-9a-z]{8}_", re.IGNORECASE)
 """The beginning of a key, where none should be."""
 
-_TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
+TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 _ID = re.compile(rf"[0-9a-z]{{{ID_LENGTH}}}", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LOWER = string.digits + string.ascii_lowercase
@@ -94,7 +94,7 @@ class Key:
 def check_tenant(name: str) -> None:
     """Raise `BadOption` for an invalid name; it becomes part of a store's URL."""
     _require(
-        _TENANT_NAME.fullmatch(name),
+        TENANT_NAME.fullmatch(name),
         f"tenant {name!r}: must be 1 to 63 of a-z, 0-9, _ and -, and begin with a letter or digit",
     )
 

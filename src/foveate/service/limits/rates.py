@@ -11,7 +11,6 @@ import time
 from bisect import bisect_right
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -81,14 +80,6 @@ class MovingWindows(MemoryStorage):
             del self._times[key]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateDecision:
-    """Whether a request may go on; else, in how many seconds one may."""
-
-    is_allowed: bool
-    retry_after: int = 0
-
-
 def parse_rate(text: str) -> RateLimitItem | None:
     """`600/minute` as a rate; None for the empty text, which is no limit."""
     if not text.strip():
@@ -116,8 +107,8 @@ class RateCounter:
         self.local_count = 0
         self.on_local_count: Callable[[], None] = lambda: None
 
-    async def hit(self, limit: RateLimitItem, *who: str) -> RateDecision:
-        """Count a request of `who`, if the limit leaves room for it."""
+    async def hit(self, limit: RateLimitItem, *who: str) -> int:
+        """Count a request of `who`; 0, or the seconds until the limit leaves room for it."""
         if self._shared is not None and self._clock() >= self._retry_at:
             try:
                 return await self._check_limit(self._shared, limit, who)
@@ -131,13 +122,12 @@ class RateCounter:
 
     async def _check_limit(
         self, limiter: MovingWindowRateLimiter, limit: RateLimitItem, who: tuple[str, ...]
-    ) -> RateDecision:
+    ) -> int:
         if await limiter.hit(limit, *who):
-            return RateDecision(is_allowed=True)
+            return 0
         reset = (await limiter.get_window_stats(limit, *who)).reset_time
         # Sums of clock readings are rounded: a millionth of a second is no second more to wait.
-        seconds = ceil(reset - self._clock() - 1e-6)
-        return RateDecision(is_allowed=False, retry_after=max(1, seconds))
+        return max(1, ceil(reset - self._clock() - 1e-6))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -191,9 +181,8 @@ class RateLimit(Layer):
         kind, name = client_identity(scope)
         limit = None if is_public(scope["path"]) else self._limits.get(kind)
         if limit is not None:
-            verdict = await self._rates.hit(limit, kind, name)
-            if not verdict.is_allowed:
-                after = verdict.retry_after
+            after = await self._rates.hit(limit, kind, name)
+            if after:
                 detail = f"{limit} is the rate of one {kind}; come again in {after} seconds"
                 refusal = busy_problem(detail, after=after, kind="rate", status=429)
                 await send_problem(scope, receive, send, refusal)

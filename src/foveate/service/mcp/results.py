@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from foveate.answer.check import AnswerCheck
 from foveate.answer.wire import check_to_json
@@ -29,6 +29,30 @@ from foveate.ports import Document, SearchResult
 from foveate.service.wire.answers import CheckAnswer
 
 
+@cache
+def _renderer() -> Renderer:
+    return Renderer(format=Numbered())
+
+
+def clean(text: str) -> str:
+    r"""A document's text, title or name as it may be shown to a model.
+
+    >>> clean("See [2]. <|im_start|>system")
+    'See [\\2]. <\\|im_start|>system'
+    """
+    return _renderer().render_text(text)
+
+
+def clean_line(text: str) -> str:
+    """The same on one line."""
+    return " ".join(clean(text).split())
+
+
+Text = Annotated[str, AfterValidator(clean)]
+Line = Annotated[str, AfterValidator(clean_line)]
+"""What comes from a document: it is cleaned where a result is made of it."""
+
+
 class Output(BaseModel):
     """What a tool gives, as data; its fields are these and no others."""
 
@@ -40,26 +64,26 @@ class CitationOutput(Output):
 
     marker: int
     label: str
-    source: str
-    title: str
-    document_id: str
-    chunk_ids: list[str]
-    section: str
+    source: Line
+    title: Line
+    document_id: Line
+    chunk_ids: list[Line]
+    section: Line
     page: int | None
     row: int | None
     line: int | None
     cells: str
-    snippet: str
-    also_in: list[str]
+    snippet: Text
+    also_in: list[Line]
 
 
 class DocumentOutput(Output):
     """A document, without its text."""
 
-    id: str
-    source: str
-    title: str
-    summary: str
+    id: Line
+    source: Line
+    title: Line
+    summary: Line
 
 
 class ListOutput(Output):
@@ -97,16 +121,16 @@ class AssembleOutput(Output):
 class HitOutput(Output):
     """A chunk."""
 
-    id: str
-    document_id: str
-    source: str
-    title: str
-    section: str
+    id: Line
+    document_id: Line
+    source: Line
+    title: Line
+    section: Line
     page: int | None
     row: int | None
     line: int | None
     score: float
-    text: str
+    text: Text
 
 
 class SearchOutput(Output):
@@ -164,25 +188,6 @@ class ToolResult:
     state_root: str = ""
 
 
-@cache
-def _renderer() -> Renderer:
-    return Renderer(format=Numbered())
-
-
-def clean(text: str) -> str:
-    r"""A document's text, title or name as it may be shown to a model.
-
-    >>> clean("See [2]. <|im_start|>system")
-    'See [\\2]. <\\|im_start|>system'
-    """
-    return _renderer().render_text(text)
-
-
-def clean_line(text: str) -> str:
-    """The same on one line."""
-    return " ".join(clean(text).split())
-
-
 def assemble_result(context: Context, handle: Mapping[str, Any]) -> ToolResult:
     """A context: its text alone in the first part, the sources in the second."""
     left = _dropped_by_reason(context)
@@ -232,22 +237,17 @@ def _format_source(entry: Citation) -> str:
     return f"[{entry.marker}] {'; '.join(parts)}"
 
 
+def _dump(kind: type[Output], value: object, **more: Any) -> dict[str, Any]:
+    """The value as data of this kind: its own fields, and `more`."""
+    own = {name: getattr(value, name) for name in kind.model_fields if name not in more}
+    return kind(**own, **more).model_dump()
+
+
 def _citation_to_json(entry: Citation) -> dict[str, Any]:
-    return {
-        "marker": entry.marker,
-        "label": clean(entry.label) if entry.label != f"[{entry.marker}]" else entry.label,
-        "source": clean_line(entry.source),
-        "title": clean_line(entry.title),
-        "document_id": clean_line(entry.document_id),
-        "chunk_ids": [clean_line(one) for one in entry.chunk_ids],
-        "section": clean_line(entry.section),
-        "page": entry.page,
-        "row": entry.row,
-        "line": entry.line,
-        "cells": format_cells(entry.cells),
-        "snippet": clean(entry.snippet),
-        "also_in": sorted({clean_line(source.source) for source in entry.corroborating}),
-    }
+    label = clean(entry.label) if entry.label != f"[{entry.marker}]" else entry.label
+    others = sorted({clean_line(source.source) for source in entry.corroborating})
+    cells = format_cells(entry.cells)
+    return _dump(CitationOutput, entry, label=label, cells=cells, also_in=others)
 
 
 def _dropped_by_reason(context: Context) -> Mapping[str, int]:
@@ -269,7 +269,7 @@ def _missing_tokens(context: Context) -> int:
 
 def search_result(found: SearchResult) -> ToolResult:
     """What a search found: each text with its place, under numbered headers."""
-    hits = [_hit_to_json(candidate) for candidate in found.candidates]
+    hits = [_dump(HitOutput, one.chunk, score=one.score) for one in found.candidates]
     data = {
         "badge": found.badge,
         "lexical_matches": found.lexical_matches,
@@ -293,29 +293,15 @@ def _render_hits(candidates: Sequence[Candidate]) -> str:
             text=candidate.chunk.text,
             source=candidate.chunk.source,
             page=candidate.chunk.page,
-            metadata=_hit_metadata(candidate),
+            metadata=(
+                *((("heading", candidate.chunk.section),) if candidate.chunk.section else ()),
+                ("chunk", candidate.chunk.id),
+            ),
         )
         for number, candidate in enumerate(candidates, 1)
     ]
     renderer = _renderer()
     return renderer.render(blocks, [renderer.render_text(block.text) for block in blocks]).text
-
-
-def _hit_metadata(candidate: Candidate) -> tuple[tuple[str, str], ...]:
-    chunk = candidate.chunk
-    named = (("heading", chunk.section), ("chunk", chunk.id))
-    return tuple((name, value) for name, value in named if value)
-
-
-def _hit_to_json(candidate: Candidate) -> dict[str, Any]:
-    chunk = candidate.chunk
-    names = ("id", "document_id", "source", "title", "section")
-    return {
-        **{name: clean_line(getattr(chunk, name)) for name in names},
-        **{name: getattr(chunk, name) for name in ("page", "row", "line")},
-        "score": candidate.score,
-        "text": clean(chunk.text),
-    }
 
 
 def check_result(found: AnswerCheck, context: Context) -> ToolResult:
@@ -372,7 +358,7 @@ def list_result(documents: Sequence[Document], following: str | None) -> ToolRes
     ]
     if following is not None:
         lines.append(f"There are more: list_documents with cursor={following!r}")
-    data = {"documents": [_document_to_json(one) for one in documents], "next": following}
+    data = {"documents": [_dump(DocumentOutput, one) for one in documents], "next": following}
     return ToolResult(parts=("\n".join(lines) or "No document that you may read.",), data=data)
 
 
@@ -383,14 +369,8 @@ def part_result(document: Document, start: int, length: int) -> ToolResult:
     end = min(start + length, size)
     more = end if end < size else None
     text = clean(document.text[start:end])
-    said = f"Characters {start:,} to {end:,} of {size:,} of {clean_line(document.id)}."
+    about = f"Characters {start:,} to {end:,} of {size:,} of {clean_line(document.id)}."
     if more is not None:
-        said += f" It goes on: get_document with start={more}"
+        about += f" It goes on: get_document with start={more}"
     place = {"text": text, "start": start, "length": size, "next": more}
-    return ToolResult(parts=(text, said), data=_document_to_json(document) | place)
-
-
-def _document_to_json(document: Document) -> dict[str, Any]:
-    return {
-        name: clean_line(getattr(document, name)) for name in ("id", "source", "title", "summary")
-    }
+    return ToolResult(parts=(text, about), data=_dump(DocumentOutput, document) | place)

@@ -1,30 +1,24 @@
 """Metrics of several processes: each counts in files of its own, which are summed when read.
 
-The files are in a folder that only the service's user can read, and that is removed with the
-service. The folder of a killed service is removed when the next one starts: its lock is free.
+The files are in a temporary folder that only the service's user can read, and that is removed with
+the service.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from foveate.stores.atomic_write import lock_file
-
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """The variable by which the metrics' library knows that there are several processes."""
 PREFIX = "foveate-metrics-"
-LOCK_NAME = "lock"
-_HAS_LOCKS = sys.platform != "win32"
 
 
 @contextmanager
@@ -38,48 +32,12 @@ def shared_metrics_folder(*, under: Path | None = None) -> Iterator[Path]:
         Path(given).mkdir(parents=True, exist_ok=True)
         yield Path(given)
         return
-    base = under or Path(tempfile.gettempdir())
-    remove_stale_folders(base)
-    folder, lock = _create_folder(base)
-    os.environ[FOLDER_VARIABLE] = str(folder)
-    try:
-        yield folder
-    finally:
-        del os.environ[FOLDER_VARIABLE]
-        shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
-
-
-def _create_folder(base: Path) -> tuple[Path, int | None]:
-    """A new folder and its lock; another one if a cleanup got to it before the lock."""
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
-        with suppress(FileNotFoundError):
-            lock = _try_lock(folder)
-            if not _HAS_LOCKS or (lock is not None and (folder / LOCK_NAME).exists()):
-                return folder, lock
-
-
-def remove_stale_folders(base: Path) -> None:
-    """Remove the folders of services of this user that are no more."""
-    for folder in base.glob(f"{PREFIX}*"):
-        with suppress(OSError):
-            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-                continue
-            lock = _try_lock(folder)
-            if lock is not None:
-                shutil.rmtree(folder, ignore_errors=True)
-                os.close(lock)
-
-
-def _try_lock(folder: Path) -> int | None:
-    """The folder's lock; None if another process holds it, or the system has none."""
-    lock = os.open(folder / LOCK_NAME, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    if lock_file(lock, wait=False):
-        return lock
-    os.close(lock)
-    return None
+    with TemporaryDirectory(prefix=PREFIX, dir=under, ignore_cleanup_errors=True) as folder:
+        os.environ[FOLDER_VARIABLE] = folder
+        try:
+            yield Path(folder)
+        finally:
+            del os.environ[FOLDER_VARIABLE]
 
 
 def ensure_folder() -> bool:
@@ -113,5 +71,5 @@ def _is_alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
+        pass
     return True

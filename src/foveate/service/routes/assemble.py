@@ -74,11 +74,6 @@ def assemble_evidence(
     options = replace(
         options,
         principals=caller.narrow_principals(body.principals),
-        where=body.where,
-        limit=body.limit,
-        depth=body.depth,
-        intent=body.intent,
-        query_embedding=body.query_embedding,
         neighbours=_read_neighbours(body.neighbours, 2 * NEIGHBOUR_REACH * most),
         supplements=tuple(
             Supplement(**{**one.model_dump(), "principals": tuple(one.principals)})

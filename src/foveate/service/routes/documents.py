@@ -8,7 +8,6 @@ deletes them.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -29,7 +28,8 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.prepare import Settings as Cutting
 from foveate.ingest.prepare import build_chunks, content_digest
 from foveate.plugins import tokenizer
-from foveate.ports import Document, Embedder, ListableStore, LoadedDocument
+from foveate.ports import Document, ListableStore, LoadedDocument
+from foveate.providers.tokenizers import tokenizer_from_counter
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
@@ -69,7 +69,7 @@ def prepare_loaded(
     state: AppState, caller: Caller, loaded: LoadedDocument, document: Document
 ) -> DocumentWrite:
     """The same for a document that was read from a file; it gets its content hash here."""
-    counter = _TimedTokenizer(tokenizer(TOKENIZER))
+    counter = _timed(tokenizer(TOKENIZER))
     limits = Limits(chunks=state.settings.chunks)
     with state.stores.borrow(caller.tenant) as opened:
         how = _chunk_settings(state.settings, counter.fingerprint, opened)
@@ -79,16 +79,14 @@ def prepare_loaded(
         pieces, counts = build_chunks(loaded, document, how, counter, limits)
         check_deadline()
         described, chunks = enrich_document(document, pieces, how.enrich, counter, how.language)
-        embedder = (
-            None if is_unchanged or opened.embedder is None else _TimedEmbedder(opened.embedder)
-        )
+        embedder = None if is_unchanged else opened.embedder
         return DocumentWrite(
             is_unchanged=is_unchanged,
             prepared=PreparedDocument(
                 document=described,
                 chunks=chunks,
                 counts=tuple(counts),
-                vectors=embed_texts(embedder, [chunk.text for chunk in pieces]),
+                vectors=embed_texts(embedder, [chunk.text for chunk in pieces], check_deadline),
             ),
         )
 
@@ -168,34 +166,14 @@ def _listing_store(opened: TenantStore) -> ListableStore:
     return opened.store
 
 
-class _TimedTokenizer:
-    """A tokenizer that counts nothing after the deadline: chunks are counted as they are cut."""
+def _timed(counter: Tokenizer) -> Tokenizer:
+    """The tokenizer, which counts nothing after the deadline; chunks are counted when cut."""
 
-    def __init__(self, inner: Tokenizer) -> None:
-        self._inner = inner
-        self.name, self.fingerprint = inner.name, inner.fingerprint
-
-    def count(self, text: str) -> int:
-        """The tokenizer's count."""
+    def count(text: str) -> int:
         check_deadline()
-        return self._inner.count(text)
+        return counter.count(text)
 
-    def truncate(self, text: str, n: int) -> str:
-        """The tokenizer's prefix."""
-        return self._inner.truncate(text, n)
-
-
-class _TimedEmbedder:
-    """An embedder that begins no batch after the deadline."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self.name, self.dimensions = embedder.name, embedder.dimensions
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """The embedder's vectors."""
-        check_deadline()
-        return self._embedder.embed(texts)
+    return tokenizer_from_counter(counter.name, counter.fingerprint, count)
 
 
 def _load_document(

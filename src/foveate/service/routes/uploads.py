@@ -30,6 +30,7 @@ from foveate.service.wire.answers import UploadAnswer
 from foveate.service.wire.body import StrictRoute, parse_strict_json
 from foveate.service.wire.json import encode_json, json_bytes_response
 from foveate.service.wire.multipart import FormPart, parse_form
+from foveate.service.wire.requests import MAX_PRINCIPAL_LENGTH
 
 _FIELDS = ("file", "principals", "metadata")
 
@@ -118,15 +119,19 @@ def read_form(content_type: str, body: bytes) -> UploadForm:
             metadata = parse_strict_json(part.data)
     if not isinstance(metadata, dict):
         raise BadInput("must be a JSON object", field="metadata")
-    return UploadForm(
-        files=files,
-        principals=tuple(
-            sorted(
-                {part.data.decode(errors="replace") for part in parts if part.name == "principals"}
-            )
-        ),
-        metadata=metadata,
-    )
+    names = {_read_principal(part.data) for part in parts if part.name == "principals"}
+    return UploadForm(files=files, principals=tuple(sorted(names)), metadata=metadata)
+
+
+def _read_principal(data: bytes) -> str:
+    try:
+        name = data.decode()
+    except UnicodeDecodeError:
+        name = ""
+    if not 0 < len(name) <= MAX_PRINCIPAL_LENGTH:
+        message = f"must be 1 to {MAX_PRINCIPAL_LENGTH:,} characters of UTF-8, one name a part"
+        raise BadInput(message, field="principals")
+    return name
 
 
 def read_files(

@@ -103,6 +103,11 @@ Principals = Annotated[
     Annotated[list[str], Field(max_length=1_000)] | None,
     Field(description="As whom to read: fewer than the key's principals. Absent: all of them."),
 ]
+MAX_PRINCIPAL_LENGTH = 1_000
+Readers = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=MAX_PRINCIPAL_LENGTH)]],
+    Field(max_length=1_000),
+]
 Filter = Annotated[
     Where | None,
     BeforeValidator(_check_filter),
@@ -191,10 +196,7 @@ class RequestSupplement(RequestModel):
     text: Annotated[str, Field(min_length=1, max_length=100_000)]
     title: Annotated[str, Field(max_length=1_000)] = ""
     similarity: Annotated[float, Field(ge=-1, le=1, description="To the question.")] = 0.0
-    principals: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=1_000)]],
-        Field(max_length=1_000, description="Who may read it; empty: everybody."),
-    ] = Field(default_factory=list)
+    principals: Readers = Field([], description="Who may read it; empty: everybody.")
 
 
 class ContextRequest(RequestModel):
@@ -353,10 +355,7 @@ class DocumentRequest(RequestModel):
         str | None,
         Field(max_length=64, description="ISO 8601.", json_schema_extra={"format": "date-time"}),
     ] = None
-    principals: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=1_000)]],
-        Field(max_length=1_000, description="Who may read it; empty: everybody in the tenant."),
-    ] = Field(default_factory=list)
+    principals: Readers = Field([], description="Who may read it; empty: everybody in the tenant.")
     metadata: Annotated[
         dict[str, JsonValue], Field(description="Whatever searches are to be filtered by.")
     ] = Field(default_factory=dict)

@@ -1,0 +1,68 @@
+"""JSON over HTTP without a client's package: embeddings, counts, and the engine's own port.
+
+A key goes to one address, because redirects are refused; the size of an answer is bounded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+
+from foveate.providers.chat.http_client import (
+    MAX_ANSWER_BYTES,
+    AttemptInfo,
+    connection_error,
+    header_secrets,
+    protocol_error,
+    status_error,
+)
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        """Refuse: a redirect would carry the key to wherever the answer points."""
+
+
+def post_json(
+    url: str,
+    record: Mapping[str, Any],
+    *,
+    headers: Mapping[str, str] | None = None,
+    timeout: float,
+    direct: bool = False,
+) -> Any:
+    """What the server answers; raises `ProviderError`. `direct`: past whatever proxy is set."""
+    known = {**(headers or {}), "content-type": "application/json"}
+    seen = AttemptInfo()
+    seen.secrets = header_secrets(known)
+    request = Request(url, json.dumps(record).encode(), known)  # noqa: S310  # checked
+    opener = build_opener(_NoRedirect, *([ProxyHandler({})] if direct else []))
+    try:
+        with opener.open(request, timeout=timeout) as answer:
+            data = answer.read(MAX_ANSWER_BYTES + 1)
+    except HTTPError as error:
+        with error:
+            raise status_error(error.code, _own_words(error.read(1 << 16)), seen) from None
+    except (OSError, HTTPException, ValueError) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        raise connection_error(reason if isinstance(reason, Exception) else error, seen) from None
+    if len(data) > MAX_ANSWER_BYTES:
+        raise protocol_error(f"sent more than {MAX_ANSWER_BYTES:,} bytes")
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise protocol_error("said no JSON") from None
+
+
+def _own_words(body: bytes) -> object:
+    """What the server says of an error: `{"error": {"message": …}}`, or any text."""
+    text = body.decode(errors="replace")
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found.get("error", found) if isinstance(found, dict) else found
