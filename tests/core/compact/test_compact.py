@@ -115,12 +115,17 @@ def records(size):
     return json.dumps([{"flight": f"HAT{n:03}", "seats": n % 7, "to": "Oslo"} for n in range(size)])
 
 
+def called(name, arguments, number=1):
+    """A call of a tool in OpenAI's form."""
+    function = {"name": name, "arguments": arguments}
+    return {"id": f"c{number}", "type": "function", "function": function}
+
+
 def looked_up(text, number=1, asked="Which flight goes to Oslo?"):
     """Somebody asks, and a tool answers with the text."""
-    call = {"id": f"c{number}", "type": "function", "function": {"name": "find", "arguments": "{}"}}
     return [
         {"role": "user", "content": asked},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "assistant", "content": None, "tool_calls": [called("find", "{}", number)]},
         {"role": "tool", "tool_call_id": f"c{number}", "content": text},
     ]
 
@@ -233,6 +238,7 @@ def test_bad_lists_are_mended_or_refused_in_words():
     [carried] = [d for d in unchanged.decisions if d.numbers.get("carries")]
     assert carried.numbers["carries"] == "role narrator"
 
+    use = {"type": "tool_use", "id": "a", "name": "look"}
     for wrong in (
         [{"content": "x"}],
         ["x"],
@@ -241,12 +247,44 @@ def test_bad_lists_are_mended_or_refused_in_words():
         [{"role": "assistant", "tool_calls": [{"id": 7}]}],
         [{"role": "user", "content": "\ud800"}],
         {"role": "user"},
+        [{"role": "user", "content": [{"type": {}, "at": {1}}]}],
+        [{"role": "assistant", "tool_calls": [called("look", "\ud800")]}],
+        [{"role": "assistant", "tool_calls": [called(None, "{}")]}],
+        [{"role": "assistant", "content": [{**use, "input": {1}}]}],
     ):
         with pytest.raises(BadInput):
             compact(wrong, budget=99)
     dumps = type("Content", (), {"model_dump": dict})()  # as the messages of providers' packages
     with pytest.raises(BadInput, match=r"not Content; give its model_dump\(mode='json'"):
         compact([dumps], budget=99)
+
+
+MORE = {"more": "think " * 50}
+CITED = {"type": "text", "text": "Hi.", **MORE}
+ANSWER = {"type": "tool_result", "tool_use_id": "a", "content": "Hi."}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "user", "content": [CITED]}],
+        [{"role": "assistant", "tool_calls": [{**called("look", "{}"), **MORE}]}],
+        [{"type": "function_call_output", "call_id": "a", "output": [CITED]}],
+        [{"role": "user", "content": [{**ANSWER, **MORE}]}],
+        [{"role": "user", "content": [{**ANSWER, "content": [CITED]}]}],
+        [{"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "x", **MORE}]}],
+        [{"role": "user", "parts": [{"functionResponse": {"name": "look"}, **MORE}]}],
+    ],
+)
+def test_what_goes_along_is_counted_and_breakpoints_are_not(messages):
+    """A2, A7: keys that nobody here knows are counted, a cache breakpoint is not."""
+    assert compact(messages, budget=9_000).token_count >= 50
+    moved = {"cache_control": {"type": "ephemeral"}}
+    marked = json.loads(
+        json.dumps(messages).replace(json.dumps(MORE)[1:-1], json.dumps(moved)[1:-1])
+    )
+    assert marked != messages
+    assert compact(marked, budget=9_000).token_count < 15
 
 
 def test_what_cannot_fit_says_what_would():
