@@ -54,4 +54,4 @@ def unknown_fields_json(value: Mapping[str, Any], *known: str) -> str:
 
 def join_lines(*texts: str) -> str:
     """Those that say something, a line each."""
-    return "\n".join(text for text in texts if text)
+    return "\n".join(filter(None, texts))

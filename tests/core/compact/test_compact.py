@@ -17,6 +17,9 @@ from message_lists import FORMS, Step, least_tokens, parts, sessions, spell, unm
 
 COUNT = load_tokenizer("cl100k_base").count
 SYSTEM = "You book boats. Never promise a refund."
+MORE = {"more": "think " * 50}
+CITED = {"type": "text", "text": "Hi.", **MORE}
+ANSWER = {"type": "tool_result", "tool_use_id": "a", "content": "Hi."}
 
 
 def fitted(messages, budget, **options):
@@ -74,6 +77,19 @@ def test_a_broken_list_fits_and_pairs_up(steps, form, budget, data):
         assert unmatched(made.messages) == []
         own = [d.chunk_id for d in made.decisions if "block" not in d.chunk_id]
         assert own == [f"message {n + 1}" for n in range(len(messages))]
+
+
+def test_a_block_whose_type_is_no_text_is_carried_and_counted():
+    """A2: in a result too, which is shortened as any other."""
+    use = {"type": "tool_use", "id": "a", "name": "look", "input": {}}
+    odd = [{"type": {}}, {"type": "text", "text": "The valve is open. " * 90}]
+    messages = [
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [{**ANSWER, "content": odd}, {"type": {}, "at": 1}]},
+    ]
+    made = compact(messages, budget=120)
+    assert made.decisions[1].numbers["carries"] == "{}"
+    assert made.messages[1]["content"][0]["content"][0]["text"].startswith("The valve")
 
 
 def test_half_of_a_call_leaves_whatever_it_carries():
@@ -281,11 +297,6 @@ def test_bad_lists_are_mended_or_refused_in_words():
     dumps = type("Content", (), {"model_dump": dict})()  # as the messages of providers' packages
     with pytest.raises(BadInput, match=r"not Content; give its model_dump\(mode='json'"):
         compact([dumps], budget=99)
-
-
-MORE = {"more": "think " * 50}
-CITED = {"type": "text", "text": "Hi.", **MORE}
-ANSWER = {"type": "tool_result", "tool_use_id": "a", "content": "Hi."}
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,8 @@ def text_with_content(content: Any, text: str) -> Any:
     """The content with this text in the place of what it says."""
     if content is None or isinstance(content, str):
         return text
-    first = next((p for p in content if isinstance(p, Mapping) and p.get("type") in TEXT_TYPES), {})
-    kind = first.get("type", "text")
+    kinds = (str(part.get("type")) for part in content if isinstance(part, Mapping))
+    kind = next((kind for kind in kinds if kind in TEXT_TYPES), "text")
     return [{"type": "text" if kind == "refusal" else kind, "text": text}]
 
 
@@ -98,21 +98,29 @@ def build_entry(
     index: int, role: EntryRole | None, given: str, pieces: Iterable[Piece], rest: str = ""
 ) -> Entry:
     """The entry of these pieces; `role` None: nobody here knows the `given` role."""
-    known = list(pieces)
-    said = [piece for piece in known if isinstance(piece, Content)]
-    results = tuple(piece for piece in known if isinstance(piece, Result))
-    kinds = tuple(kind for piece in said for kind in piece.kinds)
-    others = [rest, *(other for piece in said for other in (*piece.others, *piece.rest))]
-    others += (result.rest for result in results)
+    calls: list[ToolCall] = []
+    results: list[Result] = []
+    said, kinds, others, extra = list[str](), list[str](), [rest], 0
+    for piece in pieces:
+        if isinstance(piece, ToolCall):
+            calls.append(piece)
+        elif isinstance(piece, Result):
+            results.append(piece)
+        else:
+            said.append(piece.text)
+            kinds += piece.kinds
+            others += (*piece.others, *piece.rest)
+            extra += piece.extra
+    others += [result.rest for result in results]
     return Entry(
         index=index,
         role="tool" if results else role or "other",
-        said=join_lines(*(piece.text for piece in said)),
-        calls=tuple(piece for piece in known if isinstance(piece, ToolCall)),
-        results=results,
+        said=join_lines(*said),
+        calls=tuple(calls),
+        results=tuple(results),
         others=tuple(filter(None, others)),
-        extra=sum(piece.extra for piece in said),
-        kinds=kinds if role else (f"role {given}", *kinds),
+        extra=extra,
+        kinds=tuple(kinds) if role else (f"role {given}", *kinds),
         carried=role is None or "compaction" in kinds,
     )
 
