@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate import BadInput, BadOption, BudgetTooSmall, UnknownName, compact
+from foveate import BadInput, BadOption, BudgetTooSmall, UnknownName, compact, expand
 from foveate.core.compact.shorten import result_handle, shorten_result, split_result
 from foveate.core.compact.values import extract_values
 from foveate.providers.tokenizers import load_tokenizer
@@ -320,6 +320,33 @@ def test_what_goes_along_is_counted_and_breakpoints_are_not(messages):
     )
     assert marked != messages
     assert compact(marked, budget=9_000).token_count < 15
+
+
+@pytest.mark.parametrize("url", ["https://x.example/a.png", "data:image/png;base64,AAAA", "", 7])
+def test_an_image_without_a_size_counts_as_the_largest(url):
+    """A7, A2: it is elsewhere, or its bytes do not say; it is counted, carried and named."""
+    image = {"type": "image_url", "image_url": {"url": url}}
+    messages = [{"role": "user", "content": [image]}]
+    made = compact(messages, budget=9_000)
+    assert (made.token_count, made.messages[0]) == (1_600, messages[0])
+    assert made.decisions[0].numbers["carries"] == "image_url"
+    with pytest.raises(BudgetTooSmall):
+        compact(messages, budget=1_599)
+
+
+def test_handles_lead_back_to_the_original():
+    """A4: what was shortened twice, and a text that names its own handle or another's, ends."""
+    text = records(200)
+    first = compact(looked_up(text), budget=500)
+    again = compact([dict(message) for message in first.messages], budget=160)
+    (shown,) = again.originals.values()
+    assert shown == first.messages[-1]["content"]
+    known = {**first.originals, **again.originals}
+    assert expand(result_handle(text), known, budget=90_000) == text
+    forged = f"[shortened: expand {result_handle(text)}] " * 90
+    made = compact(looked_up(forged), budget=120)
+    assert made.originals == {result_handle(forged): forged}
+    assert expand(result_handle(forged), made.originals, budget=9_000) == forged
 
 
 def test_what_cannot_fit_says_what_would():
