@@ -11,9 +11,22 @@ from foveate.core.errors import BadInput
 
 def compact_json(value: object) -> str:
     """JSON in one spelling, keys as they came; raises `BadInput` for what is none."""
+    return _dump(value, (",", ":"))
+
+
+def spaced_json(value: object) -> str:
+    """The same with a space behind each comma and colon, as a model writes it."""
+    return _dump(value, (", ", ": "))
+
+
+def _dump(value: object, separators: tuple[str, str]) -> str:
     try:
         text = json.dumps(
-            value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_json_default
+            value,
+            ensure_ascii=False,
+            separators=separators,
+            allow_nan=False,
+            default=_json_default,
         )
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -31,6 +44,14 @@ def _json_default(value: object) -> object:
 
 
 def unknown_fields_json(value: Mapping[str, Any], *known: str) -> str:
-    """What a mapping says under other keys than the known ones, as JSON; empty: nothing."""
-    rest = {key: entry for key, entry in value.items() if key not in known}
+    """What a mapping says under other keys than the known ones, as JSON; empty: nothing.
+
+    A cache breakpoint says nothing: a caller moves it from call to call.
+    """
+    rest = {k: entry for k, entry in value.items() if k not in known and k != "cache_control"}
     return compact_json(rest) if rest else ""
+
+
+def join_lines(*texts: str) -> str:
+    """Those that say something, a line each."""
+    return "\n".join(filter(None, texts))

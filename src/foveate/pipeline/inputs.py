@@ -99,24 +99,17 @@ def turns_from_messages(turns: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn
     from foveate.core.chat.anthropic import turns_from_anthropic
     from foveate.core.chat.openai import turns_from_openai
     from foveate.core.chat.turns import Turn
+    from foveate.core.compact.forms import check_messages, message_form
 
     known = list(turns)
     if all(isinstance(turn, Turn) for turn in known):
         return tuple(cast("list[Turn]", known))
     if any(isinstance(turn, Turn) for turn in known):
         raise BadInput("are turns and messages mixed; give all in one form", field="turns")
-    messages = cast("Sequence[Mapping[str, Any]]", known)
-    if any(_has_blocks(message) for message in messages):
+    messages = check_messages(known)
+    if message_form(messages).name == "anthropic":
         return turns_from_anthropic(messages)
     return turns_from_openai(messages)
-
-
-def _has_blocks(message: Any) -> bool:
-    content = message.get("content") if isinstance(message, Mapping) else None
-    if not isinstance(content, list):
-        return False
-    own = ("tool_use", "tool_result", "thinking", "redacted_thinking")
-    return any(isinstance(part, Mapping) and part.get("type") in own for part in content)
 
 
 def role_and_text_pairs(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:

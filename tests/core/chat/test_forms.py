@@ -188,6 +188,23 @@ def test_mappings_that_are_no_dicts_are_read():
     assert openai_messages(sent(turns_from_messages([MappingProxyType(message)]))) == [message]
 
 
+def test_what_providers_and_frameworks_write_is_read():
+    """W1, A2: refusals without a content, arguments as an object, results in two messages."""
+    refused = {"role": "assistant", "content": None, "refusal": "I cannot."}
+    loose = {**CALL, "function": {"name": "look", "arguments": {"at": 1}}}
+    answer = {"role": "tool", "tool_call_id": "a", "content": "It is open."}
+    turns = turns_from_messages(
+        [refused, {"role": "assistant", "content": None, "tool_calls": [loose]}, answer]
+    )
+    assert (turns[0].text, turns[0].extra) == ("", '{"refusal":"I cannot."}')
+    assert turns[1].calls[0].arguments == '{"at":1}'
+    uses = {"role": "assistant", "content": [USE, {**USE, "id": "b"}]}
+    apart = [{"role": "user", "content": [{**RESULT, "tool_use_id": name}]} for name in "ab"]
+    (turn,) = turns_from_messages([uses, *apart])
+    assert [result.call_id for result in turn.results] == ["a", "b"]
+    assert len(anthropic_messages(sent([turn]))["messages"]) == 2
+
+
 @pytest.mark.parametrize(
     ("messages", "said"),
     [
@@ -205,12 +222,12 @@ def test_mappings_that_are_no_dicts_are_read():
         ([{"role": "assistant", "tool_calls": [{"id": "a"}]}], "message 1 has a tool call without"),
         ([{"role": "robot", "content": ""}], "message 1 has the role 'robot'"),
         ([{"role": "user"}], "message 1 must have a role and a content"),
-        (["hello"], "message 1 must have a role"),
+        (["hello"], "message 1 must be a mapping"),
         ([{"role": "user", "content": [{"type": "image_url"}]}], "cannot be counted"),
         ([{"role": "assistant", "content": "", "function_call": {}}], "function_call"),
-        ([{"role": "user", "content": [USE]}], "tool_use"),
+        ([{"role": "user", "content": [USE]}], "message 1: field 'calls': a user turn cannot"),
         ([{"role": "user", "content": [RESULT]}], "message 1 is a tool's result"),
-        ([{"role": "assistant", "content": [USE]}], "message 1 calls a tool and has no result"),
+        ([{"role": "assistant", "content": [USE]}], "message 1: .*give every call its result"),
         (
             [{"role": "assistant", "content": [USE]}, {"role": "user", "content": "No."}],
             "each once",

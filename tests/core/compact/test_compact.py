@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate import BadInput, BadOption, BudgetTooSmall, UnknownName, compact
+from foveate import BadInput, BadOption, BudgetTooSmall, UnknownName, compact, expand
 from foveate.core.compact.shorten import result_handle, shorten_result, split_result
 from foveate.core.compact.values import extract_values
 from foveate.providers.tokenizers import load_tokenizer
@@ -17,6 +17,9 @@ from message_lists import FORMS, Step, least_tokens, parts, sessions, spell, unm
 
 COUNT = load_tokenizer("cl100k_base").count
 SYSTEM = "You book boats. Never promise a refund."
+MORE = {"more": "think " * 50}
+CITED = {"type": "text", "text": "Hi.", **MORE}
+ANSWER = {"type": "tool_result", "tool_use_id": "a", "content": "Hi."}
 
 
 def fitted(messages, budget, **options):
@@ -62,6 +65,43 @@ def test_a_list_fits_and_pairs_up_and_the_books_balance(steps, form, budget, ins
     assert made.manifest == compact(given_messages, budget=budget, form=form).manifest
 
 
+@given(sessions, st.sampled_from(FORMS), st.integers(40, 400), st.data())
+def test_a_broken_list_fits_and_pairs_up(steps, form, budget, data):
+    """A2: messages lost, twice or in the wrong order: what is sent has no half of a call."""
+    whole = spell(steps, form)
+    places = data.draw(st.lists(st.integers(0, len(whole) - 1), min_size=1, max_size=24))
+    messages = [*(whole[n] for n in places), *spell([Step("user", "And now?")], form)]
+    made = fitted(messages, budget, form=form)
+    if made is not None and made.changed:
+        assert made.token_count <= budget
+        assert unmatched(made.messages) == []
+        own = [d.chunk_id for d in made.decisions if "block" not in d.chunk_id]
+        assert own == [f"message {n + 1}" for n in range(len(messages))]
+
+
+def test_a_block_whose_type_is_no_text_is_carried_and_counted():
+    """A2: in a result too, which is shortened as any other."""
+    use = {"type": "tool_use", "id": "a", "name": "look", "input": {}}
+    odd = [{"type": {}}, {"type": "text", "text": "The valve is open. " * 90}]
+    messages = [
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [{**ANSWER, "content": odd}, {"type": {}, "at": 1}]},
+    ]
+    made = compact(messages, budget=120)
+    assert made.decisions[1].numbers["carries"] == "{}"
+    assert made.messages[1]["content"][0]["content"][0]["text"].startswith("The valve")
+
+
+def test_half_of_a_call_leaves_whatever_it_carries():
+    """A2: a result that nobody asked for goes, though a compaction item stands beside it."""
+    lost = [{"type": "tool_result", "tool_use_id": "zz", "content": "x"}, {"type": "compaction"}]
+    filler = {"role": "assistant", "content": "Long story. " * 60}
+    messages = [{"role": "user", "content": lost}, filler, {"role": "user", "content": "Well?"}]
+    made = compact(messages, budget=90)
+    assert made.decisions[0].reason == "message_orphaned"
+    assert unmatched(made.messages) == []
+
+
 @given(sessions, st.sampled_from(FORMS))
 def test_what_fits_comes_back_as_it_came(steps, form):
     """A1: under the budget the same objects come back, and every decision says so."""
@@ -84,14 +124,14 @@ def test_what_is_pinned_stays_verbatim(steps, form, budget, data):
             assert made.messages[0] is messages[0]
 
 
-@given(sessions, st.sampled_from(FORMS), st.integers(150, 600))
-def test_a_longer_list_begins_like_a_shorter_one(steps, form, budget):
-    """A6: with slack, a message changes its bytes at most once while a list grows."""
+@given(sessions, st.sampled_from(FORMS), st.integers(150, 600), st.sampled_from((None, 0, 99)))
+def test_a_longer_list_begins_like_a_shorter_one(steps, form, budget, slack):
+    """A6: whatever the slack, a message changes its bytes at most once while a list grows."""
     messages = spell(steps, form)
     seen: dict[int, list[str]] = {}
     for end in range(1, len(messages) + 1):
         part = messages[:end]
-        made = None if unmatched(part) else fitted(part, budget, form=form, slack=budget // 4)
+        made = None if unmatched(part) else fitted(part, budget, form=form, slack=slack)
         places = iter(range(len(part)))
         for message in made.messages[bool(made.ledger) :] if made else ():
             n = next(n for n in places if _is_version(message, part[n]))
@@ -115,12 +155,17 @@ def records(size):
     return json.dumps([{"flight": f"HAT{n:03}", "seats": n % 7, "to": "Oslo"} for n in range(size)])
 
 
+def called(name, arguments, number=1):
+    """A call of a tool in OpenAI's form."""
+    function = {"name": name, "arguments": arguments}
+    return {"id": f"c{number}", "type": "function", "function": function}
+
+
 def looked_up(text, number=1, asked="Which flight goes to Oslo?"):
     """Somebody asks, and a tool answers with the text."""
-    call = {"id": f"c{number}", "type": "function", "function": {"name": "find", "arguments": "{}"}}
     return [
         {"role": "user", "content": asked},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "assistant", "content": None, "tool_calls": [called("find", "{}", number)]},
         {"role": "tool", "tool_call_id": f"c{number}", "content": text},
     ]
 
@@ -233,6 +278,7 @@ def test_bad_lists_are_mended_or_refused_in_words():
     [carried] = [d for d in unchanged.decisions if d.numbers.get("carries")]
     assert carried.numbers["carries"] == "role narrator"
 
+    use = {"type": "tool_use", "id": "a", "name": "look"}
     for wrong in (
         [{"content": "x"}],
         ["x"],
@@ -241,12 +287,66 @@ def test_bad_lists_are_mended_or_refused_in_words():
         [{"role": "assistant", "tool_calls": [{"id": 7}]}],
         [{"role": "user", "content": "\ud800"}],
         {"role": "user"},
+        [{"role": "user", "content": [{"type": {}, "at": {1}}]}],
+        [{"role": "assistant", "tool_calls": [called("look", "\ud800")]}],
+        [{"role": "assistant", "tool_calls": [called(None, "{}")]}],
+        [{"role": "assistant", "content": [{**use, "input": {1}}]}],
     ):
         with pytest.raises(BadInput):
             compact(wrong, budget=99)
     dumps = type("Content", (), {"model_dump": dict})()  # as the messages of providers' packages
     with pytest.raises(BadInput, match=r"not Content; give its model_dump\(mode='json'"):
         compact([dumps], budget=99)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "user", "content": [CITED]}],
+        [{"role": "assistant", "tool_calls": [{**called("look", "{}"), **MORE}]}],
+        [{"type": "function_call_output", "call_id": "a", "output": [CITED]}],
+        [{"role": "user", "content": [{**ANSWER, **MORE}]}],
+        [{"role": "user", "content": [{**ANSWER, "content": [CITED]}]}],
+        [{"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "x", **MORE}]}],
+        [{"role": "user", "parts": [{"functionResponse": {"name": "look"}, **MORE}]}],
+    ],
+)
+def test_what_goes_along_is_counted_and_breakpoints_are_not(messages):
+    """A2, A7: keys that nobody here knows are counted, a cache breakpoint is not."""
+    assert compact(messages, budget=9_000).token_count >= 50
+    moved = {"cache_control": {"type": "ephemeral"}}
+    marked = json.loads(
+        json.dumps(messages).replace(json.dumps(MORE)[1:-1], json.dumps(moved)[1:-1])
+    )
+    assert marked != messages
+    assert compact(marked, budget=9_000).token_count < 15
+
+
+@pytest.mark.parametrize("url", ["https://x.example/a.png", "data:image/png;base64,AAAA", "", 7])
+def test_an_image_without_a_size_counts_as_the_largest(url):
+    """A7, A2: it is elsewhere, or its bytes do not say; it is counted, carried and named."""
+    image = {"type": "image_url", "image_url": {"url": url}}
+    messages = [{"role": "user", "content": [image]}]
+    made = compact(messages, budget=9_000)
+    assert (made.token_count, made.messages[0]) == (1_600, messages[0])
+    assert made.decisions[0].numbers["carries"] == "image_url"
+    with pytest.raises(BudgetTooSmall):
+        compact(messages, budget=1_599)
+
+
+def test_handles_lead_back_to_the_original():
+    """A4: what was shortened twice, and a text that names its own handle or another's, ends."""
+    text = records(200)
+    first = compact(looked_up(text), budget=500)
+    again = compact([dict(message) for message in first.messages], budget=160)
+    (shown,) = again.originals.values()
+    assert shown == first.messages[-1]["content"]
+    known = {**first.originals, **again.originals}
+    assert expand(result_handle(text), known, budget=90_000) == text
+    forged = f"[shortened: expand {result_handle(text)}] " * 90
+    made = compact(looked_up(forged), budget=120)
+    assert made.originals == {result_handle(forged): forged}
+    assert expand(result_handle(forged), made.originals, budget=9_000) == forged
 
 
 def test_what_cannot_fit_says_what_would():

@@ -7,29 +7,20 @@ the next turn. Breakpoints of incoming messages are removed and set again (SPEC 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from foveate.core.chat.turns import (
-    SYSTEM_ROLES,
-    Message,
-    Role,
-    ToolCall,
-    ToolResult,
-    Turn,
-    build_turn,
-    join_lines,
-    message_error,
-)
-from foveate.core.errors import BadInput
-from foveate.core.json_text import compact_json, unknown_fields_json
+from foveate.core.chat.turn_list import turns_from_entries
+from foveate.core.chat.turns import SYSTEM_ROLES, Message, Turn
+from foveate.core.compact.anthropic_messages import read_message
+from foveate.core.compact.entries import Json, ToolCall, read_entries, refuse
+from foveate.core.compact.forms import check_messages
+from foveate.core.json_text import compact_json
 
 MAX_BREAKPOINTS = 4
 """Cache breakpoints in one request."""
-
 CACHE_CONTROL = "cache_control"
-OPAQUE_BLOCKS = ("thinking", "redacted_thinking")
-"""Blocks that are no text and go back as they came; they are counted as JSON."""
 
 Blocks = list[dict[str, Any]]
 
@@ -38,84 +29,38 @@ def turns_from_anthropic(
     messages: Iterable[Mapping[str, Any]], system: str | Sequence[Mapping[str, Any]] = ""
 ) -> tuple[Turn, ...]:
     """The turns; raises `BadInput` naming the message that is wrong. `system` comes first."""
-    found: list[Turn] = []
-    if system:
-        found.append(_plain_turn("system", _parse_blocks(system, 0), 0))
-    known = list(messages)
-    waiting: tuple[Blocks, tuple[ToolCall, ...]] | None = None
-    for number, message in enumerate(known, 1):
-        role, blocks = _parse_role(message, number), _parse_blocks(message.get("content"), number)
-        if waiting is not None:
-            turn, blocks = _tool_turn(waiting, role, blocks, number)
-            found.append(turn)
-            waiting = None
-        if not blocks:
-            continue
-        calls = tuple(_parse_call(b, number) for b in blocks if b["type"] == "tool_use")
-        if calls and role != "assistant":
-            raise message_error(number, "has a tool_use, which only the assistant may")
-        if calls:
-            waiting = (blocks, calls)
-        else:
-            found.append(_plain_turn(role, blocks, number))
-    if waiting is not None:
-        raise message_error(
-            len(known), "calls a tool and has no result; give every call its result"
-        )
-    return tuple(found)
+    lead = [{"role": "system", "content": system}] if system else []
+    known = [*enumerate(lead, -1), *enumerate(check_messages(messages))]
+    split = [(index, part) for index, message in known for part in _split(index, message)]
+    entries = read_entries(partial(read_message, arguments_text=compact_json), split)
+    came = [
+        part["content"] if e.results else [_plain(part)]
+        for e, (_, part) in zip(entries, split, strict=True)
+    ]
+    return turns_from_entries(list(zip(entries, came, strict=True)), "anthropic")
 
 
-def _tool_turn(
-    waiting: tuple[Blocks, tuple[ToolCall, ...]], role: Role, blocks: Blocks, number: int
-) -> tuple[Turn, Blocks]:
-    lead, calls = waiting
-    given = [b for b in blocks if b["type"] == "tool_result"] if role == "user" else []
-    text, extra = _parse_content(lead, number - 1)
-    turn = build_turn(
-        number,
-        role="assistant",
-        text=text,
-        calls=calls,
-        results=tuple(_parse_result(b, number) for b in given),
-        extra=extra,
-        original=compact_json([{"role": "assistant", "content": lead}, *given]),
-        form="anthropic",
-    )
-    return turn, [b for b in blocks if b["type"] != "tool_result"]
-
-
-def _plain_turn(role: Role, blocks: Blocks, number: int) -> Turn:
-    if any(b["type"] == "tool_result" for b in blocks):
-        raise message_error(
-            number, "is a tool's result without a call right before it; keep the two"
-        )
-    text, extra = _parse_content(blocks, number)
-    content: Any = blocks
-    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
-        content = blocks[0]["text"]
-    original = compact_json([{"role": role, "content": content}])
-    return build_turn(
-        number, role=role, text=text, extra=extra, original=original, form="anthropic"
-    )
-
-
-def _parse_role(message: Any, number: int) -> Role:
-    role = message.get("role") if isinstance(message, Mapping) else None
-    if role not in ("user", "assistant"):
-        raise message_error(number, f"has the role {role!r}; use user or assistant")
-    return cast("Role", role)
-
-
-def _parse_blocks(content: Any, number: int) -> Blocks:
+def _split(index: int, message: Json) -> Iterator[dict[str, Any]]:
+    """The results in a message, then what else it says, each as a message without breakpoints."""
+    role, content = message.get("role"), message.get("content")
+    if role not in ("user", "assistant") and index >= 0:
+        raise refuse(index, f"has the role {role!r}; use user or assistant")
     if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if not isinstance(content, Sequence) or not all(
-        isinstance(b, Mapping) and isinstance(b.get("type"), str) for b in content
-    ):
-        raise message_error(
-            number, "must have a content: a string, or a list of blocks with a type"
-        )
-    return [_strip_breakpoints(block) for block in content]
+        content = [{"type": "text", "text": content}]
+    if not isinstance(content, Sequence) or not all(isinstance(b, Mapping) for b in content):
+        raise refuse(index, "must have a content: a string, or a list of blocks")
+    blocks = [_strip_breakpoints(block) for block in content]
+    for own in (True, False):
+        part = [block for block in blocks if (block.get("type") == "tool_result") == own]
+        if part:
+            yield {"role": role, "content": part}
+
+
+def _plain(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with a text as its content, where it is nothing but that."""
+    first, *more = message["content"]
+    plain = not more and first.keys() == {"type", "text"}
+    return {**message, "content": first["text"]} if plain else message
 
 
 def _strip_breakpoints(block: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,44 +70,6 @@ def _strip_breakpoints(block: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(content, Sequence) and not isinstance(content, str):
         found["content"] = [_strip_breakpoints(b) if isinstance(b, Mapping) else b for b in content]
     return found
-
-
-def _parse_content(blocks: Blocks, number: int) -> tuple[str, str]:
-    texts, others = [], []
-    for block in blocks:
-        if block["type"] == "text" and isinstance(block.get("text"), str):
-            texts.append(block["text"])
-            others.append(unknown_fields_json(block, "type", "text"))
-        elif block["type"] in OPAQUE_BLOCKS:
-            others.append(compact_json(block))
-        elif block["type"] == "tool_use":
-            others.append(unknown_fields_json(block, "type", "id", "name", "input"))
-        else:
-            kind = block["type"]
-            raise message_error(
-                number, f"has a block {kind!r} whose tokens cannot be counted; take it out"
-            )
-    return "\n".join(texts), join_lines(*others)
-
-
-def _parse_call(block: Mapping[str, Any], number: int) -> ToolCall:
-    try:
-        return ToolCall(id=block["id"], name=block["name"], arguments=compact_json(block["input"]))
-    except (KeyError, TypeError):
-        raise message_error(number, "has a tool_use without id, name or input") from None
-    except BadInput as error:
-        raise message_error(number, f"has a tool_use whose {error}") from None
-
-
-def _parse_result(block: Mapping[str, Any], number: int) -> ToolResult:
-    name = block.get("tool_use_id")
-    if not isinstance(name, str):
-        raise message_error(number, "has a tool_result without a tool_use_id")
-    text, inner = _parse_content(_parse_blocks(block.get("content") or "", number), number)
-    extra = join_lines(
-        unknown_fields_json(block, "type", "tool_use_id", "content", "is_error"), inner
-    )
-    return ToolResult(call_id=name, text=text, error=bool(block.get("is_error")), extra=extra)
 
 
 def anthropic_messages(messages: Sequence[Message]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Turns as the entries that `compact` packs: each turn is a group of its own."""
+"""Turns of the entries of messages, and as the entries that `compact` packs, each its own group."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foveate.core.chat.citation_note import citing_places
-from foveate.core.chat.turns import SYSTEM_ROLES, Turn
-from foveate.core.compact.entries import Call, Entry, Group, Result, Speaker
+from foveate.core.chat.turns import SYSTEM_ROLES, ToolResult, Turn, WireFormat
+from foveate.core.compact.content import THINKING
+from foveate.core.compact.entries import Entry, Group, Json, Result, Speaker, refuse
 from foveate.core.compact.measured import MeasuredList
+from foveate.core.errors import BadInput
+from foveate.core.json_text import compact_json, join_lines
 
 TEXT = -1
 """The slot of a turn's own text, beside those of its results."""
@@ -76,6 +79,52 @@ def entry_from_turn(place: int, turn: Turn) -> Entry:
     return Entry(
         index=place,
         role=speaker,
-        calls=tuple(Call(id=c.id, name=c.name, arguments=c.arguments) for c in turn.calls),
+        calls=turn.calls,
         results=(*([text] if turn.text else []), *results),
     )
+
+
+def turns_from_entries(
+    entries: Sequence[tuple[Entry, Sequence[Json]]], form: WireFormat
+) -> tuple[Turn, ...]:
+    """The turns of the entries of messages, each with what it came as; raises `BadInput`.
+
+    A message that calls tools and the results behind it are one turn.
+    """
+    found = []
+    at = 0
+    while at < len(entries):
+        end = at + 1
+        while entries[at][0].calls and end < len(entries) and entries[end][0].role == "tool":
+            end += 1
+        found.append(_turn_from_entries(entries[at:end], form))
+        at = end
+    return tuple(found)
+
+
+def _turn_from_entries(entries: Sequence[tuple[Entry, Sequence[Json]]], form: WireFormat) -> Turn:
+    for entry, _ in entries:
+        results = [kind for result in entry.results for kind in result.kinds]
+        for kind in (*results, *(kind for kind in entry.kinds if kind not in THINKING)):
+            what = f"has a part {kind} whose tokens cannot be counted; take it out"
+            raise refuse(entry.index, what)
+    lead, (first, *_) = entries[0]
+    if lead.role == "tool":
+        what = "is a tool's result without a call right before it; keep the two"
+        raise refuse(lead.index, what)
+    try:
+        return Turn(
+            role=first["role"],
+            text=lead.said,
+            calls=lead.calls,
+            results=tuple(
+                ToolResult(call_id=r.call_id, text=r.text, error=r.error, extra=r.rest)
+                for entry, _ in entries[1:]
+                for r in entry.results
+            ),
+            extra=join_lines(*lead.others),
+            original=compact_json([one for _, came in entries for one in came]),
+            form=form,
+        )
+    except BadInput as error:
+        raise refuse(entries[-1][0].index, error) from None

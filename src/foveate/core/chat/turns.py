@@ -12,27 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from foveate.core.checks import check_string
+from foveate.core.compact.entries import ToolCall
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
-from foveate.core.json_text import compact_json
+from foveate.core.json_text import compact_json, join_lines
 from foveate.core.zones import Budget
 
 Role = Literal["system", "developer", "user", "assistant"]
 SYSTEM_ROLES = ("system", "developer")
 WireFormat = Literal["", "openai", "anthropic"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
-    """One call of a tool; `arguments` is the JSON text that the model wrote."""
-
-    id: str
-    name: str
-    arguments: str = "{}"
-
-    def __post_init__(self) -> None:
-        for name in ("id", "name", "arguments"):
-            check_string(name, getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,19 +106,6 @@ class Message:
     parts: bool = False
 
 
-def build_turn(number: int, **values: Any) -> Turn:
-    """The turn with these fields; raises `BadInput` naming message `number`."""
-    try:
-        return Turn(**values)
-    except BadInput as error:
-        raise BadInput(f"message {number}: {error}", field="messages") from None
-
-
-def message_error(number: int, what: str) -> BadInput:
-    """The error for a message that cannot be used."""
-    return BadInput(f"message {number} {what}", field="messages")
-
-
 def merge_joined(messages: Sequence[Message]) -> list[Message]:
     """The messages with every joined one in front of the user's message that it belongs to."""
     found: list[Message] = []
@@ -174,11 +149,6 @@ def messages_from_turn(turn: Turn, shown: Turn) -> Iterator[Message]:
             original=original if result == before else "",
             form=turn.form,
         )
-
-
-def join_lines(*texts: str) -> str:
-    """Those that say something, a line each."""
-    return "\n".join(text for text in texts if text)
 
 
 def role_and_text(message: Message) -> tuple[str, str]:

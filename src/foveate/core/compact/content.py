@@ -2,76 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from foveate.core.checks import check_string
+from foveate.core.compact.entries import Entry, EntryRole, Json, Result, ToolCall
 from foveate.core.compact.images import MEDIA, inline_data, media_tokens
 from foveate.core.errors import BadInput
-from foveate.core.json_text import compact_json
+from foveate.core.json_text import compact_json, join_lines, unknown_fields_json
 
-TEXT_TYPES = ("text", "input_text", "output_text", "refusal")
+TEXT_TYPES: Mapping[str, tuple[str, ...]] = {
+    "text": ("text", "type"),
+    "input_text": ("text", "type"),
+    "output_text": ("text", "type", "annotations", "logprobs"),
+    "refusal": ("refusal", "type"),
+}
+"""Parts that are texts: the key of the text, then the others that are not counted."""
+THINKING = ("thinking", "redacted_thinking")
+"""Signed reasoning: no text to be shortened; it is counted as JSON and goes back as it came."""
 BRIEF = 512
 """Characters of base64 that are counted as text; longer data is counted as media."""
 
 
 class Content(NamedTuple):
-    """The texts joined by lines, JSON of other parts, tokens of media, and kinds of what it is."""
+    """The texts joined by lines, JSON of other parts, tokens of media, and kinds of what it is.
 
-    text: str
+    `rest`: JSON of what text parts hold beside their text.
+    """
+
+    text: str = ""
     others: tuple[str, ...] = ()
     extra: int = 0
     kinds: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
 
 
-def read_content(content: Any, index: int) -> Content:
-    """The content of message `index`; raises `BadInput`."""
+Piece = Content | ToolCall | Result
+
+
+def read_content(content: Any) -> Content:
+    """A message's content; raises `BadInput`."""
     if content is None or isinstance(content, str):
-        return Content(check_encodable(content or "", index))
-    parts = [content] if isinstance(content, Mapping) else content
-    if not isinstance(parts, Sequence) or isinstance(parts, bytes):
-        raise refuse(index, "must have a content that is a text or a list of parts")
-    found = [read_part(part, index) for part in parts]
+        return text_content(content or "")
+    found = [read_part(part) for part in content_parts(content)]
     return Content(
-        "\n".join(part.text for part in found if part.text),
+        join_lines(*(part.text for part in found)),
         tuple(other for part in found for other in part.others),
         sum(part.extra for part in found),
         tuple(kind for part in found for kind in part.kinds),
+        tuple(rest for part in found for rest in part.rest),
     )
 
 
-def read_part(part: Any, index: int) -> Content:
+def content_parts(content: Any) -> Sequence[Any]:
+    """The parts of a content: those of a list, else the content itself."""
+    if content is None or isinstance(content, str | Mapping):
+        return ["" if content is None else content]
+    if not isinstance(content, Sequence) or isinstance(content, bytes):
+        raise BadInput("must have a content that is a text or a list of parts")
+    return content
+
+
+def read_part(part: Any) -> Content:
     """One part of a content."""
     if isinstance(part, str):
-        return Content(check_encodable(part, index))
+        return text_content(part)
     if not isinstance(part, Mapping):
-        raise refuse(index, "has a content part that is neither a text nor a mapping")
+        raise BadInput("has a content part that is neither a text nor a mapping")
     kind = str(part.get("type", "part"))
-    text = part.get("text", part.get("refusal"))
-    if kind in TEXT_TYPES and isinstance(text, str):
-        return Content(check_encodable(text, index))
-    if kind in MEDIA or len(inline_data(part)) > BRIEF:
+    known = TEXT_TYPES.get(kind)
+    if known and isinstance(text := part.get(known[0]), str):
+        rest = unknown_fields_json(part, *known)
+        return text_content(text)._replace(rest=(rest,) if rest else ())
+    if kind not in THINKING and (kind in MEDIA or len(inline_data(part)) > BRIEF):
         return Content("", (), media_tokens(part), (kind,))
     return Content("", (compact_json(part),), 0, (kind,))
+
+
+def text_content(text: str) -> Content:
+    """A text as content; raises `BadInput` where it holds a lone surrogate."""
+    check_string("", text)
+    return Content(text)
 
 
 def text_with_content(content: Any, text: str) -> Any:
     """The content with this text in the place of what it says."""
     if content is None or isinstance(content, str):
         return text
-    first = next((p for p in content if isinstance(p, Mapping) and p.get("type") in TEXT_TYPES), {})
-    kind = first.get("type", "text")
+    kinds = (str(part.get("type")) for part in content if isinstance(part, Mapping))
+    kind = next((kind for kind in kinds if kind in TEXT_TYPES), "text")
     return [{"type": "text" if kind == "refusal" else kind, "text": text}]
 
 
-def check_encodable(text: str, index: int) -> str:
-    """The text; raises `BadInput` where it holds a lone surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise refuse(index, "holds a lone surrogate; decode it with errors='replace'") from None
-    return text
+def build_entry(
+    index: int, role: EntryRole | None, given: str, pieces: Iterable[Piece], rest: str = ""
+) -> Entry:
+    """The entry of these pieces; `role` None: nobody here knows the `given` role."""
+    calls: list[ToolCall] = []
+    results: list[Result] = []
+    said, kinds, others, extra = list[str](), list[str](), [rest], 0
+    for piece in pieces:
+        if isinstance(piece, ToolCall):
+            calls.append(piece)
+        elif isinstance(piece, Result):
+            results.append(piece)
+        else:
+            said.append(piece.text)
+            kinds += piece.kinds
+            others += (*piece.others, *piece.rest)
+            extra += piece.extra
+    others += [result.rest for result in results]
+    return Entry(
+        index=index,
+        role="tool" if results else role or "other",
+        said=join_lines(*said),
+        calls=tuple(calls),
+        results=tuple(results),
+        others=tuple(filter(None, others)),
+        extra=extra,
+        kinds=tuple(kinds) if role else (f"role {given}", *kinds),
+        carried=role is None or "compaction" in kinds,
+    )
 
 
-def refuse(index: int, what: str) -> BadInput:
-    """The error for a message that cannot be used."""
-    return BadInput(f"message {index + 1} {what}", field="messages")
+def check_role(message: Json) -> str:
+    """The role of a message; raises `BadInput` where it has none."""
+    role = message.get("role")
+    if not isinstance(role, str):
+        raise BadInput("must have a role")
+    return role

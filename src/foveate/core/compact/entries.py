@@ -1,7 +1,7 @@
 """A message list as entries: what each says, calls and answers, and which belong together.
 
-An entry is one element of the caller's list. The list itself is never changed: an entry that stays
-is given back as the object that came, and a form writes the few that are shortened.
+Each provider's form has one reader, which `compact` and conversations share. The list itself is
+never changed: an entry that stays is given back as the object that came.
 """
 
 from __future__ import annotations
@@ -10,27 +10,35 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from foveate.core.checks import check_string
+from foveate.core.errors import BadInput
+
 EntryRole: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 Speaker: TypeAlias = Literal["user", "assistant", "tool"]
 Json: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A call of a tool; `arguments` is the text that is sent."""
+class ToolCall:
+    """One call of a tool; `arguments` is the JSON text that the model wrote."""
 
     id: str
     name: str
-    arguments: str
+    arguments: str = "{}"
+
+    def __post_init__(self) -> None:
+        for name in ("id", "name", "arguments"):
+            check_string(name, getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """What a tool gave back: the texts of it, in block `slot` of its entry (-1: the entry itself).
 
-    `extra`: tokens of what is no text, such as images, and `kinds`: what that is. `speaker`: who
-    said it, where it is a text that may be shortened as a result is. `cites`: places in the text
-    that stay in view as long as any of it does.
+    `extra`: tokens of what is no text, such as images, and `kinds`: what that is. `rest`: JSON of
+    its keys that nobody here knows. `speaker`: who said it, where it is a text that may be
+    shortened as a result is. `cites`: places in the text that stay in view as long as any of it
+    does.
     """
 
     call_id: str
@@ -39,6 +47,8 @@ class Result:
     slot: int = -1
     extra: int = 0
     kinds: tuple[str, ...] = ()
+    rest: str = ""
+    error: bool = False
     speaker: Speaker = "tool"
     cites: tuple[int, ...] = ()
 
@@ -56,7 +66,7 @@ class Entry:
     index: int
     role: EntryRole
     said: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
     results: tuple[Result, ...] = ()
     others: tuple[str, ...] = ()
     extra: int = 0
@@ -65,18 +75,26 @@ class Entry:
     opens: bool = False
 
 
+Reader: TypeAlias = Callable[[int, Json, Mapping[str, str]], Entry]
+"""Reads the message at a place, given the names of all calls before it, by id."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageForm:
     """One provider's spelling of a message list.
 
-    `parse` gives the entries and raises `BadInput`. `rewrite` is a message with other texts in some
-    of its result slots. `note` is a message of the user with this text.
+    `read` raises `BadInput` for a message that cannot be used. `rewrite` is a message with other
+    texts in some of its result slots. `note` is a message of the user with this text.
     """
 
     name: str
-    parse: Callable[[Sequence[Json]], list[Entry]]
+    read: Reader
     rewrite: Callable[[Json, Mapping[int, str]], dict[str, Any]]
     note: Callable[[str], dict[str, Any]]
+
+    def parse(self, messages: Sequence[Json]) -> list[Entry]:
+        """The entries of a list; raises `BadInput` naming the message that is wrong."""
+        return read_entries(self.read, enumerate(messages))
 
 
 @dataclass(slots=True)
@@ -119,17 +137,25 @@ def group_entries(entries: Iterable[Entry]) -> list[Group]:
     return [*done, group] if group.entries else done
 
 
-def parse_in_order(
-    parse: Callable[[int, Json, Mapping[str, str]], Entry], messages: Sequence[Json]
-) -> list[Entry]:
-    """The entry of each message; `parse` is given the names of all calls before it, by id."""
+def read_entries(read: Reader, messages: Iterable[tuple[int, Json]]) -> list[Entry]:
+    """The entry of each message with its place; raises `BadInput` naming the message."""
     names: dict[str, str] = {}
     found = []
-    for index, message in enumerate(messages):
-        entry = parse(index, message, names)
+    for index, message in messages:
+        try:
+            entry = read(index, message, names)
+        except BadInput as error:
+            raise refuse(index, error) from None
         names.update((call.id, call.name) for call in entry.calls)
         found.append(entry)
     return found
+
+
+def refuse(index: int, why: BadInput | str) -> BadInput:
+    """The error that names the message which cannot be used."""
+    what = str(why).removeprefix("field 'messages': ")
+    colon = ":" if what.startswith("field ") else ""
+    return BadInput(f"message {index + 1}{colon} {what}", field="messages")
 
 
 def user_note(text: str) -> dict[str, Any]:

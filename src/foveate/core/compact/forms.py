@@ -61,4 +61,6 @@ def _is_anthropic_block(block: Any) -> bool:
     if not isinstance(block, Mapping):
         return False
     kind = block.get("type")
+    if not isinstance(kind, str):
+        return False
     return kind in _ANTHROPIC_BLOCKS or (kind in _ANTHROPIC_MEDIA and "source" in block)

@@ -196,16 +196,19 @@ class LedgerDraft:
 
     def finish(self, values: int, needed: int) -> Ledger:
         """The ledger, what was added last taken away until the text itself fits."""
-        if self.count(self.text()) > self.room:
+        text = self.text()
+        if self.count(text) > self.room:
             for line in self.lines.values():
                 line.handle = False
-        while self.added and self.count(self.text()) > self.room:
-            n, text, is_value = self.added.pop()
+            text = self.text()
+        while self.added and self.count(text) > self.room:
+            n, gone, is_value = self.added.pop()
             if is_value:
-                del self.lines[n].values[text]
+                del self.lines[n].values[gone]
             else:
-                self.lines[n].quotes.remove(text)
-        text = self.text() if self.left or self.added else ""
+                self.lines[n].quotes.remove(gone)
+            text = self.text()
+        text = text if self.left or self.added else ""
         named = sum(len(line.values) for line in self.lines.values())
         if (tokens := self.count(text)) > self.room:
             return Ledger(values=values, needed=needed)

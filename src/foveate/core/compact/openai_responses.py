@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from foveate.core.compact.content import read_content, refuse, text_with_content
-from foveate.core.compact.entries import (
-    Call,
-    Entry,
-    EntryRole,
-    Json,
-    MessageForm,
-    Result,
-    parse_in_order,
+from foveate.core.compact.content import (
+    Content,
+    Piece,
+    build_entry,
+    check_role,
+    read_content,
+    text_with_content,
 )
-from foveate.core.json_text import compact_json, unknown_fields_json
+from foveate.core.compact.entries import Entry, EntryRole, Json, MessageForm, Result, ToolCall
+from foveate.core.errors import BadInput
+from foveate.core.json_text import compact_json, join_lines, unknown_fields_json
 
 _ROLES: dict[str, EntryRole] = {
     "system": "system",
@@ -37,73 +36,53 @@ _CALL = ("type", "call_id", "id", "name", "status", "namespace")
 _OUTPUT = ("type", "call_id", "id", "output", "status")
 
 
-def _parse_item(index: int, item: Json, names: Mapping[str, str]) -> Entry:
+def _read_item(index: int, item: Json, names: Mapping[str, str]) -> Entry:
     kind = item.get("type", "message")
     if not isinstance(kind, str):
-        raise refuse(index, "must have a type that is a text")
+        raise BadInput("must have a type that is a text")
     if kind == "message":
-        return _message_entry(index, item)
+        given = check_role(item)
+        content = read_content(item.get("content"))
+        rest = unknown_fields_json(item, *_MESSAGE)
+        return build_entry(index, _ROLES.get(given), given, [content], rest)
     if kind in _CALLS:
-        return _call_entry(index, item, kind)
+        return build_entry(index, "assistant", "", _read_call(item, kind))
     if kind.endswith("_output") and "call_id" in item:
-        return _output_entry(index, item, names)
+        return build_entry(index, "tool", "", _read_output(item, names))
+    ours = kind in ("reasoning", "item_reference")
     return Entry(
         index=index,
-        role="assistant" if kind in ("reasoning", "item_reference") else "other",
+        role="assistant" if ours else "other",
         others=(compact_json(item),),
         kinds=(kind,),
-        carried=kind not in ("reasoning", "item_reference"),
+        carried=not ours,
         opens=kind == "reasoning",
     )
 
 
-def _message_entry(index: int, item: Json) -> Entry:
-    given = item.get("role")
-    if not isinstance(given, str):
-        raise refuse(index, "must have a role or a type")
-    role = _ROLES.get(given, "other")
-    content = read_content(item.get("content"), index)
-    rest = unknown_fields_json(item, *_MESSAGE)
-    return Entry(
-        index=index,
-        role=role,
-        said=content.text,
-        others=(*content.others, rest) if rest else content.others,
-        extra=content.extra,
-        kinds=content.kinds if role != "other" else (f"role {given}", *content.kinds),
-        carried=role == "other",
-    )
-
-
-def _call_entry(index: int, item: Json, kind: str) -> Entry:
-    call_id = item.get("call_id")
-    if not isinstance(call_id, str):
-        raise refuse(index, f"is a {kind} and must have a call_id")
+def _read_call(item: Json, kind: str) -> Iterator[Piece]:
+    if not isinstance(item.get("call_id"), str):
+        raise BadInput(f"is a {kind} and must have a call_id")
     given = next((item[key] for key in _CALLS[kind] if key in item), "")
-    call = Call(
-        id=call_id,
-        name=str(item.get("name", kind)),
-        arguments=given if isinstance(given, str) else compact_json(given),
-    )
-    rest = unknown_fields_json(item, *_CALL, *_CALLS[kind])
-    return Entry(index=index, role="assistant", calls=(call,), others=(rest,) if rest else ())
+    arguments = given if isinstance(given, str) else compact_json(given)
+    yield ToolCall(id=item["call_id"], name=str(item.get("name", kind)), arguments=arguments)
+    yield Content(rest=(unknown_fields_json(item, *_CALL, *_CALLS[kind]),))
 
 
-def _output_entry(index: int, item: Json, names: Mapping[str, str]) -> Entry:
+def _read_output(item: Json, names: Mapping[str, str]) -> Iterator[Piece]:
     call_id = item["call_id"]
     if not isinstance(call_id, str):
-        raise refuse(index, "has a call_id that is no text")
-    content = read_content(item.get("output"), index)
-    rest = unknown_fields_json(item, *_OUTPUT)
-    result = Result(
+        raise BadInput("has a call_id that is no text")
+    content = read_content(item.get("output"))
+    yield Content(others=content.others)
+    yield Result(
         call_id=call_id,
         text=content.text,
         name=names.get(call_id, ""),
         extra=content.extra,
         kinds=content.kinds,
+        rest=join_lines(unknown_fields_json(item, *_OUTPUT), *content.rest),
     )
-    others = (*content.others, rest) if rest else content.others
-    return Entry(index=index, role="tool", results=(result,), others=others)
 
 
 def _rewrite(item: Json, texts: Mapping[int, str]) -> dict[str, Any]:
@@ -114,7 +93,5 @@ def _note(text: str) -> dict[str, Any]:
     return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
 
 
-OPENAI_RESPONSES = MessageForm(
-    name="responses", parse=partial(parse_in_order, _parse_item), rewrite=_rewrite, note=_note
-)
+OPENAI_RESPONSES = MessageForm(name="responses", read=_read_item, rewrite=_rewrite, note=_note)
 """The `input` of the Responses API."""

@@ -100,7 +100,8 @@ class Packing:
         asked = [n for n in range(first + 1) if any(e.role == "user" for e in known[n].entries)]
         yield from (n for n in asked[-1:] if n not in self.stays and not self._is_orphan(n))
         for n in groups:
-            if n not in self.stays and any(e.carried for e in known[n].entries):
+            carried = any(entry.carried for entry in known[n].entries)
+            if carried and n not in self.stays and not self._is_orphan(n):
                 yield n
 
     def _ledger_room(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from foveate.core.compact.entries import Call, Entry, Result
+from foveate.core.compact.entries import Entry, Result, ToolCall
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.plan import FormChoice, ResultFacts, ResultForm, choose_form
 from foveate.core.compact.shorten import result_handle, shorten_result
@@ -45,11 +45,11 @@ class ResultsView:
 
     def __post_init__(self) -> None:
         self.facts, self.clues = {}, {}
-        calls: dict[Key, Call] = {}
+        calls: dict[Key, ToolCall] = {}
         self.fitted = self._fitted_groups()
         asked = ""
         for n, group in enumerate(self.measured.groups):
-            waiting: list[Call] = []
+            waiting: list[ToolCall] = []
             for entry in group.entries:
                 asked = entry.said if entry.role == "user" and entry.said else asked
                 waiting += entry.calls
@@ -73,7 +73,7 @@ class ResultsView:
             must += size.tokens if size.must else 0
         return found
 
-    def _find_repeats(self, calls: dict[Key, Call]) -> None:
+    def _find_repeats(self, calls: dict[Key, ToolCall]) -> None:
         """For each result, the next with the same text and the next of the same call."""
         texts: dict[str, int] = {}
         made: dict[tuple[str, str], int] = {}

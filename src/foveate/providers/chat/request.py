@@ -7,9 +7,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from foveate.core.chat.turns import join_lines
 from foveate.core.errors import BadInput, BadOption
-from foveate.core.json_text import compact_json
+from foveate.core.json_text import compact_json, join_lines
 from foveate.ports import Message, Reply, text_from_content
 
 
