@@ -147,7 +147,7 @@ def assemble_batch(
     A finished partition is skipped the next time. A partition that cannot be read (exit code 3),
     or whose worker died four times (5), is reported, and the others continue.
     """
-    from foveate.batch.engines.open import check_engine, open_engine
+    from foveate.batch.engines import check_engine, open_engine
     from foveate.batch.partitions import FileAccess, partitions
     from foveate.batch.run import run_partitions
     from foveate.cli import batch_run, files
