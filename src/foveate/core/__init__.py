@@ -25,5 +25,5 @@ Read `types.py` (with `request.py`), `assemble.py`, `stages/floor.py` with `bala
 | short headers | `formats/numbered.py` |
 | tokens of images | `image_tokens.py` |
 | a session as JSON | `chat/session_json.py` |
-| the ledger of what left a message list, and its values | `compact/ledger.py`, `compact/values.py` |
+| the ledger of a message list, its values | `compact/ledger.py`, `compact/values.py` |
 """
