@@ -56,6 +56,12 @@ def test_a_query_finds_what_holds_it(text: str):
 
 
 @given(st.text(max_size=60))
+def test_a_word_without_spaces_behind_a_text_adds_its_own_terms_alone(text: str):
+    """A text of spaced scripts is cut by a faster pattern, into the same terms."""
+    assert document_terms(f"{text} 猫") == [*document_terms(text), "猫"]
+
+
+@given(st.text(max_size=60))
 def test_terms_do_not_depend_on_case_or_composition(text: str):
     """T4: no term holds an upper-case letter, white space or nothing at all."""
     for term in document_terms(text):

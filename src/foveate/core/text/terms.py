@@ -26,6 +26,9 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _WORD = re.compile(rf"[{_UNSPACED}]+|(?:[^\W_{_UNSPACED}]|[{_SIGNS}])+")
+_OTHER = re.compile(f"[{_UNSPACED}{_SIGNS}]")
+_PLAIN_WORD = re.compile(r"[^\W_]+")
+"""The same where nothing of `_OTHER` is in the text: a quarter of the time."""
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 _OPTIONAL = re.compile(f"[{_MARKS}]+")
 _LONGEST = 64
@@ -39,7 +42,10 @@ def document_terms(text: str) -> list[str]:
     >>> document_terms("The cafés of Zürich, 猫が")
     ['the', 'cafe', 'of', 'zurich', '猫', 'が', '猫が']
     """
-    return [term for word in _split_words(text) for term in _word_terms(word)]
+    folded = fold(text)
+    if _OTHER.search(folded):
+        return [term for word in _cut_words(_WORD, folded) for term in _word_terms(word)]
+    return [stem(word) if word[-1] == "s" else word for word in _cut_words(_PLAIN_WORD, folded)]
 
 
 def query_terms(text: str) -> list[str]:
@@ -48,7 +54,7 @@ def query_terms(text: str) -> list[str]:
     >>> query_terms("What are the opening hours of the museum?")
     ['hour', 'museum', 'opening']
     """
-    words = _split_words(text)
+    words = _cut_words(_WORD, fold(text))
     stop = _detect_stop_words(words)
     telling = [word for word in words if word not in stop] or words
     terms: set[str] = set()
@@ -91,8 +97,8 @@ def fold(text: str) -> str:
     return casefold(normalize("NFC", apart))
 
 
-def _split_words(text: str) -> list[str]:
-    return [word[:_LONGEST] for word in _WORD.findall(fold(text))]
+def _cut_words(pattern: re.Pattern[str], folded: str) -> list[str]:
+    return [word[:_LONGEST] for word in pattern.findall(folded)]
 
 
 def _word_terms(word: str) -> tuple[str, ...]:
