@@ -40,7 +40,7 @@ endif
 .PHONY: help demo test check checked lint types contracts spelling sizes changes quick unit oldest fuzz mutants smoke bare install-size \
 	wheels dist contents sbom licences audit release-check clean-tree changelog status tag docs-check \
 	bench-store \
-	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-answers \
+	soak-store soak-service bench-service bench-waits schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs site screenshots golden lock clean
 
 help: ## list these targets
@@ -109,6 +109,10 @@ soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one stor
 bench-service: $(VENV)/dev.stamp ## 32 clients on the service, beside the library: LOAD= seconds
 	$(call say,bench: many clients on one service)
 	@$(PY) -m bench.service_load --seconds $(LOAD) --write
+
+bench-waits: $(VENV)/local.stamp $(VENV)/browser.stamp ## what one user of the service waits for: first request, slider, PUT of 4 MB
+	$(call say,bench: one user on one service)
+	@PYTHONPATH=.:tests/support $(PY) -m bench.service_waits
 
 soak-service: $(VENV)/dev.stamp ## an hour of requests on one service, large ones, kills under load, two tenants
 	$(call say,soak: an hour of requests)

@@ -414,6 +414,16 @@ def test_files_that_a_map_names_are_there(page, folder):
     assert missing == set()
 
 
+def test_the_map_of_the_core_gives_paths_from_its_folder():
+    """F1: each file of its table is where it says, so that one look finds it."""
+    core = ROOT / "src" / "foveate" / "core"
+    table = (core / "__init__.py").read_text(encoding="utf-8").partition("| what | file |")[2]
+    rows = [re.findall(r"`([^`]+)`", line) for line in table.splitlines() if line.startswith("| ")]
+
+    assert len(rows) > 15
+    assert [name for named in rows for name in named if not (core / name).is_file()] == []
+
+
 def test_common_tasks_are_one_click_from_the_list_of_pages():
     """F1: twelve tasks stand before everything else, each with the page that answers it."""
     first = (ROOT / "docs" / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]

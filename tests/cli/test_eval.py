@@ -58,6 +58,18 @@ def test_the_tables_say_what_was_measured(run, sets):
     assert "95 % bootstrap intervals" in ran.out
 
 
+def test_one_question_gets_no_verdict(run, sets):
+    """E1, F2: one question is counted in the singular, and no interval marks a recipe by it."""
+    flags = ("--recipes", "naive,tight", "--budgets", "60", "--cases", "1")
+    ran = run("eval", "--dataset", sets[0], *flags)
+    _, entry = run("eval", "--dataset", sets[0], *flags, "--json").json["overall"]
+
+    assert ran.code == 0
+    assert "1 question of 1 set, naive, tight at 60 tokens" in ran.out
+    assert "[" not in ran.out.partition("95 %")[2]
+    assert (entry["recall_difference"]["low"], entry["worse"]) == (None, 0)
+
+
 def test_other_scores_make_sets_of_their_own(run, sets):
     """E1, J1: each variant under its own name, a table of them, and what is mutilated."""
     flags = ("--recipes", "default", *BUDGETS, "--scores", "given,oracle")

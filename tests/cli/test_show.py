@@ -25,7 +25,7 @@ from foveate.core.types import Decision
 from foveate.core.zones import Budget
 from foveate.pipeline.assembler import assemble
 from foveate.pipeline.reason_messages import REASON_SENTENCES, STITCHED_SENTENCES, format_decision
-from source_tree import CORE, python_files
+from source_tree import CORE, ROOT, python_files
 
 WIDE = "世界 " * 9 + "👩‍👩‍👧 " + "x" * 200 + " \x1b[31mred\x1b[0m \u202eback"
 
@@ -51,7 +51,10 @@ def many(n: int) -> list[dict[str, object]]:
         (
             Decision(chunk_id="a", action="dropped", reason="over_budget", by="c17",
                      numbers={"tokens": 412, "short_by": 312, "lost_by": 0.04}),
-            "412 tokens do not fit; fits with +312 tokens; lost to c17 by 0.04",
+            (
+                "412 tokens do not fit; fits with +312 tokens; "
+                "comes after c17, whose score is 0.04 higher"
+            ),
         ),
         (
             Decision(chunk_id="a", action="merged", reason="semantic_duplicate", by="b",
@@ -93,6 +96,23 @@ def test_every_reason_of_the_core_has_its_sentence():
     # `sanitised` has a figure for each kind of character, so it is shown with its numbers.
     assert codes - set(REASON_SENTENCES) - {"stitched", "sanitised"} == set()
     assert set(STITCHED_SENTENCES) == {"changed", "merged"}
+
+
+def test_every_reason_that_takes_a_chunk_out_is_explained():
+    """D7, F1: the FAQ says what it means; reasons that keep a chunk are named here."""
+    stays = {
+        *("verbatim", "stripped", "extract", "abstract", "truncated", "reference", "weighed"),
+        *("corroborated", "divided", "neighbour", "recent", "retrieval_not_enough"),
+        *("offered", "offered_by_model", "model_failed"),
+    }
+    of_others = re.compile("(image|turn|message|result|citation)_")
+    leaves = {code for code in REASON_SENTENCES if not of_others.match(code)} - stays
+    page = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8")
+    table = page.partition("### What do the reasons mean?")[2].partition("\n### ")[0]
+    explained = re.findall(r"`(\w+)`", "".join(re.findall(r"^\|[^|]*", table, re.MULTILINE)))
+
+    assert (leaves | {"stitched"}) - set(explained) == set()
+    assert set(explained) <= {*REASON_SENTENCES, "stitched"}
 
 
 @pytest.mark.parametrize("recipe", builtin_recipes())

@@ -17,6 +17,7 @@ from foveate.core.stages.pack import Pack
 from foveate.core.types import Candidate, Chunk, Decision, Step
 from foveate.core.zones import Budget
 from foveate.providers import tokenizers
+from foveate.testing.fakes import candidate
 
 RECIPES = sorted(builtin_recipes())
 SENTENCES = (
@@ -102,6 +103,26 @@ def test_the_smallest_budget_that_would_do(recipe: str) -> None:
     if needed > 2:
         with pytest.raises(BudgetTooSmall):
             assemble(inputs(recipe, budget=Budget(documents=needed - 1, window=None)), CL100K)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_smallest_budget_beside_one_that_is_too_large(recipe: str) -> None:
+    """B1: a best candidate over the budget hides no smaller one, nor what that one needs."""
+    said = "The pump starts at one bar, and it stops again at two bar, as the card beside it says."
+    large = candidate("The pump runs day and night. " * 400, 0.9, id="large", source="large.md")
+    small = candidate(said, 0.8, id="small", source="small.md")
+
+    def request(tokens: int, *found: Candidate) -> Inputs:
+        room = Budget(documents=tokens, window=None)
+        return inputs(recipe, query="When does the pump start?", candidates=found, budget=room)
+
+    def needed(*found: Candidate) -> int:
+        with pytest.raises(BudgetTooSmall) as caught:
+            assemble(request(1, *found), CL100K)
+        return caught.value.needed
+
+    assert needed(large, small) <= needed(small)
+    assert assemble(request(needed(small), large, small), CL100K).blocks
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

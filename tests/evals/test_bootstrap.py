@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from foveate.evals import bootstrap
 from foveate.evals.bootstrap import Interval, interval, resampled_means
 
-VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=30)
 
 
 def test_draws_have_the_distribution_of_all_resamples():
@@ -68,6 +68,16 @@ def test_the_interval_holds_95_of_100_draws():
 def test_dust_of_sums_is_no_verdict():
     """E1: what floating-point sums leave over of 0 is 0."""
     assert interval(0.0, np.full(10, -1e-16)) == Interval(value=0.0, low=0.0, high=0.0)
+
+
+def test_one_question_says_nothing_about_others():
+    """E1: a lead on one question is no verdict, neither alone nor in a mean over sets."""
+    one = resampled_means(np.array([[0.0]]), "one", resamples=50)
+    many = resampled_means(np.full((9, 1), -1.0), "many", resamples=50)
+
+    assert interval(-1.0, many).verdict == "worse"
+    assert interval(-1.0, one).verdict == ""
+    assert interval(-1.0, (one + many) / 2).verdict == ""
 
 
 def test_the_truth_is_inside_about_as_often_as_promised():

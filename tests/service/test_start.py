@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 from threading import current_thread
 
 import pytest
@@ -80,6 +83,30 @@ def test_ready_means_warm(filled_store, caplog):
         assert len(state.stores) == 1
         assert "foveate.pipeline.context_codec" in sys.modules
         assert "not warm" not in caplog.text
+
+
+def test_the_first_request_loads_no_code(tmp_path):
+    """F3: a service with an empty store has all code for fifty candidates when it is ready."""
+    program = """
+import sys
+from foveate.service.settings import Settings
+from service_server import serving
+texts = [f"{'The mill stands at the river. ' * n} The wheel of page {n} turns." for n in range(50)]
+body = {"query": "Where is the mill?", "candidates": [{"text": text} for text in texts]}
+with serving(Settings(store=sys.argv[1], create=True, embedder="hashing")) as client:
+    before = set(sys.modules)
+    assert client.post("/v1/assemble", json=body).status_code == 200
+    print(sorted(name for name in set(sys.modules) - before if name.startswith("foveate")))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "store"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "support")},
+    )
+
+    assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
 
 
 def test_every_thread_that_computes_is_warm(filled_store, monkeypatch):

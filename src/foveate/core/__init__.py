@@ -20,4 +20,10 @@ Read `types.py` (with `request.py`), `assemble.py`, `stages/floor.py` with `bala
 | a context as JSON | `context_json.py` |
 | bundles and their comparison | `replay.py` |
 | what a manifest hashes | `manifest.py` |
+| the weights that choose extracts | `stages/compress/score.py` |
+| rows whose column names stand in an earlier chunk | `stages/pack/table_heads.py` |
+| short headers | `formats/numbered.py` |
+| tokens of images | `image_tokens.py` |
+| a session as JSON | `chat/session_json.py` |
+| the ledger of a message list, its values | `compact/ledger.py`, `compact/values.py` |
 """

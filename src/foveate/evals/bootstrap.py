@@ -2,7 +2,8 @@
 
 Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13 (percentile intervals).
 Questions are drawn with replacement within each set, with the same draws for every recipe and
-budget. The seed includes the set's name, so other sets do not change its draws.
+budget. The seed includes the set's name, so other sets do not change its draws. One question says
+nothing about others: its draws are no numbers, and its interval has no bounds.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ def resampled_means(values: Any, name: str, *, resamples: int = RESAMPLES, seed:
     [[1.0, 0.5], [1.0, 0.5], [1.0, 0.5]]
     """
     count, columns = values.shape
+    if count == 1:
+        return np.full((resamples, columns), np.nan)
     rng = np.random.default_rng(int(digest(f"{seed} {name}")[:16], 16))
     means = np.empty((resamples, columns))
     step = max(1, _MAX_VALUES_AT_ONCE // count)
@@ -60,7 +63,9 @@ def resampled_means(values: Any, name: str, *, resamples: int = RESAMPLES, seed:
 
 
 def interval(value: float, draws: Any) -> Interval:
-    """The percentile interval of the draws around the value."""
+    """The percentile interval of the draws around the value; unbounded if some are no numbers."""
+    if not draws.size or np.isnan(draws).any():
+        return Interval(value=float(value), low=-np.inf, high=np.inf)
     tail = (100 - LEVEL) / 2
     low, high = np.percentile(draws, [tail, 100 - tail])
     return Interval(value=float(value), low=_round_bound(low), high=_round_bound(high))

@@ -17,7 +17,14 @@ from typing import Any
 
 from foveate.core.errors import MissingExtra
 from foveate.evals.figures import Summary
-from foveate.evals.tables import LEGEND, literal, summary_tables, table_to_html, table_to_markdown
+from foveate.evals.tables import (
+    LEGEND,
+    format_count,
+    literal,
+    summary_tables,
+    table_to_html,
+    table_to_markdown,
+)
 from foveate.evals.wire import summary_to_json
 
 COLOURS = ("#6b7280", "#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#65a30d")
@@ -170,7 +177,8 @@ def format_heading(summary: Summary) -> str:
     questions = sum(len(ids) for ids in summary.ids.values())
     embedder = f", vectors of {summary.embedder}" if summary.embedder else ""
     return (
-        f"foveate {summary.version}: {questions:,} questions of {len(summary.ids)} sets, "
+        f"foveate {summary.version}: {format_count(questions, 'question')} of "
+        f"{format_count(len(summary.ids), 'set')}, "
         f"{', '.join(summary.recipes)} at {', '.join(f'{b:,}' for b in summary.budgets)} tokens "
         f"of {summary.tokenizer}{embedder}; compared with {summary.baseline}."
     )

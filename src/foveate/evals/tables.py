@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import isinf
 from statistics import fmean
 
 from foveate.evals.bootstrap import Interval
@@ -38,7 +39,9 @@ class Table:
 
 
 def format_difference(found: Interval) -> str:
-    """Value, interval, and a mark if it excludes 0."""
+    """Value, interval if there is one, and a mark if it excludes 0."""
+    if isinf(found.high):
+        return f"{found.value:+.3f}"
     mark = {"better": f" {BETTER}", "worse": f" {WORSE}", "": ""}[found.verdict]
     return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]{mark}"
 
@@ -145,7 +148,8 @@ def _format_measure(figure: MeasureSummary, questions: int) -> tuple[str, str]:
 
 LEGEND = (
     f"Differences are paired with the baseline's, with 95 % bootstrap intervals; {BETTER} better "
-    f"and {WORSE} worse where the interval excludes 0."
+    f"and {WORSE} worse where the interval excludes 0. One question of a set says nothing about "
+    "others, so there is no interval."
 )
 
 
@@ -293,4 +297,6 @@ def _format_figure(value: float | None) -> str:
 
 
 def _format_interval(found: Interval | None) -> str:
-    return EMPTY_CELL if found is None else f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    if found is None or isinf(found.high):
+        return _format_figure(None if found is None else found.value)
+    return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"

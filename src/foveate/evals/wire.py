@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from math import isfinite
 from typing import Any
 
 from foveate.evals.figures import AnswerCell, Cell, MeasureSummary, Summary
@@ -33,7 +34,7 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
 def to_json(value: Any) -> Any:
     """A value of `figures.py`; measures stand by their names beside the other fields."""
     if isinstance(value, float):
-        return round(value, 6) + 0.0
+        return round(value, 6) + 0.0 if isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): to_json(one) for key, one in value.items()}
     if isinstance(value, tuple):

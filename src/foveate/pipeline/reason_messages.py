@@ -75,7 +75,7 @@ COUNTERFACTUALS: Mapping[str, str] = {
     "carried_by": "carried by {carried_by}",
     "short_by": "fits with +{short_by} tokens",
     "likelier": "some {likelier} tokens that are likelier come before it",
-    "lost_by": "lost to {by} by {lost_by}",
+    "lost_by": "comes after {by}, whose score is {lost_by} higher",
 }
 
 
@@ -91,7 +91,7 @@ def format_decision(decision: Decision) -> str:
     ...         numbers={"tokens": 412, "short_by": 312, "lost_by": 0.04},
     ...     )
     ... )
-    '412 tokens do not fit; fits with +312 tokens; lost to c17 by 0.04'
+    '412 tokens do not fit; fits with +312 tokens; comes after c17, whose score is 0.04 higher'
     """
     values = {"by": decision.by, **{k: format_number(v) for k, v in decision.numbers.items()}}
     table = STITCHED_SENTENCES.get(decision.action, "") if decision.reason == "stitched" else ""

@@ -16,7 +16,9 @@ from foveate.service.wire.json import encode_json
 from foveate.stores import open_store
 from foveate.stores.caches import MemoryCache
 
-_WARM_UP = ({"text": "The pump starts at one bar. Its filter is cleaned every spring."},)
+_SAID = "The pump starts at one bar. Its filter is cleaned every spring."
+_WARM_UP = tuple({"text": f"{_SAID * n} Page {n}, “Café”."} for n in range(1, 51))
+"""So many that the stages take the ways that they take for a request of fifty."""
 
 log = logging.getLogger("foveate.service")
 
@@ -54,7 +56,7 @@ async def warm_up(state: AppState) -> None:
 
 
 def _count_once() -> None:
-    said = [{"role": "user", "content": one["text"] * 9} for one in _WARM_UP * 2]
+    said = [{"role": "user", "content": _SAID * 9}] * 2
     try:
         compact([*said, {"role": "user", "content": "When?"}], budget=200)
     except Exception as error:  # as above

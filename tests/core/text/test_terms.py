@@ -62,6 +62,12 @@ def test_a_sign_beyond_ascii_changes_no_other_term(text: str):
 
 
 @given(st.text(max_size=60))
+def test_a_word_without_spaces_behind_a_text_adds_its_own_terms_alone(text: str):
+    """ASCII is split by a table of bytes, into the same terms as other texts."""
+    assert document_terms(f"{text} 猫") == [*document_terms(text), "猫"]
+
+
+@given(st.text(max_size=60))
 def test_terms_do_not_depend_on_case_or_composition(text: str):
     """T4: no term holds an upper-case letter, white space or nothing at all."""
     for term in document_terms(text):

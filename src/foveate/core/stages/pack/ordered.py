@@ -2,7 +2,8 @@
 
 `greedy` by score, `score_weighted` the same but stopping, `interleaved` round robin over
 documents, `documents` whole groups. Each differs only in the order and in what happens when one
-does not fit.
+does not fit. Whatever the policy, one that does not fit stops nothing while nothing is taken: the
+smallest budget that does is then that of the smallest text, whichever is the best.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def take_in_turn(
     *,
     stop: bool,
 ) -> Choices:
-    """Take each candidate in the fullest way that fits; `stop` at the first that does not."""
+    """Take each candidate in the fullest way that fits.
+
+    `stop` at the first that does not fit beside others, or that is cut.
+    """
     choices = Choices()
     stopped = False
     for candidate in order:
@@ -55,8 +59,8 @@ def take_in_turn(
             continue
         choice = fullest_that_fits(candidate, scale, ways(candidate))
         if choice is None:
-            stopped = stop
             choice = _cut_to_fit(candidate, scale, cut)
+            stopped = stop and (choice is not None or bool(choices.chosen))
         if choice is None:
             choices.left_out[candidate.chunk.id] = "over_budget"
             continue
@@ -88,7 +92,7 @@ def take_groups(
         else:
             reason = "after_stop" if stopped else "document_over_budget"
             choices.left_out |= {candidate.chunk.id: reason for candidate in group}
-        stopped = stop
+        stopped = stop and bool(choices.chosen)
     return choices
 
 

@@ -22,14 +22,14 @@ import { showShelf } from "./shelf.js";
 import { themeSwitch } from "./theme-switch.js";
 import { light, show, shown, themed, toMarker, view } from "./view.js";
 
-const REST = 140; // milliseconds that a hand rests before the slider's work begins
+const APART = 140; // milliseconds between two beginnings while the slider moves
 const run = latest(assemble);
 let asked = false; // until something was asked, moving a control asks nothing
 
 themeSwitch(byId("theme"), themed);
 controls({
   changed: () => {
-    if (asked) run(REST);
+    if (asked) run(APART);
   },
   looked: () => light(byId("gold").value),
 });
