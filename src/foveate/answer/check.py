@@ -16,6 +16,7 @@ from foveate.answer.claims import Sentence, sentences_from_pieces
 from foveate.answer.contradictions import Contradiction, contradictions
 from foveate.answer.figures import missing_numbers, number_spellings
 from foveate.answer.quotes import Quotation, check_quotations
+from foveate.answer.stated_cells import stated_cells
 from foveate.answer.support import Detector, Scorer, SourceIndex, Support
 from foveate.core.errors import BadInput
 from foveate.core.text.citation_markers import AnswerPiece, CitationMark, scan_markers
@@ -151,7 +152,7 @@ def check_answer(
     asked = number_spellings(context.query)
     hold = _check_spoken_claim if channel == "voice" else _check_claim
     claims = tuple(
-        hold(sentence, grounds, asked, scorer, detector)
+        _with_cells(hold(sentence, grounds, asked, scorer, detector), context)
         for sentence in sentences
         if sentence.is_claim
     )
@@ -200,6 +201,14 @@ def _check_claim(
         quotations=check_quotations(sentence.text, sentence.span[0], texts),
         invented=tuple(detector(sentence.text, texts)) if detector is not None else (),
     )
+
+
+def _with_cells(claim: Claim, context: Context) -> Claim:
+    """The claim with the cells that its supporting passage has for it."""
+    if not claim.supported or claim.support is None:
+        return claim
+    cells = stated_cells(claim.text, claim.support.span, context)
+    return replace(claim, support=replace(claim.support, cells=cells)) if cells else claim
 
 
 def _over_cited(markers: Sequence[int], found: Mapping[int, Support]) -> tuple[int, ...]:

@@ -68,7 +68,7 @@ class CitableBlock:
         start, end = places[start], places[end]
         found = []
         for (first, last), (a, b) in zip(
-            _document_ranges_in_block(block), block.document_spans, strict=False
+            document_ranges_in_block(block), block.document_spans, strict=False
         ):
             low, high = max(first, start), min(last, end)
             if low < high:
@@ -134,7 +134,7 @@ def map_offsets(sent: str, text: str) -> list[int] | None:
     return [*found, at] if at == size else None
 
 
-def _document_ranges_in_block(block: Block) -> list[Span]:
+def document_ranges_in_block(block: Block) -> list[Span]:
     """The range of each document span in the block's text; empty if it is uncertain.
 
     Adjacent spans touch, others have a mark between them, and so may the ends; the lengths must

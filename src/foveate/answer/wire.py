@@ -82,4 +82,5 @@ def _support_to_json(support: Support | None) -> dict[str, Any] | None:
         "score": support.score,
         "context_span": list(support.span),
         "text": support.text,
+        "cells": list(support.cells),
     }

@@ -206,6 +206,24 @@ def test_a_question_is_not_left_out_when_its_answer_stays():
     assert [m.role for m in conversation.messages] == ["user", "assistant", "user", "assistant"]
 
 
+@pytest.mark.parametrize(
+    ("query", "stays"),
+    [
+        ("And at what time of the day do they usually open in the summer months?", True),
+        ("At what time of the day does the relief valve open in the summer months?", False),
+    ],
+)
+def test_question_about_them_takes_the_turn_before(query, stays):
+    """W1, U1: what a question refers to stays before the ledger has its part."""
+    museums = "The museums are the Albertina, the Belvedere and the Kunsthaus in the old town. " * 4
+    turns = (*[user(f"Pump {n}-{n + 100} hums.") for n in range(40)], said(museums))
+
+    conversation = kept(turns, 134, History(verbatim=0), query=query)
+
+    assert (conversation.shown[-1] is not None) == stays
+    assert conversation.tokens <= 134
+
+
 @pytest.mark.parametrize("mark", ["[2-4]", "【3】", "[SOURCE 3]"])
 def test_sentences_with_any_form_of_a_marker_stay(mark):
     """W1: a shortened turn keeps the sentence that cites, however the marker is written."""

@@ -15,6 +15,7 @@ from foveate.core.compact.values import extract_values
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.text.salience import inverse_document_frequency
 from foveate.core.text.sentences import sentence_spans
+from foveate.core.text.shapes.dialogue import needs_turn_before
 from foveate.core.text.words import split_words
 
 LEDGER_SHARE = 0.6
@@ -66,7 +67,42 @@ class Packing:
         fixed = sum(self.view.group_tokens(n) for n in self.fixed if n <= self.point)
         if fixed > self.room:
             raise BudgetTooSmall(self.room, fixed, what="the last step, beside what is pinned,")
-        return fixed
+        return fixed + self._add_referred(self.target - least_ledger(self.room) - fixed)
+
+    def _add_referred(self, free: int) -> int:
+        """Let stay what the first of the last groups refers to; the tokens of it.
+
+        A question about "they" is not understood without the turn before, nor that without the one
+        before it. They may take half of the room, before the ledger does.
+        """
+        used, n = 0, self._first_of_last()
+        while n > 0 and not self._is_orphan(n - 1) and self._needs_group_before(n):
+            n -= 1
+            used += self.view.group_tokens(n)
+            if used > free * PREFER_SHARE:
+                return used - self.view.group_tokens(n)
+            self.fixed |= {n}
+        return used
+
+    def _needs_group_before(self, n: int) -> bool:
+        words, before = (self._words(at) for at in (n, n - 1))
+        return bool(words) and needs_turn_before(before, words)
+
+    def _words(self, n: int) -> str:
+        """What people and the model say in a group."""
+        spoken = [
+            text
+            for entry in self.measured.groups[n].entries
+            for text in (entry.said, *(r.text for r in entry.results if r.speaker != "tool"))
+        ]
+        return " ".join(filter(None, spoken))
+
+    def _first_of_last(self) -> int:
+        """The first of the groups up to the point that stay without a hole."""
+        first = self.point
+        while first - 1 in self.fixed:
+            first -= 1
+        return first
 
     def _is_orphan(self, n: int) -> bool:
         return self.measured.groups[n].orphan and not self.measured.sizes[n].must
@@ -93,9 +129,7 @@ class Packing:
     def _preferred(self) -> Iterator[int]:
         """The question that the last ones answer, then what is carried, the newest first."""
         known = self.measured.groups
-        first = self.point
-        while first - 1 in self.fixed:
-            first -= 1
+        first = self._first_of_last()
         groups = range(self.point - 1, -1, -1)
         asked = [n for n in range(first + 1) if any(e.role == "user" for e in known[n].entries)]
         yield from (n for n in asked[-1:] if n not in self.stays and not self._is_orphan(n))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from typing import Any
 
 from foveate.core.cells import column_letters
-from foveate.core.errors import BadInput
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.text import Heading, plain_title
 from foveate.ports import Section
@@ -70,15 +68,17 @@ class Blocks:
         return start
 
 
-_FIELDS = 5
-_COLUMNS = 16_384
+_FIELDS = 6
+MAX_COLUMNS = 16_384
+"""Columns of a sheet."""
 
 
 class Rows(Sequence[Section]):
     """Sections of rows in order, built on access; equal to a tuple of the same.
 
-    `columns`: starts, ends, row numbers, indices of the sheets' names in `names`, and of the rows'
-    first cells in `cells`, each of which is its start times 16,384 and the number of its column.
+    `columns`: starts, ends, row numbers, the rows of their groups' titles (0 for none), indices of
+    the sheets' names in `names`, and of the rows' first cells in `cells`, each of which is its
+    start times 16,384 and the number of its column. The first one is the title, if there is one.
     """
 
     def __init__(
@@ -95,17 +95,17 @@ class Rows(Sequence[Section]):
         if any(first > following for first, following in pairwise(self.columns[-1])):
             raise ValueError("columns of cells go back")
 
-    def add(self, start: int, end: int, row: int, name: str) -> None:
-        """One more row, of the sheet of that name."""
+    def add(self, start: int, end: int, row: int, name: str, title: int = 0) -> None:
+        """One more row, of the sheet of that name; `title`: the row of its group's title."""
         if not self.names or self.names[-1] != name:
             self.names.append(name)
-        values = (start, end, row, len(self.names) - 1, len(self.cells))
+        values = (start, end, row, title, len(self.names) - 1, len(self.cells))
         for column, value in zip(self.columns, values, strict=True):
             column.append(value)
 
     def add_cell(self, start: int, column: int) -> None:
         """One more cell of the row that was added last."""
-        self.cells.append(start * _COLUMNS + column)
+        self.cells.append(start * MAX_COLUMNS + column)
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -113,90 +113,24 @@ class Rows(Sequence[Section]):
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             return tuple(self[number] for number in range(len(self))[at])
-        start, end, row, sheet, first = (column[at] for column in self.columns)
+        start, end, row, title, sheet, first = (column[at] for column in self.columns)
         firsts = self.columns[-1]
         after = range(len(self))[at] + 1
         last = firsts[after] if after < len(firsts) else len(self.cells)
-        cells = (divmod(cell, _COLUMNS) for cell in self.cells[first:last])
+        cells = (divmod(cell, MAX_COLUMNS) for cell in self.cells[first:last])
+        rows = chain([title or row], repeat(row))
         return Section(
             start=start,
             end=end,
             path=self.names[sheet],
             row=row,
-            cells=tuple((place, f"{column_letters(column)}{row}") for place, column in cells),
+            cells=tuple(
+                (place, f"{column_letters(column)}{number}")
+                for (place, column), number in zip(cells, rows, strict=False)
+            ),
         )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
     __hash__ = None  # type: ignore[assignment]  # it grows
-
-
-_NUMBER = re.compile(r"[-+(]?[\d.,:/ -]*\d[\d.,:/ -]*%?\)?")
-_MAX_NAME_LENGTH = 100
-_BETWEEN = "; "
-
-
-@dataclass(slots=True)
-class Records:
-    """The text so far and a section a row; `begin` a sheet, `take` its rows, then `end` it."""
-
-    limits: Limits
-    blocks: Blocks
-    sections: Rows = field(default_factory=Rows)
-    _sheet: str = ""
-    _names: dict[int, str] | None = None
-    _first: tuple[int, dict[int, str]] | None = None
-    _rows: int = 0
-
-    def begin_sheet(self, sheet: str) -> None:
-        """A sheet begins; its name is its rows' section."""
-        self._sheet, self._names, self._first = sheet, None, None
-
-    def add_row(self, row: int, cells: Mapping[int, str]) -> None:
-        """A row by its number in the file: its cells by column, for a row may be nearly empty."""
-        self._rows += 1
-        self.limits.check_bound("rows", self._rows, "rows")
-        if len(cells) > _COLUMNS:
-            raise BadInput(f"row {row} has {len(cells)} cells, more than {_COLUMNS}")
-        said: dict[int, str] = {}
-        for column, cell in cells.items():
-            self.limits.check_bound("cell_chars", len(cell), f"characters in a cell of row {row}")
-            if text := " ".join(cell.split()):
-                said[column] = text
-        if not said:
-            return
-        if self._names is None and self._first is None:
-            self._first = (row, said)
-            return
-        self._decide_header(follows=True)
-        self._write_row(row, said)
-
-    def end_sheet(self) -> None:
-        """The sheet's end."""
-        self._decide_header(follows=False)
-
-    def _decide_header(self, *, follows: bool) -> None:
-        """Decide what the first row is, once it is known whether another follows."""
-        if self._names is not None or self._first is None:
-            return
-        row, said = self._first
-        heads = follows and _is_header(list(said.values()))
-        self._names = said if heads else {}
-        if not heads:
-            self._write_row(row, said)
-
-    def _write_row(self, row: int, said: Mapping[int, str]) -> None:
-        names = self._names or {}
-        pairs = [(i, f"{names.get(i) or column_letters(i)}: {cell}") for i, cell in said.items()]
-        start = self.blocks.add_paragraph(_BETWEEN.join(pair for _, pair in pairs))
-        self.sections.add(start, self.blocks.size, row, self._sheet)
-        for column, pair in pairs:
-            self.sections.add_cell(start, column)
-            start += len(pair) + len(_BETWEEN)
-
-
-def _is_header(names: Sequence[str]) -> bool:
-    if any(len(name) > _MAX_NAME_LENGTH or _NUMBER.fullmatch(name) for name in names):
-        return False
-    return len(set(names)) == len(names)

@@ -7,9 +7,10 @@ import io
 from pathlib import Path
 
 from foveate.core.errors import BadInput
-from foveate.ingest.loaders.blocks import Blocks, Records
+from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.decode import decode
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.records import Records
 from foveate.ports import LoadedDocument
 
 _SAMPLE = 4096  # the sniffer's patterns are not linear

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.archive import Archive, read_properties
-from foveate.ingest.loaders.blocks import Blocks, Records
+from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.records import Records
 from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ports import LoadedDocument
 
 _CONTENT = "content.xml"
 _SKIPPED = frozenset({"annotation", "tracked-changes", "note-citation", "forms", "ruby-text"})
-_COLUMNS = 16_384
 _MAX_SPACES = 100
 
 
@@ -113,7 +113,7 @@ class _Text:
         elif name == "table-row" and self._tables == 1:
             self._cells = []
         elif name in ("table-cell", "covered-table-cell") and self._tables == 1:
-            if self._cells is not None and len(self._cells) < _COLUMNS:
+            if self._cells is not None and len(self._cells) < MAX_COLUMNS:
                 self._cells.append("")
         elif sign := _sign(name, given):
             self.add_text(sign)
@@ -189,8 +189,8 @@ class _Sheet:
             self._cell = None
             self._column += self._times
             if text.strip():  # else up to the edge of the sheet, if no other follows
-                if self._column > _COLUMNS:
-                    raise BadInput(f"row {self._row + 1} has more than {_COLUMNS} cells")
+                if self._column > MAX_COLUMNS:
+                    raise BadInput(f"row {self._row + 1} has more than {MAX_COLUMNS} cells")
                 self._cells.update(dict.fromkeys(range(first, self._column), text))
         elif name == "table-row":
             for number in range(self._rows if self._cells else 0):

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.archive import Archive, read_properties
-from foveate.ingest.loaders.blocks import Blocks, Records
+from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.number_formats import BUILT_IN, format_number
+from foveate.ingest.loaders.records import Records
 from foveate.ports import LoadedDocument
 
-_COLUMNS = 16_384
 _TRUTH = {"0": "FALSE", "1": "TRUE"}
 
 
@@ -151,7 +151,7 @@ def _column_index(place: str, following: int) -> int:
         if not "A" <= char <= "Z":
             break
         column = 26 * column + ord(char) - ord("A") + 1
-    if column > _COLUMNS:
+    if column > MAX_COLUMNS:
         raise BadInput(f"damaged: there is no cell {place[:20]!r}")
     return max(column - 1 if column else following, following)
 

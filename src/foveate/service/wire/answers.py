@@ -79,12 +79,16 @@ class AssembleAnswer(ContextOut):
 
 
 class SupportOut(BaseModel):
-    """A passage and how far it supports a claim, 0 to 1. `context_span` is in characters."""
+    """A passage and how far it supports a claim, 0 to 1. `context_span` is in characters.
+
+    `cells`: the addresses of the cells of a sheet that say so.
+    """
 
     marker: int
     score: float
     context_span: Span
     text: str
+    cells: list[str]
 
 
 class ClaimOut(BaseModel):

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from foveate import assemble
+from foveate.testing.shapes import check_shapes
 
 NAMES = ("Ada", "Ben", "Cid", "Dora")
 THINGS = ("pump", "valve", "gate", "boiler", "ledger", "crane", "winch", "barge", "sluice", "drill")
@@ -85,3 +86,17 @@ def test_more_questions_have_both_turns_than_by_cutting_by_score(budget: int) ->
 
     assert complete["default"] > complete["naive"]
     assert complete["default"] >= 44  # of 64
+
+
+def test_question_about_them_is_shown_with_the_turn_before() -> None:
+    """U1: whose words stand in the middle of the question."""
+    turns = [
+        "Ada: The museums of the old town are the Albertina and the Kunsthaus, as everybody knows.",
+        "Ben: And at what time of the day do they usually open in the summer months of the year?",
+        "Ada: The parking space in front of the hall is still blocked by the old container there.",
+        "Ben: We should talk about the holidays soon, since August is always short of people here.",
+    ]
+    (shape,) = check_shapes("\n".join(turns))
+
+    assert shape.spans[0][0] == 0
+    assert shape.spans[0][1] > len(turns[0]) + len(turns[1])

@@ -101,6 +101,15 @@ def test_row_of_values_is_no_row_of_units(row: list[str]) -> None:
     assert set(shape.leans) == {0}
 
 
+def test_letter_above_words_is_no_unit() -> None:
+    """U1: `m` below `sex` is a value, for no numbers follow."""
+    text = "name;sex;town\nAda;m;\nBen;h;Bern\nCid;m;Graz\nDan;h;Bern\n"
+    (shape,) = check_shapes(text)
+
+    assert shape.head == 0
+    assert set(shape.leans) == {0}
+
+
 def test_value_that_is_missing_titles_no_rows() -> None:
     """U1 U2: in a table of two columns, a name without a value is a row like the others."""
     rows = [

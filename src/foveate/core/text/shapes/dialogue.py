@@ -39,6 +39,11 @@ _REFERS = re.compile(
     r"|ja|nein|oui|non|s\u00ed|nee)\b",
     re.IGNORECASE,
 )
+_ASKS_ABOUT_THEM = re.compile(
+    r"[^.!?\n]{0,200}\b(?:[Tt]hey|[Tt]hem|[Hh]e|[Hh]im|[Ss]he|[Ii]ls|[Ee]lles|[Zz]ij|ihnen)"
+    r"\b[^.!?\n]{0,200}[?\uff1f]"
+)
+"""A question about who was named before; `Ihnen` is the one who is asked, `it` nothing."""
 
 
 def read_dialogue(text: str, start: int) -> Reading:
@@ -85,7 +90,7 @@ def _add_turns(text: str, spans: list[Span], words: list[int], draft: Draft) -> 
     """A unit for each exchange of turns; `words`: where those of each turn begin."""
     before = -1  # the unit of the turn before
     for n, (a, b) in enumerate(spans):
-        needs = n > 0 and _needs(text[spans[n - 1][0] : a], text[words[n] : b])
+        needs = n > 0 and needs_turn_before(text[spans[n - 1][0] : a], text[words[n] : b])
         if needs and b - draft.starts[before] <= LONGEST_EXCHANGE:
             continue
         before = draft.add(a, before if needs else -1)
@@ -94,8 +99,15 @@ def _add_turns(text: str, spans: list[Span], words: list[int], draft: Draft) -> 
                 draft.add(first, before)
 
 
-def _needs(before: str, words: str) -> bool:
-    """Whether the words cannot be understood without the turn before."""
+def needs_turn_before(before: str, words: str) -> bool:
+    """Whether the words of a turn cannot be understood without the turn before.
+
+    >>> before = "The museums of the old town are closed in winter."
+    >>> asked = "And at what time of the day do they open in the summer months?"
+    >>> needs_turn_before(before, asked), needs_turn_before(asked, before)
+    (True, True)
+    """
     words = words.strip()
     asked = before.rstrip().endswith(("?", "\uff1f"))
-    return asked or len(words) <= SHORT or _REFERS.match(words) is not None
+    refers = _REFERS.match(words) or _ASKS_ABOUT_THEM.match(words)
+    return asked or len(words) <= SHORT or refers is not None

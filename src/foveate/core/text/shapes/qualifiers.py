@@ -36,7 +36,7 @@ def add_rows(
     The unit that later rows lean on, and how many rows are units of measure.
     """
     title = -1
-    first = 1 if rows and head >= 0 and is_unit_row(rows[0]) else 0
+    first = 1 if rows and head >= 0 and is_unit_row(*rows) else 0
     if first:
         head = draft.add(starts[0], head)
     for start, cells in zip(starts[first:], rows[first:], strict=True):
@@ -49,12 +49,26 @@ def add_rows(
     return head, first
 
 
-def is_unit_row(cells: Sequence[str]) -> bool:
-    """Whether the cells are units of measure; the first may be anything without digits."""
+def is_unit_row(cells: Sequence[str], *following: Sequence[str]) -> bool:
+    """Whether the cells are units of measure; the first may be anything without digits.
+
+    The first of the following rows with a value where a unit is has mostly numbers there, so a `m`
+    below `sex` is no metre.
+    """
     first, *others = [cell.strip(" *") for cell in cells] or [""]
-    said = [cell for cell in others if cell]
-    known = all(map(_UNIT.fullmatch, said))
-    return bool(said) and known and not any(c.isdigit() for c in first)
+    units = [n for n, cell in enumerate(others, 1) if cell]
+    if not units or any(c.isdigit() for c in first) or not all(is_unit(cells[n]) for n in units):
+        return False
+    for row in following:
+        values = [row[n] for n in units if n < len(row) and row[n].strip()]
+        if values:
+            return 2 * sum(any(c.isdigit() for c in value) for value in values) >= len(values)
+    return False
+
+
+def is_unit(cell: str) -> bool:
+    """Whether the cell is a unit of measure, such as `EUR`, `(in kg)` or `%`."""
+    return _UNIT.fullmatch(cell.strip(" *")) is not None
 
 
 def is_title_row(cells: Sequence[str]) -> bool:

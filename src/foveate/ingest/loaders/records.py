@@ -1,0 +1,165 @@
+"""Writes the rows of sheets and CSV files out, each with all that it cannot be read without.
+
+`Debts; Position: Loan 3; 2024 (EUR): 204` has the title of its group (a row with a text in its
+first cell alone), the names of its columns, and their units of measure (a row below the names).
+What a sheet is, is decided from its first rows. The rows of titles and of units are written, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from foveate.core.cells import column_letters
+from foveate.core.errors import BadInput
+from foveate.core.text.shapes.qualifiers import is_total_row, is_unit, is_unit_row
+from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks, Rows
+from foveate.ingest.loaders.limits import Limits
+
+LOOKED_AT = 12
+"""Rows from which names and units are read."""
+_NUMBER = re.compile(r"[-+(]?[\d.,:/ -]*\d[\d.,:/ -]*%?\)?")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_MAX_NAME_LENGTH = 100
+_BETWEEN = "; "
+_PAIR = 2
+
+_Cells = Mapping[int, str]
+"""What the cells of a row say, by column."""
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The state of a sheet. `left`: its first column; `grouped`: it has titles of groups.
+
+    `names`: None until they are decided; `title`: the open group's row, column and text; `after`:
+    the row behind the last one that ended a group, or began the table.
+    """
+
+    name: str = ""
+    waiting: list[tuple[int, _Cells]] = field(default_factory=list)
+    names: dict[int, str] | None = None
+    left: int = 0
+    title: tuple[int, int, str] | None = None
+    grouped: bool = False
+    after: int = 0
+
+
+@dataclass(slots=True)
+class Records:
+    """The text so far and a section a row; `begin_sheet`, add its rows, then `end_sheet`."""
+
+    limits: Limits
+    blocks: Blocks
+    sections: Rows = field(default_factory=Rows)
+    _sheet: _Sheet = field(default_factory=_Sheet)
+    _rows: int = 0
+
+    def begin_sheet(self, sheet: str) -> None:
+        """A sheet begins; its name is its rows' section."""
+        self._sheet = _Sheet(sheet)
+
+    def add_row(self, row: int, cells: _Cells) -> None:
+        """A row by its number in the file: its cells by column, for a row may be nearly empty."""
+        self._rows += 1
+        self.limits.check_bound("rows", self._rows, "rows")
+        if len(cells) > MAX_COLUMNS:
+            raise BadInput(f"row {row} has {len(cells)} cells, more than {MAX_COLUMNS}")
+        said: dict[int, str] = {}
+        for column, cell in cells.items():
+            self.limits.check_bound("cell_chars", len(cell), f"characters in a cell of row {row}")
+            if text := " ".join(cell.split()):
+                said[column] = text
+        if not said:
+            return
+        if self._sheet.names is not None:
+            self._add_record(row, said)
+            return
+        self._sheet.waiting.append((row, said))
+        if len(self._sheet.waiting) == LOOKED_AT:
+            self._begin_records()
+
+    def end_sheet(self) -> None:
+        """The sheet's end."""
+        if self._sheet.names is None:
+            self._begin_records()
+
+    def _begin_records(self) -> None:
+        """Decide what the first rows are, and write them."""
+        sheet, rows = self._sheet, self._sheet.waiting
+        sheet.waiting, sheet.names = [], {}
+        above = _rows_above_names(rows)
+        for row, said in rows[:above]:
+            self._write_row(row, said)
+        rows = rows[above:]
+        if len(rows) > 1 and _is_header(rows[0][1], rows[1][1]):
+            names, (first, said) = dict(rows[0][1]), rows[1]
+            rows = rows[1:]
+            sheet.names, sheet.left, sheet.after = names, min(*names, *said), first
+            columns = sorted({*names, *said})
+            if is_unit_row(*([cells.get(c, "") for c in columns] for _, cells in rows)):
+                self._write_row(first, said)
+                names.update(_with_units(names, said))
+                rows, sheet.after = rows[1:], first + 1
+        for row, said in rows:
+            self._add_record(row, said)
+
+    def _add_record(self, row: int, said: _Cells) -> None:
+        """A row below the names: the title of a group, the total of one, or one of its rows."""
+        sheet = self._sheet
+        if _is_title(said, sheet.names or {}, sheet.left) and (sheet.grouped or row >= sheet.after):
+            sheet.title = None
+            self._write_row(row, said)
+            ((column, text),) = said.items()
+            sheet.title, sheet.grouped = (row, column, text), True
+            return
+        self._write_row(row, said)
+        sheet.after = row + _PAIR  # behind an empty row
+        if is_total_row([said[min(said)]]):
+            sheet.title, sheet.after = None, row + 1
+
+    def _write_row(self, row: int, said: _Cells) -> None:
+        names, title = self._sheet.names or {}, self._sheet.title
+        pairs = [(i, f"{names.get(i) or column_letters(i)}: {cell}") for i, cell in said.items()]
+        if title is not None:
+            pairs.insert(0, title[1:])
+        start = self.blocks.add_paragraph(_BETWEEN.join(pair for _, pair in pairs))
+        self.sections.add(start, self.blocks.size, row, self._sheet.name, title[0] if title else 0)
+        for column, pair in pairs:
+            self.sections.add_cell(start, column)
+            start += len(pair) + len(_BETWEEN)
+
+
+def _rows_above_names(rows: Sequence[tuple[int, _Cells]]) -> int:
+    """How many rows of one cell are above a wider table: its title, who made it, and when."""
+    wide = (n for n, (_, said) in enumerate(rows) if len(said) > 1)
+    first = next(wide, 0)
+    return first if first and len(rows[first][1]) > _PAIR else 0
+
+
+def _is_header(names: _Cells, following: _Cells) -> bool:
+    """Whether this row has names; years are some if those below them are none."""
+    texts = list(names.values())
+    if any(len(name) > _MAX_NAME_LENGTH for name in texts) or len(set(texts)) < len(texts):
+        return False
+    numbers = {column for column, name in names.items() if _NUMBER.fullmatch(name)}
+    if len(numbers) == len(names) and not min(following) < min(names):
+        return False
+    years = all(_YEAR.fullmatch(names[column]) for column in numbers)
+    return years and not any(_YEAR.fullmatch(following.get(column, "")) for column in numbers)
+
+
+def _with_units(names: _Cells, said: _Cells) -> Iterator[tuple[int, str]]:
+    for column, text in said.items():
+        if is_unit(text):
+            unit = text.strip("()[] *")
+            yield column, f"{names.get(column) or column_letters(column)} ({unit})"
+
+
+def _is_title(said: _Cells, names: _Cells, left: int) -> bool:
+    """Whether the first cell alone says something, in a table of three columns or more."""
+    if len(said) != 1 or len({left, *names}) <= _PAIR:
+        return False
+    ((column, text),) = said.items()
+    return column <= left and len(text) <= _MAX_NAME_LENGTH and not is_total_row([text])

@@ -1,0 +1,127 @@
+"""Rows of sheets and CSV files are written out with what they cannot be read without."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+import foveate
+from foveate.ingest.loaders.csv import load_csv
+from foveate.ingest.loaders.xlsx import load_xlsx
+from foveate.ports import LoadedDocument
+
+BALANCE: list[list[str]] = [
+    ["Position", "2023", "2024"],
+    ["", "EUR", "(thousands)"],
+    ["Assets"],
+    *([f"Line {n}", f"{100 + n}", f"{200 + n}"] for n in range(12)),
+    ["Total", "1,266", "2,466"],
+    ["Cash at hand", "7", "9"],
+    [],
+    ["Debts"],
+    *([f"Loan {n}", f"{300 + n}", f"{400 + n}"] for n in range(12)),
+    ["Subtotal", "3,666", "4,866"],
+]
+
+
+def as_csv(rows: Sequence[Sequence[str]]) -> bytes:
+    """The rows between semicolons, each as wide as the widest."""
+    out, wide = io.StringIO(), max(map(len, rows))
+    csv.writer(out, delimiter=";").writerows([*row, *[""] * (wide - len(row))] for row in rows)
+    return out.getvalue().encode()
+
+
+def as_xlsx(rows: Sequence[Sequence[str]]) -> bytes:
+    """The rows as a sheet; empty cells are none."""
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    book.active.title = "Balance"
+    for row, cells in enumerate(rows, 1):
+        for column, cell in enumerate(cells, 1):
+            if cell:
+                book.active.cell(row, column, cell)
+    book.save(out)
+    return out.getvalue()
+
+
+def read_csv(rows: Sequence[Sequence[str]]) -> LoadedDocument:
+    """The rows through a CSV file."""
+    return load_csv(as_csv(rows), Path("balance.csv"))[0]
+
+
+def read_xlsx(rows: Sequence[Sequence[str]]) -> LoadedDocument:
+    """The rows through a sheet."""
+    return load_xlsx(as_xlsx(rows), Path("balance.xlsx"))[0]
+
+
+def records(loaded: LoadedDocument) -> dict[int, str]:
+    """What is written of each row, by its number."""
+    return {s.row: loaded.text[s.start : s.end] for s in loaded.sections if s.row is not None}
+
+
+@pytest.mark.parametrize("read", [read_csv, read_xlsx])
+def test_row_has_units_and_the_title_of_its_group(read) -> None:
+    """U1 U2: up to the total; the rows of units and of titles are records of their own, too."""
+    found = records(read(BALANCE))
+
+    assert found[2] == "2023: EUR; 2024: (thousands)"
+    assert found[3] == "Position: Assets"
+    assert found[10] == "Assets; Position: Line 6; 2023 (EUR): 106; 2024 (thousands): 206"
+    assert found[16] == "Assets; Position: Total; 2023 (EUR): 1,266; 2024 (thousands): 2,466"
+    assert found[17] == "Position: Cash at hand; 2023 (EUR): 7; 2024 (thousands): 9"
+    assert found[31] == "Debts; Position: Loan 11; 2023 (EUR): 311; 2024 (thousands): 411"
+    assert found[32].startswith("Debts; Position: Subtotal; ")
+
+
+@pytest.mark.parametrize(("name", "data"), [("b.csv", as_csv), ("b.xlsx", as_xlsx)])
+def test_row_of_a_later_chunk_is_shown_with_all_that_qualifies_it(
+    tmp_path: Path, name: str, data
+) -> None:
+    """U2: from an index, in little room; the title is cited by its own cell."""
+    (tmp_path / name).write_bytes(data(BALANCE))
+    with foveate.open_store(tmp_path / "store") as store:
+        assert not store.index(tmp_path / name).failed
+        context = store.assemble("How much was Loan 9 in 2024?", budget=60)
+
+    assert "Debts; Position: Loan 9; 2023 (EUR): 309; 2024 (thousands): 409" in context.text
+    (cells,) = [one.cells for one in context.citations if one.row == 29]
+    assert [cell.address for cell in cells] == ["A19", "A29", "B29", "C29"]
+
+
+@pytest.mark.parametrize("read", [read_csv, read_xlsx])
+def test_lines_above_the_names_are_rows_of_their_own(read) -> None:
+    """U2: who made a sheet and when is no name of its columns."""
+    above = [["Balance of the mill"], ["as of 31 December"], []]
+    found = records(read([*above, *BALANCE]))
+
+    assert found[1] == "A: Balance of the mill"
+    assert found[2] == "A: as of 31 December"
+    assert found[13] == "Assets; Position: Line 6; 2023 (EUR): 106; 2024 (thousands): 206"
+
+
+@pytest.mark.parametrize(
+    ("rows", "row", "written"),
+    [
+        ([["name", "sex"], ["Ada", "m"], ["Ben", "h"]], 3, "name: Ben; sex: h"),
+        ([["name", "a", "b"], ["Ada", "1", "2"], ["Bob"], ["Cid", "3"]], 4, "name: Cid; a: 3"),
+        ([["year", "n"], ["2019", "4"], ["2020", "5"]], 3, "year: 2020; n: 5"),
+        ([["mill", "1999"], ["well", "2001"]], 2, "A: well; B: 2001"),
+        ([["part", "size", "by"], ["ax", "3 kg", "Al"], ["pin", "1 g"]], 3, "part: pin; size: 1 g"),
+        ([["only"], ["a"], ["b"]], 3, "only: b"),
+        ([["part", "n"], ["kg", "m"]], 2, "part: kg; n: m"),
+    ],
+)  # fmt: skip
+def test_row_of_values_qualifies_no_other(rows: list[list[str]], row: int, written: str) -> None:
+    """U1, T2: letters below `sex`, a name without values between rows, years of a column."""
+    assert records(read_csv(rows))[row] == written
+    assert records(read_xlsx(rows))[row] == written
+
+
+def test_long_text_alone_in_its_row_is_not_repeated() -> None:
+    """T2, X3: a file cannot grow by what it says once."""
+    rows = [["a", "b", "c"], ["x" * 5_000], *([str(n), "1", "2"] for n in range(50))]
+    assert len(read_csv(rows).text) < 6_500
