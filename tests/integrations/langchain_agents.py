@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from bench import bench_compact
 from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.language_models import GenericFakeChatModel
@@ -99,6 +100,25 @@ def test_markers_run_on_over_the_calls_of_a_run():
         for line in str(message.content).splitlines() if message.type == "tool" else ():
             if line.startswith("["):
                 assert line.split()[-1] in sources[int(line[1])]
+
+
+def test_the_summarising_middleware_is_measured_as_it_runs():
+    """A3, E3: what it keeps verbatim pairs up, and a script's summary stands for the rest."""
+    history = []
+    for n in range(9):
+        call = {"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        history += [
+            {"role": "user", "content": f"What is boat_{n:03}? " + "Please look at it. " * 20},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": f"boat_{n:03} is free."},
+        ]
+    made = bench_compact.langchain_summarise(history, 500)
+    assert bench_compact.total(made) <= 500 < bench_compact.total(history)
+    assert bench_compact.orphans(made) == 0
+    assert "boat_005 is free." in made[0]["content"]  # the newest of what leaves
+    assert "boat_000" not in made[0]["content"]
+    assert [m["content"] for m in made[1:]] == [m["content"] for m in history[1 - len(made) :]]
+    assert bench_compact.langchain_summarise(history, 9_000) is history
 
 
 def test_the_page_shows_what_runs():
