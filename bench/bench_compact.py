@@ -90,6 +90,36 @@ def langchain_trim(messages: list[Message], budget: int) -> list[Message]:
     return convert_to_openai_messages(kept)
 
 
+def langchain_summarise(messages: list[Message], budget: int) -> list[Message]:
+    """LangChain's `SummarizationMiddleware`: half of the budget is kept, the rest summarised.
+
+    In place of a model, a script writes the first words of the newest messages that leave, in a
+    quarter of the budget; the whole history is summarised at once, from the originals.
+    """
+    from langchain.agents.middleware import SummarizationMiddleware
+    from langchain_core.language_models import FakeListChatModel
+    from langchain_core.messages import convert_to_messages, convert_to_openai_messages
+
+    def counted(some: Any) -> int:
+        return total(convert_to_openai_messages(list(some)))
+
+    def script(some: Any) -> str:
+        heads = [" ".join(text_of([m]).split()[:12]) for m in convert_to_openai_messages(some)]
+        while heads and count("\n".join(heads)) > budget // 4:
+            heads.pop(0)
+        return "\n".join(heads)
+
+    made = SummarizationMiddleware(
+        FakeListChatModel(responses=[""]),
+        trigger=("tokens", budget),
+        keep=("tokens", budget // 2),
+        token_counter=counted,
+        summarizer=script,
+    ).before_model({"messages": convert_to_messages(messages)}, None)
+    # the first says that all before are removed
+    return convert_to_openai_messages(made["messages"][1:]) if made else messages
+
+
 def compacted(messages: list[Message], budget: int) -> list[Message]:
     """`foveate.compact`."""
     return [dict(message) for message in compact(messages, budget=budget).messages]
@@ -331,12 +361,25 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("conversations", type=Path, help="JSON Lines, .gz too")
-    conversations = read_conversations(parser.parse_args(argv).conversations)
+    parser.add_argument(
+        "--summarise",
+        type=int,
+        metavar="N",
+        help="only the table, of the first N conversations, with LangChain's summarising "
+        "middleware (needs langchain)",
+    )
+    options = parser.parse_args(argv)
+    conversations = read_conversations(options.conversations)[: options.summarise]
+    ways = dict(WAYS)
+    if options.summarise is not None:
+        ways["LangChain SummarizationMiddleware, scripted"] = langchain_summarise
     print("| way | budget | values kept | budget used | orphans | over | refused |")
     print("|---|---|---|---|---|---|---|")
     for budget in BUDGETS:
-        for name, cut in WAYS.items():
+        for name, cut in ways.items():
             print(f"| {name} | {budget:,} | {cut_histories(cut, conversations, budget).row()} |")
+    if options.summarise is not None:
+        return
     print()
     chained = [joined(conversations[n : n + 10], 9_999) for n in range(0, len(conversations), 10)]
     for name, known in (("as recorded", conversations), ("ten in a row", chained)):

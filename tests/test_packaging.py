@@ -36,7 +36,7 @@ SHARED = {
 # What `make oldest` is about.
 FACES = ("langchain", "llama-index", "haystack", "tables")
 # Used where the user has them, never required: frames and agents of the caller's choice.
-WELCOME = {"pandas", "polars", "pyarrow", "langchain", "litellm", "pydantic-ai"}
+WELCOME = {"agents", "pandas", "polars", "pyarrow", "langchain", "litellm", "pydantic-ai"}
 
 
 def _name(requirement: str) -> str:

@@ -252,7 +252,7 @@ def mcp() -> None:
         answers = [json.loads(running.stdout.readline()) for _ in range(2)]
         running.stdin.close()
     tools = [tool["name"] for tool in answers[1]["result"]["tools"]]
-    assert {"assemble", "search", "get_document"} <= set(tools), answers
+    assert {"assemble", "search", "get_document", "compact", "observed"} <= set(tools), answers
 
 
 def otel() -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from foveate import compact
+import re
+
+import pytest
+
+from foveate import compact, observed
 from foveate.core.compact.shorten import result_handle
 from foveate.pipeline.compact_json import compacted_to_json
+from foveate.plugins import tokenizer
 from service_server import problem
 
 PAGE = "\n".join(f"Line {n}: the valve of pump_{n:03} opens." for n in range(120))
@@ -61,3 +66,76 @@ def test_what_cannot_be_is_refused_with_its_place(service):
         assert answer.status_code == status, answer.text
     window = service.post("/v1/compact", json={"messages": MESSAGES, "model": "gpt-4.1"})
     assert window.json()["messages"] == MESSAGES
+
+
+BASE = tokenizer("cl100k_base")
+READINGS = "\n".join(f"pump_{n:03}: {n * 7919} {n * 104729}" for n in range(60))
+LISTS = [
+    [{"role": "user", "content": text[k : k + 500]} for text in (PAGE, READINGS) for k in range(9)]
+    + [{"role": "user", "content": f"Which pump was it, of {n}?"}]
+    for n in range(3)
+]
+
+
+def provider_count(messages):
+    """A provider whose vocabulary has a token for each digit."""
+    texts = [message["content"] for message in messages]
+    return sum(BASE.count(re.sub(r"\d", "", t)) + len(re.findall(r"\d", t)) for t in texts)
+
+
+def test_what_a_provider_counted_is_learned_and_named(service):
+    """A7, D2: the answer is all the state there is, and the next list fits as it is counted."""
+    before, counter = None, "cl100k_base"
+    for messages in LISTS:
+        usage = {"prompt_tokens": provider_count(messages), "completion_tokens": 3}
+        counter = observed(usage, messages, tokenizer=counter)
+        body = {"usage": usage, "messages": messages, "before": before}
+        answer = service.post("/v1/observed", json=body)
+        assert answer.status_code == 200, answer.text
+        before = answer.json()
+        assert before["tokenizer"] == counter.name
+    assert len(before["observations"]) == len(LISTS)
+
+    body = {"messages": LISTS[0], "budget": 700}
+    plain = service.post("/v1/compact", json=body).json()
+    made = service.post("/v1/compact", json={**body, "tokenizer": before["tokenizer"]}).json()
+    assert provider_count(plain["messages"]) > 700 >= provider_count(made["messages"])
+    assert made["manifest"]["tokenizer_fingerprint"] == counter.fingerprint
+
+
+def test_a_list_that_teaches_nothing_forgets_nothing(service):
+    """A7: a short list gives the factors of the observations before it."""
+    usage = {"input_tokens": provider_count(LISTS[0])}
+    first = service.post("/v1/observed", json={"usage": usage, "messages": LISTS[0]}).json()
+    short = {"usage": {"input_tokens": 9}, "messages": [{"role": "user", "content": "Hello"}]}
+    assert service.post("/v1/observed", json={**short, "before": first}).json() == first
+    nothing = service.post("/v1/observed", json={**short, "tokenizer": "cl100k_base*1.3"}).json()
+    assert nothing["observations"] == []
+    assert nothing["tokenizer"].startswith("cl100k_base*prose:1.3,")
+
+
+SEEN = {"tokens": [300, 0, 0, 0, 0], "observed": 350}
+BEFORE = {"tokenizer": "simple", "start": "simple", "observations": [SEEN]}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        ({"usage": {}}, 400),
+        ({"tokenizer": "hf:/etc/passwd"}, 400),
+        ({"tokenizer": "hf:/etc/passwd*prose:1,code:1,json:1,digits:1,cjk:1"}, 400),
+        ({"tokenizer": "cl100k_base*prose:1,code:1,json:1,digits:nan,cjk:1"}, 400),
+        ({"tokenizer": "simple", "before": BEFORE}, 400),
+        ({"before": {**BEFORE, "start": "none"}}, 400),
+        ({"before": {**BEFORE, "observations": [{**SEEN, "observed": 10**400}]}}, 400),
+        ({"before": {**BEFORE, "observations": [{**SEEN, "tokens": [0] * 5}]}}, 400),
+        ({"before": {**BEFORE, "observations": [{**SEEN, "tokens": [300]}]}}, 400),
+        ({"before": {**BEFORE, "observations": [SEEN] * 33}}, 422),
+    ],
+)
+def test_an_observation_that_cannot_be_is_refused(service, wrong, status):
+    """X2, X4: no file is opened for a name, and no figure breaks the sums."""
+    body = {"usage": {"prompt_tokens": 900}, "messages": LISTS[0], **wrong}
+    answer = service.post("/v1/observed", json=body)
+    assert answer.status_code == status, answer.text
+    assert problem(answer)["detail"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -40,36 +40,19 @@ def bill(
     from dataclasses import asdict
 
     from foveate.cli import output
+    from foveate.cli.compact_run import read_request
     from foveate.cli.failures import name_file_in_errors
     from foveate.pipeline import bill as bills
 
-    messages, tools = _read_request(file)
+    messages, tools, _ = read_request(file)
     with name_file_in_errors(file):
         found = bills.bill(
             messages,
             tools=tools,
-            before=_read_request(before)[0] if before is not None else None,
+            before=read_request(before)[0] if before is not None else None,
             tokenizer=tokenizer,
         )
     output.write_result(asdict(found), _lines(found), as_json=as_json)
-
-
-def _read_request(name: str) -> tuple[Any, tuple[Any, ...]]:
-    """Messages and tools; the keys of all providers are read."""
-    from foveate.cli.failures import name_file_in_errors
-    from foveate.cli.files import display_name, read_json
-    from foveate.core.errors import BadInput
-    from foveate.pipeline.compact_json import check_tools
-
-    value = read_json(name)
-    with name_file_in_errors(display_name(name)):
-        if isinstance(value, list):
-            return value, ()
-        keys = ("messages", "input", "contents")
-        key = next((k for k in keys if isinstance(value, dict) and k in value), None)
-        if key is None or not isinstance(value[key], list):
-            raise BadInput("give a list of messages, or an object with messages")
-        return value[key], check_tools(value.get("tools"))
 
 
 def _lines(found: Bill) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`foveate compact` and `foveate expand`: message lists that fit, and originals of what left."""
+"""`foveate compact`, `expand` and `observed`: lists that fit, originals, counts that are right."""
 
 from __future__ import annotations
 
@@ -102,3 +102,36 @@ def expand(
         output.write_json(shown)
     else:
         output.write_text(shown["text"])
+
+
+def observed(
+    request: Annotated[
+        str,
+        typer.Argument(
+            metavar="REQUEST",
+            help="The request as it was sent, with messages, tools and system prompt, as JSON.",
+        ),
+    ],
+    *,
+    usage: Annotated[
+        str, typer.Option("--usage", metavar="FILE", help="The response, or its usage, as JSON.")
+    ],
+    tokenizer: TokenizerName = None,
+    before: Annotated[
+        str | None,
+        typer.Option(
+            "--before", metavar="FILE", help="What this command wrote the time before with --json."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Learn from what a provider counted for a request.
+
+    Prints the name of a tokenizer that counts this request at no less, and others like it, for
+    `--tokenizer` of any command. With --json, also what it was learned from: keep that for
+    --before, so that the next one remembers up to 32 requests.
+    """
+    from foveate.cli.compact_run import observe_files
+
+    learned = observe_files(request, usage, tokenizer=tokenizer, before=before)
+    output.write_result(learned, [learned["tokenizer"]], as_json=as_json)

@@ -1,4 +1,4 @@
-"""What `foveate compact` and `foveate expand` do, once their flags are read."""
+"""What `foveate compact`, `expand` and `observed` do, once their flags are read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from foveate import plugins
 from foveate.cli import output
 from foveate.cli.assemble_run import load_model_facts
+from foveate.cli.failures import name_file_in_errors
 from foveate.cli.files import (
     STDIO,
     display_name,
@@ -21,9 +22,14 @@ from foveate.cli.files import (
 )
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, BadOption
+from foveate.core.json_text import compact_json
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, OriginalStore, expand
 from foveate.pipeline.compact_json import CompactRequests, check_tools, expanded_to_json
 from foveate.pipeline.compact_replay import compaction_bundle
+from foveate.pipeline.observed import observe
+
+SYSTEM_KEYS = ("system", "instructions", "systemInstruction", "system_instruction")
+USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata")
 
 
 def compact_file(
@@ -98,6 +104,47 @@ def expand_original(
             principals=principals,
         )
     return expanded_to_json(handle, text, counter)
+
+
+def observe_files(
+    request: str, usage: str, *, tokenizer: str | None, before: str | None
+) -> dict[str, Any]:
+    """What is learned from a logged request and the response to it, or the usage in it."""
+    messages, tools, system = read_request(request)
+    answer = read_json(usage)
+    for key in USAGE_KEYS:
+        if isinstance(answer, dict) and isinstance(answer.get(key), dict):
+            answer = answer[key]
+    known = read_json(before) if before is not None else None
+    if known is not None and not (
+        isinstance(known, dict) and isinstance(known.get("start"), str) and "observations" in known
+    ):
+        raise BadInput(f"{before}: is not what foveate observed --json wrote")
+    with name_file_in_errors(display_name(usage)):
+        return observe(
+            answer,
+            messages,
+            load=plugins.tokenizer,
+            tokenizer=tokenizer,
+            before=known,
+            tools=tools,
+            system=system,
+        )
+
+
+def read_request(name: str) -> tuple[Any, tuple[Any, ...], str]:
+    """Messages, tools and the system prompt beside them; the keys of all providers are read."""
+    value = read_json(name)
+    with name_file_in_errors(display_name(name)):
+        if isinstance(value, list):
+            return value, (), ""
+        keys = ("messages", "input", "contents")
+        key = next((k for k in keys if isinstance(value, dict) and k in value), None)
+        if key is None or not isinstance(value[key], list):
+            raise BadInput("give a list of messages, or an object with messages")
+        system = next((value[k] for k in SYSTEM_KEYS if value.get(k)), "")
+        text = system if isinstance(system, str) else compact_json(system)
+        return value[key], check_tools(value.get("tools")), text
 
 
 def _requests(name: str) -> Iterator[Any]:

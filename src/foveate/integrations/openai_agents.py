@@ -17,13 +17,15 @@ from foveate.integrations.compaction import (
 class FoveateCompaction(CompactionOptions):
     """A `call_model_input_filter` of a `RunConfig`; the run and its session keep all items.
 
-    The agent's instructions and its function tools count within the budget; tools of MCP servers
-    and handoffs do not. Where the server keeps the conversation (`conversation_id`,
+    The agent's instructions, function tools and handoffs count within the budget; tools of MCP
+    servers do not. Where the server keeps the conversation (`conversation_id`,
     `previous_response_id`), the list holds the new items alone and is no use to compact.
     """
 
     def __call__(self, data: Any) -> Any:
         """The model's input with the items that fit; raises as `foveate.compact` does."""
+        from agents import Handoff, handoff
+
         beside = [
             {
                 "name": tool.name,
@@ -33,6 +35,15 @@ class FoveateCompaction(CompactionOptions):
             for tool in data.agent.tools
             if hasattr(tool, "params_json_schema")
         ]
+        for target in data.agent.handoffs:
+            known = target if isinstance(target, Handoff) else handoff(target)
+            beside.append(
+                {
+                    "name": known.tool_name,
+                    "description": known.tool_description,
+                    "parameters": known.input_json_schema,
+                }
+            )
         if data.model_data.instructions:
             beside.append({"instructions": data.model_data.instructions})
         items = compact_items(

@@ -26,7 +26,7 @@ from foveate.core.window import remaining_budget
 from foveate.pipeline.bounded_calls import BoundedCalls, CallTimeout, failure_reason
 from foveate.pipeline.observers import CallFigures, Observers, observe_call
 from foveate.ports import Message, Model, Reply, text_from_content
-from foveate.providers.chat import registry_name
+from foveate.providers.chat import provider_name, registry_name
 
 MAX_TRIES = 2
 TOKEN_MARGIN = 64  # tokens; for the chat's framing, and for another tokenizer than the model's
@@ -247,7 +247,8 @@ def model_call_figures(model: str, reply: Reply) -> CallFigures:
     counts = {"prompt": reply.usage.prompt, "completion": reply.usage.completion}
     counts["cached"] = reply.usage.cached
     said = {f"{name}_tokens": count for name, count in counts.items() if count is not None}
-    return {"model": registry_name(model), "finish": reply.finish, **said}
+    names = {"provider": provider_name(model), "model": registry_name(model)}
+    return {**names, "finish": reply.finish, **said}
 
 
 def _checked_result(want: CompressionTask, outcome: Reply | Exception, by: Compressor) -> Offer:

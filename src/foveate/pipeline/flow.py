@@ -23,6 +23,7 @@ from foveate.pipeline.observers import CallFigures, Observers
 from foveate.pipeline.options import ResolvedOptions
 from foveate.pipeline.steps import Call, Flow
 from foveate.ports import Cache, Embedder, Reranker, SearchResult, Store
+from foveate.providers.chat import provider_name
 from foveate.providers.tokenizers.counts import counts_for
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def search(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[SearchRe
     assert store is not None
     vector = options.query_embedding
     if embedder is not None and vector is None:
-        vector = (yield Call("embed", lambda: embedder.embed([query])))[0]
+        vector = (yield _embed(embedder, [query]))[0]
     names = query_identifiers(query)
     found: SearchResult = yield Call(
         "search",
@@ -79,6 +80,11 @@ def search(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[SearchRe
     best = keep_named(found.candidates, names, options.limit)
     candidates, notes = yield from rerank(ports.reranker, query, best)
     return replace(found, candidates=candidates, notes=(*found.notes, *notes))
+
+
+def _embed(embedder: Embedder, texts: Sequence[str]) -> Call:
+    names = {"provider": provider_name(embedder.name), "model": embedder.name}
+    return Call("embed", lambda: embedder.embed(texts), lambda _: names)
 
 
 def keep_named(
@@ -275,7 +281,7 @@ def _vectors(ports: Ports, inputs: Inputs) -> Flow[Inputs]:
     if embedder is None or not bare or not _compares_vectors(inputs.recipe):
         return inputs
     texts = [found[n].text for n in bare]
-    vectors = yield Call("embed", lambda: embedder.embed(texts))
+    vectors = yield _embed(embedder, texts)
     filled = list(found)
     for n, vector in zip(bare, vectors, strict=True):
         filled[n] = replace(found[n], chunk=replace(found[n].chunk, embedding=vector))

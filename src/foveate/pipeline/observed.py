@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from foveate import plugins
@@ -11,7 +11,7 @@ from foveate.core.compact.compaction import Compacted
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, BadOption
 from foveate.core.json_text import compact_json
 from foveate.pipeline.compact import DEFAULT_TOKENIZER
 from foveate.ports import Usage
@@ -24,6 +24,8 @@ from foveate.providers.tokenizers.simple import Margin
 
 LEAST_TOKENS = 256
 """Tokens of a list from which something is learned; shorter ones are mostly provider's framing."""
+MOST_TOKENS = 1_000_000_000
+"""Tokens of an observation that is read again."""
 REMEMBERED = 32
 """Observations; the count of a request among the last of them is never below what was observed."""
 _PROMPT = ("prompt_tokens", "prompt_token_count", "promptTokenCount", "prompt", "input_tokens")
@@ -92,8 +94,66 @@ def observed(
             "with tools= and system=",
             field="usage",
         )
-    seen = (*margin.observations, Observation(tokens=totals, observed=left))[-REMEMBERED:]
-    prior = margin.prior or margin.factors
+    return _fit(margin, (*margin.observations, Observation(tokens=totals, observed=left)))
+
+
+def observe(
+    usage: Any,
+    messages: Iterable[Mapping[str, Any]],
+    *,
+    load: Callable[[str], Tokenizer],
+    tokenizer: str | None = None,
+    before: Mapping[str, Any] | None = None,
+    tools: Sequence[Mapping[str, Any]] = (),
+    system: str = "",
+) -> dict[str, Any]:
+    """`observed` for callers that hold no Python values: JSON in, JSON out, and no state kept.
+
+    `before`: what this gave for the request before, None for the first, which may name the
+    `tokenizer` used until now. `load` resolves names. The answer has the learned `tokenizer`'s
+    name, for `compact`; it is the next `before`. Raises as `observed` does.
+    """
+    if before is not None and tokenizer is not None:
+        raise BadOption("give tokenizer with the first observation alone; before names it")
+    start = before["start"] if before else tokenizer or DEFAULT_TOKENIZER
+    margin = _content_margin(known := load(start))
+    if before and (seen := _observations_from_json(before["observations"])):
+        margin = _fit(margin, seen)
+    counter = observed(usage, messages, tokenizer=margin, tools=tools, system=system)
+    # a model's name stands for its tokenizer, which may be a file of the operator's
+    inner = start if counter.inner is known else counter.inner.name
+    return {
+        "tokenizer": inner + counter.name.removeprefix(counter.inner.name),
+        "start": start,
+        "observations": [
+            {"tokens": list(one.tokens), "observed": one.observed} for one in counter.observations
+        ],
+    }
+
+
+def _observations_from_json(given: Any) -> list[Observation]:
+    """Observations as `observe` wrote them; raises `BadInput` for others."""
+    try:
+        found = [Observation(tokens=tuple(r["tokens"]), observed=r["observed"]) for r in given]
+    except (KeyError, TypeError):
+        raise BadInput("is not what observed gave", field="before") from None
+    for one in found:
+        whole = all(type(n) is int and n >= 0 for n in (*one.tokens, one.observed))
+        total = sum(one.tokens) if whole else 0
+        if (
+            len(one.tokens) != len(CLASSES)
+            or not LEAST_TOKENS <= total <= MOST_TOKENS
+            or not 1 <= one.observed <= MOST_OBSERVED * total
+        ):
+            raise BadInput(
+                "has an observation that cannot be; give what observed gave", field="before"
+            )
+    return found
+
+
+def _fit(margin: ContentMargin, seen: Sequence[Observation]) -> ContentMargin:
+    """The margin with which all of the last observations hold."""
+    prior, seen = margin.prior or margin.factors, tuple(seen)[-REMEMBERED:]
     factors = fit_factors(seen, prior)
     return ContentMargin(inner=margin.inner, factors=factors, observations=seen, prior=prior)
 

@@ -22,6 +22,16 @@ from foveate.pipeline.observers import ASSEMBLY_STEPS, CALL_STEPS, CallFigures
 Attributes: TypeAlias = Mapping[str, str | bool | int | float]
 
 ATTRIBUTE_PREFIX = "foveate."
+GEN_AI_OPERATIONS = {"embed": "embeddings", "search": "retrieval", "model": "chat"}
+"""By call: its operation in OpenTelemetry's conventions for generative AI."""
+GEN_AI_FIGURES = {
+    "provider": "gen_ai.provider.name",
+    "model": "gen_ai.request.model",
+    "prompt_tokens": "gen_ai.usage.input_tokens",
+    "completion_tokens": "gen_ai.usage.output_tokens",
+    "cached_tokens": "gen_ai.usage.cache_read.input_tokens",
+}
+"""By figure of such a call: its attribute there."""
 
 
 class Tracing:
@@ -50,7 +60,13 @@ class Tracing:
         """The span of a step, current while the step lasts."""
         from opentelemetry import context, trace
 
-        span = self.tracer.start_span(ATTRIBUTE_PREFIX + name, start_time=time_ns())
+        operation = GEN_AI_OPERATIONS.get(name)
+        span = self.tracer.start_span(
+            ATTRIBUTE_PREFIX + name,
+            kind=trace.SpanKind.CLIENT if operation else trace.SpanKind.INTERNAL,
+            attributes={"gen_ai.operation.name": operation} if operation else None,
+            start_time=time_ns(),
+        )
         before = context.attach(trace.set_span_in_context(span))
         own = _CURRENT_SPANS.set(_AssemblySpans()) if name in ASSEMBLY_STEPS else None
         run = _CURRENT_SPANS.get()
@@ -72,9 +88,16 @@ class Tracing:
         """The figures of a call, on its span."""
         from opentelemetry.trace import get_current_span
 
-        get_current_span().set_attributes(
-            {ATTRIBUTE_PREFIX + key: value for key, value in figures.items()}
-        )
+        span = get_current_span()
+        span.set_attributes({ATTRIBUTE_PREFIX + key: value for key, value in figures.items()})
+        if name in GEN_AI_OPERATIONS:
+            span.set_attributes(
+                {GEN_AI_FIGURES[key]: n for key, n in figures.items() if key in GEN_AI_FIGURES}
+            )
+            if "finish" in figures:
+                span.set_attribute("gen_ai.response.finish_reasons", [str(figures["finish"])])
+        if figures.get("repackings"):  # the conventions set it where it is true alone
+            span.set_attribute("gen_ai.conversation.compacted", True)
 
     def on_context(self, context: Context) -> None:
         """Remember what came of it, until the spans of its stages are sent on their way."""

@@ -8,7 +8,7 @@ looked up in a list first. Inline recipes name stages and formats, and their opt
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -29,6 +29,7 @@ from foveate.pipeline.options import AssembleOptions, read_recipe
 from foveate.pipeline.prompts import LANGUAGES
 from foveate.ports import Model
 from foveate.providers.tokenizers import ENCODINGS
+from foveate.providers.tokenizers.content_margin import tokenizer_in_list
 from foveate.service.settings import Settings
 from foveate.service.wire.requests import BudgetIn, ContextRequest
 
@@ -60,7 +61,7 @@ class RequestOptions:
         self._default_recipe = _default(settings.recipe, self.recipes)
         self._recipe_parts = _allowed_parts(plugin_stages=settings.plugin_stages)
         self.formats: Mapping[str, Callable[..., Format]] = plugins.component_registry().formats
-        self.tokenizers = _allowed_tokenizers(settings)
+        self.tokenizers = allowed_tokenizers(settings.tokenizers)
         self.prompts = _allowed_prompts()
         self.languages = settings.languages
         self.orders = (
@@ -145,7 +146,15 @@ class RequestOptions:
         return self._recipe_parts
 
     def tokenizer(self, name: str) -> Tokenizer:
-        """A tokenizer of the list, or of one of the operator's models, by the model's name too."""
+        """A tokenizer of the list, or of one of the operator's models, by the model's name too.
+
+        Each also with factors that were learned from what a provider counted.
+        """
+        if name in self.tokenizers:
+            return plugins.tokenizer(name)
+        return tokenizer_in_list(name, self._listed_tokenizer)
+
+    def _listed_tokenizer(self, name: str) -> Tokenizer:
         if name in self._models:
             name = self.model(name).tokenizer
         elif not any(self.model(one).tokenizer == name for one in self._models):
@@ -224,11 +233,11 @@ def _default(name: str, recipes: Mapping[str, Recipe]) -> str:
     return name
 
 
-def _allowed_tokenizers(settings: Settings) -> tuple[str, ...]:
+def allowed_tokenizers(own: Iterable[str] = ()) -> tuple[str, ...]:
     """The offline ones, those with margins for models, and the operator's own."""
     margins = {model.tokenizer for model in registry().values()}
     inner = [name for name in margins if name.partition("*")[0] in ENCODINGS]
-    return tuple(dict.fromkeys((*ENCODINGS, "simple", *sorted(inner), *settings.tokenizers)))
+    return tuple(dict.fromkeys((*ENCODINGS, "simple", *sorted(inner), *own)))
 
 
 def _allowed_prompts() -> tuple[str, ...]:

@@ -15,12 +15,17 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
+import model_servers
 from foveate import Assembler, MissingExtra, StageBroke, Tracing, assemble
 from foveate.core.recipes import builtin_recipes
+from foveate.core.stages.compress import Compress
+from foveate.core.stages.pack import Pack
 from foveate.core.types import Chunk
+from foveate.pipeline.compressor import Compressor
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Document
 from foveate.providers import embedders
+from foveate.providers.chat import load_model
 from foveate.stores import open_store
 from foveate.stores.caches import open_cache
 
@@ -114,6 +119,14 @@ def test_calls_are_spans_with_their_figures(spans, store):
     search = next(span for span in ended() if span.name == "foveate.search")
     assert search.attributes["foveate.badge"] == "hybrid"
     assert search.attributes["foveate.candidates"] == 1
+    assert search.attributes["gen_ai.operation.name"] == "retrieval"
+    embed = next(span for span in ended() if span.name == "foveate.embed")
+    assert {k: v for k, v in embed.attributes.items() if k.startswith("gen_ai.")} == {
+        "gen_ai.operation.name": "embeddings",
+        "gen_ai.provider.name": "_OTHER",
+        "gen_ai.request.model": embedder.name,
+    }
+    assert {search.kind, embed.kind} == {trace.SpanKind.CLIENT}
     hits = [s.attributes["foveate.hit"] for s in ended() if s.name == "foveate.recall"]
     wholes = [s for s in ended() if s.name == "foveate.assemble"]
     assert hits == [0, 1]
@@ -121,6 +134,29 @@ def test_calls_are_spans_with_their_figures(spans, store):
     for span in ended():
         if span.parent is not None:
             assert span.parent.span_id in {one.context.span_id for one in wholes}
+
+
+def test_a_models_call_has_the_attributes_of_generative_models(spans):
+    """F7, S8: operation, provider, model, tokens and finish, as OpenTelemetry names them."""
+    provider, ended = spans
+    kept = "The kiln is fired twice a month."
+    rows = [{"text": f"{kept} {row['text']}", "source": row["source"]} for row in ROWS[:2]]
+    stages = (Compress(offer="llm_extract", when="always"), Pack(policy="greedy"))
+    recipe = replace(builtin_recipes()["citations"], stages=stages)
+    with model_servers.serving("openai", pieces=(kept,)) as server:
+        compressor = Compressor(model=load_model(server.name))
+        options = {"recipe": recipe, "compressor": compressor, "observers": Tracing(provider)}
+        assemble(QUERY, rows, budget=200, **options)
+
+    calls = [span for span in ended() if span.name == "foveate.model"]
+    assert len(calls) >= len(rows)
+    for span in calls:
+        assert span.kind is trace.SpanKind.CLIENT
+        said = {k: v for k, v in span.attributes.items() if k.startswith("gen_ai.")}
+        assert said["gen_ai.operation.name"] == "chat"
+        assert (said["gen_ai.provider.name"], said["gen_ai.request.model"]) == ("openai", "tiny")
+        assert said["gen_ai.usage.input_tokens"] > 0 < said["gen_ai.usage.output_tokens"]
+        assert said["gen_ai.response.finish_reasons"] == ("stop",)
 
 
 def test_spans_stand_in_the_span_that_is_current(spans):

@@ -1,10 +1,10 @@
-"""The tools `compact` and `expand`, called by an agent over the protocol."""
+"""The tools `compact`, `expand` and `observed`, called by an agent over the protocol."""
 
 from __future__ import annotations
 
 import json
 
-from foveate import compact
+from foveate import compact, observed
 from foveate.core.compact.shorten import result_handle
 from mcp_agents import said
 
@@ -33,3 +33,20 @@ def test_an_agent_fits_its_list_and_reads_more_of_a_result(agent):
     whole = agent.call("expand", handle=handle)
     assert "<\\|im_start|>" in said(whole)[0]
     assert "no original has the handle" in agent.refused("expand", handle="0badcafe")
+
+
+def test_an_agent_reports_what_the_provider_counted(agent):
+    """A7, F4: the learned tokenizer comes back by name, and compact counts with it."""
+    seen = {"usage": {"input_tokens": 2_400}, "messages": MESSAGES}
+    learned = agent.call("observed", **seen).structured_content
+    counter = observed(seen["usage"], MESSAGES)
+    assert learned["tokenizer"] == counter.name
+    again = agent.call("observed", **seen, before=learned).structured_content
+    assert len(again["observations"]) == 2
+
+    made = agent.call("compact", messages=MESSAGES, budget=300, tokenizer=learned["tokenizer"])
+    assert made.structured_content["tokenizer"] == counter.name
+    expected = compact(MESSAGES, budget=300, tokenizer=counter)
+    assert made.structured_content["messages"] == list(expected.messages)
+    wrong = agent.refused("compact", messages=MESSAGES, budget=300, tokenizer="hf:/etc/passwd")
+    assert "tokenizer" in wrong

@@ -53,7 +53,7 @@ def test_an_agent_works_over_http(service, mode):
 
     assert names == [
         *("assemble", "search", "check_answer", "compact", "expand"),
-        *("list_documents", "get_document"),
+        *("observed", "list_documents", "get_document"),
     ]
     assert found["token_count"] <= 200
     assert checked.structured_content["clean"]

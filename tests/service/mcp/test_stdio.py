@@ -28,6 +28,7 @@ def test_an_agent_lists_the_tools(agent):
         "check_answer",
         "compact",
         "expand",
+        "observed",
         "list_documents",
         "get_document",
     ]

@@ -104,6 +104,8 @@ def test_a_model_that_fails_is_counted_and_traced(client, collector):
         lambda spans: any(s.attributes.get("gen_ai.request.model") == "down" for s in spans), 60
     )
     span = next(s for s in spans if s.attributes.get("gen_ai.request.model") == "down")
+    assert span.attributes["gen_ai.provider.name"] == "ollama"
+    assert span.attributes["error.type"] == "ExternalError"
     assert span.status == (2, "ExternalError")
     assert span.parent in {one.id for one in spans if one.name == "POST /v1/ask"}
 
@@ -119,7 +121,9 @@ def test_an_answer_has_the_attributes_of_generative_models(client, collector):
     spans = collector.wait(lambda spans: any(map(is_answer, spans)), 60)
     attributes = next(span for span in spans if is_answer(span)).attributes
     assert attributes["gen_ai.operation.name"] == "chat"
+    assert attributes["gen_ai.provider.name"] == "ollama"
     assert attributes["gen_ai.request.model"] == "fine"
+    assert attributes["gen_ai.response.model"] == "tiny-1"
     assert attributes["gen_ai.usage.output_tokens"] > 0
     assert "gen_ai.response.finish_reasons" in attributes
 
@@ -135,6 +139,7 @@ def test_a_compaction_is_a_span_with_its_figures_and_no_text(client, collector):
     assert span.attributes["foveate.budget"] == 300
     assert span.attributes["foveate.before"] > 300 >= span.attributes["foveate.after"]
     assert span.attributes["foveate.messages_before"] == 4
+    assert span.attributes["gen_ai.conversation.compacted"] is True
     assert span.attributes["foveate.messages_after"] == len(made["messages"])
     assert not any("pump" in str(value) for value in span.attributes.values())
 

@@ -13,6 +13,7 @@ except ImportError as error:
 
     raise MissingExtra("langchain-core", "langchain") from error
 
+from foveate.integrations.langchain.citations import cited_documents, number_citations
 from foveate.integrations.langchain.compaction import FoveateCompaction
 from foveate.integrations.langchain.compressor import FoveateCompressor
 from foveate.integrations.langchain.documents import Block, ContextPrompt, context_from_documents
@@ -26,5 +27,7 @@ __all__ = [
     "FoveateCompressor",
     "FoveatePrompt",
     "FoveateRetriever",
+    "cited_documents",
     "context_from_documents",
+    "number_citations",
 ]

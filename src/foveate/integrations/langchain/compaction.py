@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from foveate.core.errors import BadInput
 from foveate.integrations.compaction import CompactionOptions, chat_call, compact_items
+from foveate.integrations.langchain.citations import number_citations
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 _CALL_BLOCKS = ("tool_use", "tool_call", "function_call", "input_json_delta")
@@ -41,10 +42,10 @@ def fit_messages(
     messages: Iterable[BaseMessage],
     beside: Iterable[Mapping[str, Any]] = (),
 ) -> list[BaseMessage]:
-    """The messages that fit with what is sent `beside` them."""
+    """The messages that fit with what is sent `beside` them, with one numbering of citations."""
     return compact_items(
         options,
-        messages,
+        number_citations(messages),
         form="openai",
         read=message_to_json,
         write=_message_from_json,

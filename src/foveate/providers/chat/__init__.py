@@ -47,6 +47,16 @@ def registry_name(name: str) -> str:
     return split_name(rest)[0] if provider in known and rest else name
 
 
+def provider_name(name: str) -> str:
+    """Who runs a model or an embedder, as OpenTelemetry's conventions name providers.
+
+    >>> provider_name("anthropic:claude-sonnet-5"), provider_name("my own")
+    ('anthropic', '_OTHER')
+    """
+    provider, colon, _ = name.partition(":")
+    return provider if colon else "_OTHER"
+
+
 def _load_provider(name: str) -> ChatProvider:
     provider, _, rest = name.partition(":")
     known = {full.partition(":")[0]: full for full in NAMES}

@@ -137,6 +137,16 @@ def compose(text: str, total: int, count: Callable[[str], int]) -> Composition:
     return Composition(rest - code - json, code, json, digits, cjk)
 
 
+def tokenizer_in_list(name: str, load: Callable[[str], Tokenizer]) -> Tokenizer:
+    """The tokenizer of a name from outside: what `load` gives, with learned factors if it has some.
+
+    `load` knows a closed list; factors are numbers.
+    """
+    inner, _, factors = name.rpartition("*")
+    learned = parse_factors(factors) if inner else None
+    return load(name) if learned is None else ContentMargin(inner=load(inner), factors=learned)
+
+
 def parse_factors(text: str) -> tuple[float, ...] | None:
     """The factors of a name behind its star; None where these are none.
 

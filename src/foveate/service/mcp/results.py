@@ -163,6 +163,7 @@ class CompactOutput(Output):
     token_count: int = Field(description="Tokens of contents and arguments.")
     decisions: list[DecisionOutput]
     handles: list[str] = Field(description="For expand.")
+    tokenizer: str
 
 
 class ExpandOutput(Output):
@@ -321,7 +322,7 @@ def check_result(found: AnswerCheck, context: Context) -> ToolResult:
     return ToolResult(parts=("\n".join(lines),), data=data, manifest=manifest)
 
 
-def compact_result(made: Compacted) -> ToolResult:
+def compact_result(made: Compacted, tokenizer: str) -> ToolResult:
     """A message list as JSON, and in words what became of it."""
     record = compacted_to_json(made)
     decisions = [
@@ -334,6 +335,7 @@ def compact_result(made: Compacted) -> ToolResult:
         "token_count": record["token_count"],
         "decisions": decisions,
         "handles": record["handles"],
+        "tokenizer": tokenizer,
     }
     dropped = sum(decision["action"] == "dropped" for decision in decisions)
     about = (

@@ -13,16 +13,20 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from foveate import plugins
-from foveate.core.errors import MissingExtra
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import MissingExtra, UnknownName
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder, Store
+from foveate.providers.tokenizers.content_margin import tokenizer_in_list
 from foveate.service.mcp.server import build_server
 from foveate.service.mcp.tools import ToolCallError, ToolContext, ToolLimits
 from foveate.service.mcp.toolset import build_tools
+from foveate.service.request_options import allowed_tokenizers
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -122,10 +126,17 @@ def _build_context(
     return ToolContext(
         assembler=assembler,
         options=options,
+        tokenizer=partial(tokenizer_in_list, load=_listed_tokenizer),
         principals=principals,
         limits=bounds,
         tools=build_tools(bounds, recipes, formats),
     )
+
+
+def _listed_tokenizer(name: str) -> Tokenizer:
+    if name not in (listed := allowed_tokenizers()):
+        raise UnknownName("tokenizer", name, listed)
+    return plugins.tokenizer(name)
 
 
 async def _run_server(server: Server[Any], stop: Callable[[int], NoReturn]) -> None:

@@ -15,10 +15,12 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from foveate.answer.check import check_answer
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, FoveateError
 from foveate.core.types import Context
 from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.compact import compact, expand
+from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact, expand
+from foveate.pipeline.observed import observe
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import ListableStore
 from foveate.service.mcp.results import (
@@ -39,6 +41,7 @@ from foveate.service.mcp.results import (
     search_result,
 )
 from foveate.service.observe.request_state import record_check
+from foveate.service.wire.compaction import ObservedBody
 from foveate.service.wire.requests import (
     Name,
     Query,
@@ -69,11 +72,12 @@ class ToolContext:
 
     `assembler(options, store=…)`: an assembler with the caller's ports, while a call needs it.
     `options(recipe=…, budget=…, format=…)`: the options of a call, whose names come from closed
-    lists. `record` is called with a result before it is sent.
+    lists, as `tokenizer` takes them. `record` is called with a result before it is sent.
     """
 
     assembler: Callable[..., AbstractContextManager[Assembler]]
     options: Callable[..., AssembleOptions]
+    tokenizer: Callable[[str], Tokenizer]
     principals: tuple[str, ...] = ()
     limits: ToolLimits = field(default_factory=ToolLimits)
     originals: OriginalStore = field(default_factory=OriginalStore)
@@ -271,15 +275,16 @@ class Compact(Tool):
     pinned: list[Annotated[int, Whole]] = Field(
         [], description="Places of messages that stay verbatim, counted from 0."
     )
+    tokenizer: Name = Field(DEFAULT_TOKENIZER, description="What counts, as observed names it.")
 
     def run(self, context: ToolContext) -> ToolResult:
         """The caller's message list within its budget; originals of what is shortened are kept."""
-        made = compact(**dict(self))
+        made = compact(**{**dict(self), "tokenizer": context.tokenizer(self.tokenizer)})
         if made.originals:
             context.originals.keep(
                 made.originals, tenant=context.tenant, principals=context.principals
             )
-        return compact_result(made)
+        return compact_result(made, self.tokenizer)
 
 
 class Expand(Tool):
@@ -306,6 +311,28 @@ class Expand(Tool):
             **dict(self),
         )
         return expand_result(self.handle, text)
+
+
+class Observed(Tool):
+    """Learn from what a provider counted.
+
+    Takes the usage of a response with the request it was for, and gives the name of a tokenizer
+    that counts so from then on, for compact. Use it after a call of a model whose tokens were
+    counted wrong. Nothing is kept here: give the result as `before` next time.
+    """
+
+    name, output = "observed", ObservedBody
+    usage: dict[str, Any] = Field(description="The usage object of the response, unchanged.")
+    messages: Messages = Field(min_length=1, description="The list as it was sent.")
+    tools: Messages = Field([], description="Tool schemas that were sent with it.")
+    system: str = Field("", description="A system prompt that was sent beside the list.")
+    tokenizer: Name | None = Field(None, description="What counted until now; the first time.")
+    before: ObservedBody | None = Field(None, description="What this gave the time before.")
+
+    def run(self, context: ToolContext) -> ToolResult:
+        """The learned tokenizer by name, and what it was learned from."""
+        learned = observe(**self.model_dump(), load=context.tokenizer)
+        return ToolResult(parts=(f"tokenizer={learned['tokenizer']!r}",), data=learned)
 
 
 DocumentId = Annotated[str, Field(min_length=1, max_length=4_096)]

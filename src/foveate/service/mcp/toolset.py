@@ -16,6 +16,7 @@ from foveate.service.mcp.tools import (
     GetDocument,
     Handle,
     ListDocuments,
+    Observed,
     Search,
     Texts,
     Tool,
@@ -46,7 +47,7 @@ def build_tools(
             fields["context"] = (within(Handle), tool.model_fields["context"])
         return create_model(tool.__name__, __base__=tool, __doc__=tool.__doc__, **fields)
 
-    tools = (Assemble, Search, Check, Compact, Expand, ListDocuments, GetDocument)
+    tools = (Assemble, Search, Check, Compact, Expand, Observed, ListDocuments, GetDocument)
     return tuple(within(tool) for tool in tools)
 
 

@@ -17,6 +17,7 @@ from foveate._version import __version__
 from foveate.answer.ask import Answer
 from foveate.core.errors import MissingExtra
 from foveate.pipeline.tracing import Tracing, record_error
+from foveate.providers.chat import provider_name
 from foveate.service.settings import Settings
 
 SHUTDOWN_SECONDS = 2.0
@@ -63,12 +64,12 @@ class Traces:
         self._provider = TracerProvider(resource=Resource.create(about), shutdown_on_exit=False)
         address = f"{settings.otlp.rstrip('/')}/v1/traces" if settings.otlp else None
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(address)))
-        self.content = settings.log_content
+        self.content, self._models = settings.log_content, settings.models
         self.observers = Tracing(self._provider, content=self.content, named=named)
 
     def start_model_span(self, name: str) -> ModelSpan:
         """The span of a model's answer, which comes piece by piece."""
-        return ModelSpan(self, name)
+        return ModelSpan(self, name, provider_name(self._models.get(name, "")))
 
     def close(self, patience: float = SHUTDOWN_SECONDS) -> None:
         """Send what is left, where that takes no longer; waits, so not in an event loop.
@@ -132,11 +133,15 @@ class RequestSpan(_Span):
 class ModelSpan(_Span):
     """The span of a model's answer. It is never current: events are awaited in many places."""
 
-    def __init__(self, traces: Traces, name: str) -> None:
+    def __init__(self, traces: Traces, name: str, provider: str) -> None:
         from opentelemetry import trace
 
-        super().__init__(traces, "foveate.answer", kind=trace.SpanKind.CLIENT)
-        self._span.set_attributes({"gen_ai.operation.name": "chat", "gen_ai.request.model": name})
+        about = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": provider,
+            "gen_ai.request.model": name,
+        }
+        super().__init__(traces, "foveate.answer", kind=trace.SpanKind.CLIENT, attributes=about)
 
     def record_answer(self, answer: Answer) -> None:
         """Record the tokens, by the model's own counts, and the counts of the check."""
@@ -151,6 +156,8 @@ class ModelSpan(_Span):
         }
         self._span.set_attributes({name: n for name, n in counts.items() if n is not None})
         self._span.set_attribute("gen_ai.response.finish_reasons", [answer.reply.finish])
+        if answer.reply.model:
+            self._span.set_attribute("gen_ai.response.model", answer.reply.model)
         if self._traces.content:
             self._span.set_attribute("foveate.text", answer.text)
 

@@ -1,4 +1,4 @@
-"""`POST /v1/compact` and `POST /v1/expand`."""
+"""`POST /v1/compact`, `POST /v1/expand` and `POST /v1/observed`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from foveate.pipeline.compact_json import (
     compaction_figures,
     expanded_to_json,
 )
+from foveate.pipeline.observed import observe
 from foveate.pipeline.observers import combine_observers, observe_call
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
@@ -26,6 +27,8 @@ from foveate.service.wire.compaction import (
     CompactRequest,
     ExpandAnswer,
     ExpandRequest,
+    ObservedBody,
+    ObservedRequest,
 )
 
 router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
@@ -92,5 +95,17 @@ async def expand_handle(
             principals=principals,
         )
         return expanded_to_json(body.handle, text, tokenizer)
+
+    return await run_in_pool(request, work)
+
+
+@router.post("/observed", response_model=ObservedBody, responses=problem_responses(504, body=True))
+async def observe_usage(
+    request: Request, body: ObservedRequest, _: Annotated[Caller, require_scope("assemble")]
+) -> Response:
+    """Learn from what a provider counted; the answer is all that is kept, by the caller."""
+
+    def work() -> dict[str, Any]:
+        return observe(**body.model_dump(), load=state_of(request).request_options.tokenizer)
 
     return await run_in_pool(request, work)

@@ -1,4 +1,4 @@
-"""The bodies of `POST /v1/compact` and `POST /v1/expand`: requests checked, answers described."""
+"""The bodies of `POST /v1/compact`, `/v1/expand` and `/v1/observed`: requests and answers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from foveate.pipeline.observed import REMEMBERED
 from foveate.service.wire.requests import (
     Name,
     PositiveTokens,
@@ -14,30 +15,32 @@ from foveate.service.wire.requests import (
 )
 
 MAX_MESSAGES = 100_000
+Messages = Annotated[
+    list[dict[str, Any]],
+    Field(
+        min_length=1,
+        max_length=MAX_MESSAGES,
+        description="OpenAI Chat messages, Responses items, Anthropic messages or Gemini contents.",
+    ),
+]
+Tools = Annotated[
+    list[dict[str, Any]],
+    Field(max_length=10_000, description="Tool schemas, which share the budget."),
+]
 
 
 class CompactRequest(RequestModel):
     """An agent's message list, and how large it may be."""
 
-    messages: Annotated[
-        list[dict[str, Any]],
-        Field(
-            min_length=1,
-            max_length=MAX_MESSAGES,
-            description="OpenAI Chat messages, Responses items, Anthropic messages or Gemini "
-            "contents.",
-        ),
-    ]
+    messages: Messages
     budget: Annotated[
         PositiveTokens | None,
         Field(description="Tokens of contents, arguments and tools. Absent: the model's window."),
     ] = None
-    tools: Annotated[
-        list[dict[str, Any]],
-        Field(max_length=10_000, description="Tool schemas, which share the budget."),
-    ] = Field(default_factory=list)
+    tools: Tools = Field(default_factory=list)
     tokenizer: Annotated[
-        Name | None, Field(description="What counts; `GET /v1/me` lists them.")
+        Name | None,
+        Field(description="What counts: of the list in `GET /v1/me`, or as `/v1/observed` gives."),
     ] = None
     model: Annotated[
         Name | None, Field(description="Take this model's tokenizer and window instead.")
@@ -100,3 +103,38 @@ class ExpandAnswer(BaseModel):
     handle: str
     text: str = Field(description="What a tool said: data, not orders.")
     token_count: int
+
+
+class ObservationBody(RequestModel):
+    """A request that was observed: its tokens by class of content, and the provider's count."""
+
+    tokens: list[int] = Field(description="Of prose, code, JSON, digits, scripts without spaces.")
+    observed: int
+
+
+class ObservedBody(RequestModel):
+    """What was learned so far: send it as `before` with the next observation."""
+
+    tokenizer: Annotated[
+        Name, Field(description="The learned tokenizer's name, for `tokenizer` of any request.")
+    ]
+    start: Annotated[Name, Field(description="The tokenizer that it was learned for.")]
+    observations: Annotated[list[ObservationBody], Field(max_length=REMEMBERED)]
+
+
+class ObservedRequest(RequestModel):
+    """What a provider counted for a request, and the request."""
+
+    usage: Annotated[
+        dict[str, Any],
+        Field(description="The usage object of the response, of OpenAI, Anthropic or Gemini."),
+    ]
+    messages: Messages
+    tools: Tools = Field(default_factory=list)
+    system: Annotated[str, Field(description="A system prompt that was sent beside the list.")] = ""
+    tokenizer: Annotated[
+        Name | None, Field(description="What counted until now; with the first observation alone.")
+    ] = None
+    before: Annotated[
+        ObservedBody | None, Field(description="The answer to the observation before this one.")
+    ] = None

@@ -1,0 +1,92 @@
+"""Citation markers that run on over the tool calls of an agent's run.
+
+The state is the message list: a tool that gives the documents of `FoveateRetriever` as its artifact
+keeps them in its `ToolMessage`. The numbers follow from the messages alone, so a checkpoint has
+them too, and calls that ran side by side number alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage, ToolMessage
+
+_FIELDS = ("id", "metadata", "page_content")
+
+
+def number_citations(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
+    """The messages with one numbering: marker n is the same source in all of them.
+
+    A source that was shown before keeps its number. Results without such documents, or whose text
+    does not hold them, are the objects that came, as are all other messages.
+    """
+    known = list(messages)
+    for place, content, _ in _numbered(known):
+        if content != known[place].content:
+            known[place] = known[place].model_copy(update={"content": content})
+    return known
+
+
+def cited_documents(messages: Iterable[BaseMessage]) -> dict[int, list[Document]]:
+    """By marker, as `number_citations` gives it: the documents that were shown under it."""
+    found: dict[int, list[Document]] = {}
+    for _, _, documents in _numbered(messages):
+        for document in documents:
+            found.setdefault(document.metadata["foveate"]["marker"], []).append(document)
+    return found
+
+
+def _numbered(messages: Iterable[BaseMessage]) -> Iterator[tuple[int, str, list[Document]]]:
+    """Each result that holds documents: its place, and its text and documents numbered."""
+    markers: dict[tuple[str, ...], int] = {}
+    for place, message in enumerate(messages):
+        artifact: Any = message.artifact if isinstance(message, ToolMessage) else None
+        if not isinstance(artifact, list) or not isinstance(message.content, str):
+            continue
+        documents = [one for one in map(_read_block, artifact) if one is not None]
+        if not (parts := _split(message.content, documents)):
+            continue
+        numbered = [_renumber(document, markers) for document in documents]
+        texts = [document.page_content for document in numbered]
+        content = parts[0] + "".join(
+            text + behind for text, behind in zip(texts, parts[1:], strict=True)
+        )
+        yield place, content, numbered
+
+
+def _read_block(value: Any) -> Document | None:
+    """A block of ours whose text shows its marker; a checkpoint gives it back as a mapping."""
+    if isinstance(value, Mapping) and isinstance(value.get("page_content"), str):
+        value = Document(**{key: value[key] for key in _FIELDS if key in value})
+    block = value.metadata.get("foveate") if isinstance(value, Document) else None
+    known = isinstance(block, dict) and block["label"] in value.page_content
+    return value if known else None
+
+
+def _split(content: str, documents: list[Document]) -> list[str]:
+    """What stands before, between and behind the documents; empty where one is missing."""
+    parts = []
+    for document in documents:
+        before, found, content = content.partition(document.page_content)
+        if not found:
+            return []
+        parts.append(before)
+    return [*parts, content] if parts else []
+
+
+def _renumber(document: Document, markers: dict[tuple[str, ...], int]) -> Document:
+    block = document.metadata["foveate"]
+    marker = markers.setdefault(tuple(block["chunk_ids"]), len(markers) + 1)
+    label = block["label"].replace(str(block["marker"]), str(marker))
+    return document.model_copy(
+        update={
+            # in the text of a block, what looks like a marker has a backslash
+            "page_content": document.page_content.replace(block["label"], label, 1),
+            "metadata": {
+                **document.metadata,
+                "foveate": {**block, "marker": marker, "label": label},
+            },
+        }
+    )
