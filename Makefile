@@ -162,7 +162,7 @@ bench-eval: $(VENV)/dev.stamp ## evidence recall on the golden cases: needs FOVE
 		$(BIN)/foveate eval --dataset "$(DATA)"/dev/*.jsonl.gz --recipes naive,default,tight \
 			--budgets 500,1000,2000,4000 --jobs $(JOBS) --out build/bench/eval && \
 		$(BIN)/foveate eval --dataset "$(DATA)"/dev/*.jsonl.gz --recipes naive,default,tight \
-			--budgets 500,1000 --scores given,oracle,noisy:0.6 --cases 25 --jobs $(JOBS) \
+			--budgets 500,1000 --scores given,oracle,noisy:0.6 --jobs $(JOBS) \
 			--no-plot --out build/bench/scores; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 

@@ -27,7 +27,7 @@ TEXTS = ("numbered", "xml", "source", "doc", "grouped", "markdown", "minimal")
 
 REQUESTS = st.fixed_dictionaries(
     {
-        "window": st.integers(450, 900),
+        "window": st.integers(500, 900),
         "output": st.integers(1, 150),
         "format": st.sampled_from(TEXTS),
         "prompt": st.sampled_from(plugins.PROMPTS),

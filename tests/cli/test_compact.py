@@ -167,3 +167,8 @@ def test_a_usage_or_a_memory_that_cannot_be_is_refused(run):
     assert "u.json: field 'usage': names no prompt tokens" in ran.err
     ran = run("observed", "r.json", "--usage", "u.json", "--before", "u.json")
     assert (ran.code, "is not what foveate observed --json wrote" in ran.err) == (3, True)
+    Path("q.json").write_text('[{"x": 1}]', encoding="utf-8")
+    Path("u.json").write_text('{"usage": {"prompt_tokens": 9}}', encoding="utf-8")
+    ran = run("observed", "q.json", "--usage", "u.json")
+    assert ran.code == 3
+    assert "q.json: field 'messages': message 1 must have a role" in ran.err

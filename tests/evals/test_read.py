@@ -147,6 +147,7 @@ FILES = {
     "plain.jsonl.gz": (b"{}\n", "not gzip, though its name says so"),
     "torn.jsonl.gz": (gzip.compress(FILE.read_bytes())[:900], "broken gzip"),
     "flipped.jsonl.gz": (gzip.compress(b"{}\n" * 99)[:12] + b"\xff" * 20, "broken gzip"),
+    "bent.jsonl.gz": (gzip.compress(b"\n")[:-8] + b"\x00" * 8, "broken gzip"),
     "list.jsonl": (b"[]\n", "line 1: a case is an object, not list"),
     "words.jsonl": (b"no json\n", "line 1: not JSON"),
     "twice.jsonl": (b'{"id": 1, "id": 2}\n', "comes twice"),

@@ -52,8 +52,8 @@ def test_parts_and_calls_are_counted_as_in_a_conversation(more):
     [
         (OPENAI[:1], "give every call its result"),
         (OPENAI[1:], "a tool's result without a call right before it"),
-        (ANTHROPIC[:1], "calls a tool and has no result"),
-        ([{"role": "user", "content": [{"type": "image_url"}]}], "'image_url' whose tokens cannot"),
+        (ANTHROPIC[:1], "give every call its result"),
+        ([{"role": "user", "content": [{"type": "image_url"}]}], "image_url whose tokens cannot"),
         ([{"role": "user", "content": None}], "both strings"),
         ([{"role": "user"}], "both strings"),
     ],

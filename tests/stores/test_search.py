@@ -5,6 +5,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from foveate.core.fuse import rrf
 from foveate.core.types import Chunk, rank
 from foveate.ports import Document
 from foveate.stores import open_store
+from foveate.stores.scoring import combine_legs
 from foveate.testing.store_corpus import EMBEDDER, corpus
 
 EVERYONE = ("blue", "red")
@@ -31,6 +33,25 @@ def store(tmp_path_factory: pytest.TempPathFactory):
         for entry in corpus(count=40):
             entry.put(filled)
         yield filled
+
+
+def test_chunks_are_read_where_they_tie_or_are_shown():
+    """D1: of a hundred rows, those of the answer and those that share a score."""
+    read: list[int] = []
+
+    def load(rows: Any) -> list[Chunk]:
+        read.extend(rows.tolist())
+        return [Chunk(id=f"c{-n}", document_id="d", source="s", text="t") for n in rows.tolist()]
+
+    scores = np.arange(100, 0, -1, dtype=np.float64)
+    scores[[40, 41]] = 500.0
+    rows = np.arange(100)
+    found = combine_legs(
+        rows[:0], rows, scores, cosines=None, load=load, depth=100, limit=3, index="", state_root=""
+    )
+
+    assert [c.id for c in found.candidates] == ["c-40", "c-41", "c0"]
+    assert sorted(set(read)) == [0, 40, 41]
 
 
 def key(candidate) -> tuple:

@@ -20,13 +20,13 @@ def stated_cells(claim: str, passage: Span, context: Context) -> tuple[str, ...]
 
     Those that the question names already (`valve V-17`) count if the claim states no other.
     """
-    said, asked = _terms(claim), _terms(context.query)
+    said, asked = _normalised_terms(claim), _normalised_terms(context.query)
     news: list[str] = []
     known: list[str] = []
     for block in context.blocks:
         if block.span[0] <= passage[0] and passage[1] <= block.span[1]:
             for address, text in _cells_within(passage, block, context):
-                value = _terms(text.partition(": ")[2] or text)
+                value = _normalised_terms(text.partition(": ")[2] or text)
                 if _states(said, value, said - asked):
                     (known if value <= asked else news).append(address)
     return tuple(news or known)
@@ -65,6 +65,6 @@ def _states(said: AbstractSet[str], value: AbstractSet[str], news: AbstractSet[s
     return bool(news) and len(news & value) >= _ENOUGH * len(news)
 
 
-def _terms(text: str) -> frozenset[str]:
+def _normalised_terms(text: str) -> frozenset[str]:
     """The words of a text that say something, its numbers in one spelling."""
     return frozenset(query_terms(normalise_numbers(text)))

@@ -116,7 +116,12 @@ def observed(
     usage: Annotated[
         str, typer.Option("--usage", metavar="FILE", help="The response, or its usage, as JSON.")
     ],
-    tokenizer: TokenizerName = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T", help="What counted until now (default: cl100k_base); not with --before."
+        ),
+    ] = None,
     before: Annotated[
         str | None,
         typer.Option(

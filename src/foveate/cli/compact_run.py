@@ -120,7 +120,7 @@ def observe_files(
         isinstance(known, dict) and isinstance(known.get("start"), str) and "observations" in known
     ):
         raise BadInput(f"{before}: is not what foveate observed --json wrote")
-    with name_file_in_errors(display_name(usage)):
+    try:
         return observe(
             answer,
             messages,
@@ -130,6 +130,10 @@ def observe_files(
             tools=tools,
             system=system,
         )
+    except BadInput as error:
+        name = request if error.field in ("messages", "tools") else usage
+        with name_file_in_errors(display_name(name)):
+            raise
 
 
 def read_request(name: str) -> tuple[Any, tuple[Any, ...], str]:

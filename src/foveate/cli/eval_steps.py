@@ -162,7 +162,7 @@ def find_broken(summary: Summary, rules: Rules | None, earlier: Any, name: str |
 
 
 def load_judge(model: str, tokens: int, timeout: float, out: Path | None) -> AnswerRunner:
-    """Who asks the model; what the model lacks is reported before the work."""
+    """What asks the model; what the model lacks is reported before the work."""
     options = AnswerRunOptions(tokens=tokens, timeout=timeout)
     return AnswerRunner(load_model(model), options, out / ANSWERS_FILE if out is not None else None)
 

@@ -45,14 +45,15 @@ def read_lines(name: str) -> Iterator[tuple[int, str]]:
 
 def read_raw_lines(name: str) -> Iterator[tuple[int, bytes]]:
     """(number, bytes) of the lines that are not blank, without byte order mark and ends."""
-    try:
-        with name_unreadable(name), _open_file(name) as file:
-            for number, line in enumerate(file, 1):
-                bare = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
-                if bare.strip():
-                    yield number, bare.rstrip(b"\r\n")
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise BadInput(f"{name}: broken gzip ({error}); fetch the file again") from None
+    with name_unreadable(name):
+        try:
+            with _open_file(name) as file:
+                for number, line in enumerate(file, 1):
+                    bare = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+                    if bare.strip():
+                        yield number, bare.rstrip(b"\r\n")
+        except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+            raise BadInput(f"{name}: broken gzip ({error}); fetch the file again") from None
 
 
 def read_json(name: str, form: str) -> Any:

@@ -17,7 +17,7 @@ from typing import IO
 from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
 from foveate.ingest.file_format import check_format, suffix_from_content
 from foveate.ingest.loaders import format_from_path, is_sandboxed, is_text, loader_for
-from foveate.ingest.loaders.decode import declared_encoding, to_utf8
+from foveate.ingest.loaders.decode import check_encoding, declared_encoding, to_utf8
 from foveate.ingest.loaders.limits import DEFAULT_OPTIONS, Limits, ReadOptions
 from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import File
@@ -89,7 +89,7 @@ def load_file(
     encoding = ""
     if is_text(kind):
         declared = declared_encoding(data) if kind in ("html", "data") else ""
-        data, encoding = to_utf8(data, declared, options.encoding)
+        data, encoding = to_utf8(data, declared, check_encoding(options.encoding))
     if is_sandboxed(kind):
         found: Iterable[LoadedDocument | BadInput] = sandbox.load(data, path, options)
     else:

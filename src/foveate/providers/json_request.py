@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -45,8 +46,10 @@ def post_json(
         with opener.open(request, timeout=timeout) as answer:
             data = answer.read(MAX_ANSWER_BYTES + 1)
     except HTTPError as error:
-        with error:
-            raise status_error(error.code, _own_words(error.read(1 << 16)), seen) from None
+        words: object = ""
+        with error, suppress(OSError, HTTPException):  # it may break off here
+            words = _own_words(error.read(1 << 16))
+        raise status_error(error.code, words, seen) from None
     except (OSError, HTTPException, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
         raise connection_error(reason if isinstance(reason, Exception) else error, seen) from None

@@ -101,11 +101,16 @@ class OriginalStore:
 
     def _prune(self, now: float) -> None:
         self._db.execute("DELETE FROM originals WHERE kept < ?", (now - self._seconds,))
+        (size,) = self._db.execute(
+            "SELECT coalesce(sum(length(text)), 0) FROM originals"
+        ).fetchone()
+        if size <= self._limit:
+            return
         # What is older than the newest texts that have room together goes.
         self._db.execute(
             "DELETE FROM originals WHERE (tenant, handle, principals) IN (SELECT tenant, handle, "
-            "principals FROM (SELECT *, sum(length(text)) OVER (ORDER BY kept DESC, handle DESC, "
-            "tenant, principals) AS size FROM originals) WHERE size > ?)",
+            "principals FROM (SELECT tenant, handle, principals, sum(length(text)) OVER (ORDER BY "
+            "kept DESC, handle DESC, tenant, principals) AS size FROM originals) WHERE size > ?)",
             (self._limit,),
         )
 

@@ -213,34 +213,61 @@ def combine_legs(
 ) -> SearchResult:
     """The answer from the rows of both legs, which are positions.
 
+    Chunks are read where their keys decide between equal scores, and where they are in the answer.
     `scores`: BM25 of every row, None without words. `cosines`: those of rows, None without a
     vector. `load`: the chunks of rows.
     """
     rows = np.union1d(close, hits)
     cosine = cosines(rows) if cosines is not None else None
     bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
+    legs = [(hits, bm25[np.isin(rows, hits)])]
+    if cosine is not None:
+        legs.append((close, cosine[np.isin(rows, close)]))
     keys: dict[int, SortKey] = {}
-    chunks: dict[int, Chunk] = {}
-    for start in range(0, len(rows), _SLICE):
-        some = rows[start : start + _SLICE]
-        chunks = dict(zip(some.tolist(), load(some), strict=True))
-        keys |= sort_keys(chunks)
-    near = np.isin(rows, close)
-    semantic = best_keys(close, keys, cosine[near], depth) if cosine is not None else []
-    words = best_keys(hits, keys, bm25[np.isin(rows, hits)], depth)
-    fused = fuse(semantic, words, limit)
-    if len(rows) > _SLICE:
-        best = np.array([row for row, _ in fused], dtype=np.int64)
-        chunks = dict(zip(best.tolist(), load(best), strict=True))
+    _load_keys(np.unique(np.concatenate([_tied(*leg) for leg in legs])), load, keys)
+    ranked = [_rank(*leg, keys, depth) for leg in legs]
+    scored = rrf(ranked)
+    least = scored[:limit][-1][1] if scored else 0.0
+    best = {row: score for row, score in scored if score >= least}
+    chunks = _load_keys(np.sort(np.array([*best], dtype=np.int64)), load, keys)
+    fused = sorted(best.items(), key=lambda item: (-item[1], keys[item[0]]))[:limit]
+    if len(best) > _SLICE:
+        shown = np.array([row for row, _ in fused], dtype=np.int64)
+        chunks = dict(zip(shown.tolist(), load(shown), strict=True))
     return search_result(
         fused,
         chunks,
         None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
         dict(zip(rows.tolist(), bm25.tolist(), strict=True)),
-        lexical_matches=len(words),
+        lexical_matches=len(ranked[0]),
         index=index,
         state_root=state_root,
     )
+
+
+def _tied(rows: Any, scores: Any) -> Any:
+    """The rows that have a score in common with another."""
+    _, back, many = np.unique(scores, return_inverse=True, return_counts=True)
+    return rows[many[back] > 1]
+
+
+def _rank(rows: Any, scores: Any, keys: Mapping[int, SortKey], depth: int) -> list[int]:
+    """The `depth` best rows; `keys`: of those that tie."""
+    scored = zip((-scores).tolist(), rows.tolist(), strict=True)
+    first = sorted((score, keys.get(row, ()), row) for score, row in scored)
+    return [row for *_, row in first[:depth]]
+
+
+def _load_keys(
+    rows: Any, load: Callable[[Any], Iterable[Chunk]], keys: dict[int, SortKey]
+) -> dict[int, Chunk]:
+    """Add the keys of rows, of which more may tie than memory should hold; the last chunks."""
+    chunks: dict[int, Chunk] = {}
+    for start in range(0, len(rows), _SLICE):
+        some = rows[start : start + _SLICE]
+        chunks = dict(zip(some.tolist(), load(some), strict=True))
+        keys.update(sort_keys(chunks))
+    return chunks
 
 
 def sort_keys(chunks: Mapping[int, Chunk]) -> dict[int, SortKey]:

@@ -108,6 +108,8 @@ def test_lines_above_the_names_are_rows_of_their_own(read) -> None:
     [
         ([["name", "sex"], ["Ada", "m"], ["Ben", "h"]], 3, "name: Ben; sex: h"),
         ([["name", "a", "b"], ["Ada", "1", "2"], ["Bob"], ["Cid", "3"]], 4, "name: Cid; a: 3"),
+        ([["name", "by", "at"], ["Ada"], ["Ben", "ben@x", "h"]], 3, "name: Ben; by: ben@x; at: h"),
+        ([["id", "a", "b"], ["1"], ["2", "x", "y"]], 3, "id: 2; a: x; b: y"),
         ([["year", "n"], ["2019", "4"], ["2020", "5"]], 3, "year: 2020; n: 5"),
         ([["mill", "1999"], ["well", "2001"]], 2, "A: well; B: 2001"),
         ([["part", "size", "by"], ["ax", "3 kg", "Al"], ["pin", "1 g"]], 3, "part: pin; size: 1 g"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
@@ -189,6 +190,31 @@ def test_a_key_is_read_without_the_line_end_behind_it(monkeypatch, server):
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
     OpenAIEmbedder("m", base_url=f"{server.url}/v1").embed(["x"])
     assert server.requests[0][1] == f"Bearer {KEY}"
+
+
+def test_a_key_with_a_line_end_inside_is_refused_unseen():
+    """X1: no part of a key that no header can carry is in the error."""
+    with pytest.raises(ExternalError, match="api_key holds characters") as caught:
+        OpenAIEmbedder("m", base_url="http://127.0.0.1:9", api_key=f"{KEY}\r\nrest")
+    assert KEY not in str(caught.value)
+
+
+def test_a_refusal_that_breaks_off_is_an_outside_failure():
+    """X2: a server that answers 500 and then says no more is named with its status."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+        def refuse() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(b"HTTP/1.1 500 X\r\nContent-Length: 100\r\n\r\nabc")
+
+        thread = Thread(target=refuse)
+        thread.start()
+        with pytest.raises(ExternalError, match="answered 500"):
+            OpenAIEmbedder("m", base_url=url, api_key=KEY, timeout=5).embed(["a"])
+        thread.join()
 
 
 def test_names_and_surroundings_make_an_embedder(monkeypatch: pytest.MonkeyPatch, server):

@@ -102,6 +102,8 @@ class Records:
                 self._write_row(first, said)
                 names.update(_with_units(names, said))
                 rows, sheet.after = rows[1:], first + 1
+            if not _has_figures(rows, sheet.left):
+                sheet.after += 1  # a row with gaps, and no title, unless it is behind an empty row
         for row, said in rows:
             self._add_record(row, said)
 
@@ -157,9 +159,17 @@ def _with_units(names: _Cells, said: _Cells) -> Iterator[tuple[int, str]]:
             yield column, f"{names.get(column) or column_letters(column)} ({unit})"
 
 
+def _has_figures(rows: Sequence[tuple[int, _Cells]], left: int) -> bool:
+    """Whether most cells behind the first column are numbers, as in tables that have groups."""
+    values = [text for _, said in rows for column, text in said.items() if column > left]
+    return 2 * sum(_NUMBER.fullmatch(text) is not None for text in values) > len(values)
+
+
 def _is_title(said: _Cells, names: _Cells, left: int) -> bool:
     """Whether the first cell alone says something, in a table of three columns or more."""
     if len(said) != 1 or len({left, *names}) <= _PAIR:
         return False
     ((column, text),) = said.items()
-    return column <= left and len(text) <= _MAX_NAME_LENGTH and not is_total_row([text])
+    if column > left or len(text) > _MAX_NAME_LENGTH or _NUMBER.fullmatch(text):
+        return False
+    return not is_total_row([text])

@@ -195,9 +195,14 @@ def ollama_url() -> str:
 
 def read_key(variable: str) -> str:
     """The key that the environment holds; raises `ExternalError` for what no header can carry."""
-    key = os.environ.get(variable, "").strip()
+    return check_key(os.environ.get(variable, ""), variable)
+
+
+def check_key(key: str, name: str) -> str:
+    """The key without spaces around it; raises `ExternalError` for what no header can carry."""
+    key = key.strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise ExternalError(f"{variable} holds characters that a key cannot have; set it again")
+        raise ExternalError(f"{name} holds characters that a key cannot have; set it again")
     return key
 
 

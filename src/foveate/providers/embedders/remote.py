@@ -10,7 +10,13 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from foveate.core.errors import ExternalError
-from foveate.providers.chat.http_client import ProviderError, check_address, ollama_url, read_key
+from foveate.providers.chat.http_client import (
+    ProviderError,
+    check_address,
+    check_key,
+    ollama_url,
+    read_key,
+)
 from foveate.providers.json_request import post_json
 
 
@@ -101,7 +107,7 @@ class OpenAIEmbedder(_RemoteEmbedder):
     ) -> None:
         default = os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
         super().__init__(model, base_url or default, timeout)
-        self._key = read_key("OPENAI_API_KEY") if api_key is None else api_key
+        self._key = read_key("OPENAI_API_KEY") if api_key is None else check_key(api_key, "api_key")
 
     def _fetch_vectors(self, texts: list[str]) -> Any:
         answer = self._post("/embeddings", texts, self._key, encoding_format="float")

@@ -37,15 +37,22 @@ class PendingPostings:
     """Documents of a transaction whose terms are not in the tables yet."""
 
     entries: list[Entry] = field(default_factory=list)
+    _since: int = 0
+    """Places since they were counted: never less than have come since."""
 
     def add(self, document: int, terms: Mapping[int, Sequence[str]]) -> None:
         """Chunks of a document, behind all others; `terms`: chunk row id → its terms."""
         names, term, text, counts = group_terms(list(terms.values()))
         chunks = np.array(list(terms), dtype=np.int64)
-        self.entries.append((document, names, term, encode_places(chunks[text], counts)))
+        places = encode_places(chunks[text], counts)
+        self.entries.append((document, names, term, places))
+        self._since += len(places)
 
     def is_full(self) -> bool:
         """Whether it should be written before more is added."""
+        if self._since <= _MAX_PENDING_PLACES // 4:
+            return False
+        self._since = 0
         return sum(len(entry[-1]) for entry in self.entries) > _MAX_PENDING_PLACES
 
     def drop(self, document: int) -> None:
