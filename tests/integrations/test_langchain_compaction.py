@@ -169,6 +169,41 @@ def test_a_marker_is_one_source_in_the_whole_run():
     assert all("[\\9]" in one.page_content for shown in cited.values() for one in shown)
 
 
+def test_headers_alone_are_numbered_and_spans_move_with_them():
+    """C1, J3: the index of `xml`, no number in a text or a name, ten results in a row."""
+    calls = [
+        {"name": "search", "args": {"query": f"Lock {n}"}, "id": str(n), "type": "tool_call"}
+        for n in range(1, 11)
+    ]
+    for search in (lock_search(format="xml"), lock_search()):
+        messages = [search.invoke(call) for call in calls]
+        cited = cited_documents(messages)
+        assert list(cited) == [*range(1, 11)]
+        for document in (one for shown in cited.values() for one in shown):
+            first, last = document.metadata["foveate"]["span"]
+            assert document.page_content[first:last].startswith("The ")
+            assert "gate" in document.page_content[first:last]
+    for each in (lock_search(format="doc"), lock_search(format="grouped", options={})):
+        messages = [each.invoke(call) for call in calls[:2]]
+        assert number_citations(messages)[1].content == messages[1].content
+
+
+@pytest.mark.parametrize(
+    "artifact",
+    [
+        {"page_content": "x", "metadata": 5},
+        {"page_content": "x", "metadata": {"foveate": {}}},
+        {"page_content": "", "metadata": {"foveate": {"label": ""}}},
+        {"page_content": "[1]", "metadata": {"foveate": {"label": "[1]"}}},
+    ],
+)
+def test_artifacts_of_other_tools_are_left_alone(artifact):
+    """F6, X2: a tool that is not ours may give what it likes."""
+    message = ToolMessage("x", tool_call_id="a", artifact=[artifact])
+    assert number_citations([message]) == [message]
+    assert cited_documents([message]) == {}
+
+
 def test_results_that_cannot_be_numbered_stay_as_they_are():
     """C1, F6: no marker in the text, a text without its documents, documents of others."""
     asked = "Lock 1 2"
@@ -176,7 +211,7 @@ def test_results_that_cannot_be_numbered_stay_as_they_are():
     plain = lock_search().invoke(call)
     messages = [
         lock_search(format="minimal").invoke(call),
-        lock_search(format="xml").invoke(call),
+        lock_search(format="doc").invoke(call),
         plain.model_copy(update={"content": "Two locks were found."}),
         ToolMessage("[1] x", tool_call_id="b", artifact=[Document("[1] x")]),
         ToolMessage("[1] y", tool_call_id="c", artifact={"rows": 1}),

@@ -53,6 +53,10 @@ def test_parts_and_calls_are_counted_as_in_a_conversation(more):
         (OPENAI[:1], "give every call its result"),
         (OPENAI[1:], "a tool's result without a call right before it"),
         (ANTHROPIC[:1], "give every call its result"),
+        (
+            [ANTHROPIC[0], {**ANTHROPIC[1], "role": "assistant"}],
+            "has a tool_result, which only the user may have",
+        ),
         ([{"role": "user", "content": [{"type": "image_url"}]}], "image_url whose tokens cannot"),
         ([{"role": "user", "content": None}], "both strings"),
         ([{"role": "user"}], "both strings"),

@@ -62,7 +62,8 @@ def _states(said: AbstractSet[str], value: AbstractSet[str], news: AbstractSet[s
     numbers = {term for term in value if any(map(str.isdigit, term))}
     if shared and numbers <= said and len(shared) >= _ENOUGH * len(value):
         return True
-    return bool(news) and len(news & value) >= _ENOUGH * len(news)
+    figures = {term for term in news if any(map(str.isdigit, term))}
+    return bool(news) and figures <= value and len(news & value) >= _ENOUGH * len(news)
 
 
 def _normalised_terms(text: str) -> frozenset[str]:

@@ -116,7 +116,11 @@ def observe(
     if before is not None and tokenizer is not None:
         raise BadOption("give tokenizer with the first observation alone; before names it")
     start = before["start"] if before else tokenizer or DEFAULT_TOKENIZER
-    margin = _content_margin(known := load(start))
+    known = load(start)
+    if known.name == start:
+        margin = _content_margin(known)
+    else:  # a model's name: what it stands for is a margin of a file, perhaps, and stays unnamed
+        margin = ContentMargin(inner=known, factors=(1.0,) * len(CLASSES))
     if before and (seen := _observations_from_json(before["observations"])):
         margin = _fit(margin, seen)
     counter = observed(usage, messages, tokenizer=margin, tools=tools, system=system)

@@ -404,3 +404,50 @@ def test_the_step_kinds_are_all_spelled():
     for form in FORMS:
         for kind in ("user", "assistant", "image", "thinking", "compaction", "unknown"):
             assert spell([Step(kind, "x")], form)
+
+
+def test_what_a_gemini_part_holds_beside_is_counted():
+    """A1, A7: keys inside a call and a result that are sent, whatever they are."""
+    words = "pump " * 900
+    call = {"functionCall": {"name": "read", "args": {}, "note": words}}
+    result = {"functionResponse": {"name": "read", "response": {}, "parts": [{"text": words}]}}
+    for part in (call, result):
+        contents = [
+            {"role": "user", "parts": [{"text": "Read."}]},
+            {
+                "role": "model",
+                "parts": [part if part is call else {"functionCall": {"name": "read"}}],
+            },
+            {
+                "role": "user",
+                "parts": [{"functionResponse": {"name": "read"}} if part is call else part],
+            },
+        ]
+        with pytest.raises(BudgetTooSmall) as caught:
+            compact(contents, budget=600, form="gemini")
+        assert caught.value.needed > 900
+
+
+def test_one_block_in_place_of_a_list_is_shortened():
+    """A2: Anthropic content that is a mapping, as the reader takes it."""
+    used = {"type": "tool_use", "id": "a", "name": "read", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "The pump hums. " * 600}
+    messages = [
+        {"role": "user", "content": "Read."},
+        {"role": "assistant", "content": [used]},
+        {"role": "user", "content": result},
+    ]
+    made = compact(messages, budget=500, form="anthropic")
+    assert made.token_count <= 500
+    assert made.messages[-1]["content"][0]["tool_use_id"] == "a"
+
+
+def test_name_of_a_result_that_no_utf8_holds_names_its_message():
+    """X1: where it is read, whether or not anything leaves."""
+    call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    messages = [
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "name": "\ud800", "content": "x"},
+    ]
+    with pytest.raises(BadInput, match="message 2: field 'name'"):
+        compact(messages, budget=500)

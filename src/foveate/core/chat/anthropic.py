@@ -50,6 +50,8 @@ def _split(index: int, message: Json) -> Iterator[dict[str, Any]]:
     if not isinstance(content, Sequence) or not all(isinstance(b, Mapping) for b in content):
         raise refuse(index, "must have a content: a string, or a list of blocks")
     blocks = [_strip_breakpoints(block) for block in content]
+    if role != "user" and any(block.get("type") == "tool_result" for block in blocks):
+        raise refuse(index, "has a tool_result, which only the user may have")
     for own in (True, False):
         part = [block for block in blocks if (block.get("type") == "tool_result") == own]
         if part:

@@ -87,7 +87,7 @@ def _rewrite(message: Json, texts: Mapping[int, str]) -> dict[str, Any]:
         {**block, "content": text_with_content(block.get("content"), texts[slot])}
         if slot in texts
         else block
-        for slot, block in enumerate(message["content"])
+        for slot, block in enumerate(content_parts(message["content"]))
     ]
     return {**message, "content": blocks}
 

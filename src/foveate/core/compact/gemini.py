@@ -12,7 +12,7 @@ from foveate.core.compact.content import Content, Piece, build_entry, check_role
 from foveate.core.compact.entries import Entry, EntryRole, Json, MessageForm, Result, ToolCall
 from foveate.core.compact.images import media_tokens
 from foveate.core.errors import BadInput
-from foveate.core.json_text import compact_json, spaced_json, unknown_fields_json
+from foveate.core.json_text import compact_json, join_lines, spaced_json, unknown_fields_json
 
 _ROLES: dict[str, EntryRole] = {
     "user": "user",
@@ -43,7 +43,8 @@ def _read_part(part: Any, slot: int) -> Iterator[Piece]:
         body = _named(part[key], "call")
         given = spaced_json(body.get("args") or {})
         yield ToolCall(id=str(body.get("id") or body["name"]), name=body["name"], arguments=given)
-        yield Content(rest=(unknown_fields_json(part, key),))
+        inside = unknown_fields_json(body, "id", "name", "args")
+        yield Content(rest=(unknown_fields_json(part, key), inside))
     elif key := _which(part, _RESPONSE):
         body = _named(part[key], "response")
         yield Result(
@@ -51,10 +52,14 @@ def _read_part(part: Any, slot: int) -> Iterator[Piece]:
             text=compact_json(body.get("response") or {}),
             name=body["name"],
             slot=slot,
-            rest=unknown_fields_json(part, key),
+            rest=join_lines(
+                unknown_fields_json(part, key),
+                unknown_fields_json(body, "id", "name", "response"),
+            ),
         )
     elif key := _which(part, _DATA):
-        yield Content(extra=media_tokens(part[key]), kinds=(key,))
+        rest = (unknown_fields_json(part, key),)
+        yield Content(extra=media_tokens(part[key]), kinds=(key,), rest=rest)
     elif isinstance(text := part.get("text"), str):
         yield text_content(text)._replace(rest=(unknown_fields_json(part, "text"),))
     else:

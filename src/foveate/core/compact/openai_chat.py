@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from foveate.core.checks import check_string
 from foveate.core.compact.content import (
     Content,
     Piece,
@@ -64,11 +65,12 @@ def _read_result(
     call_id = message.get("tool_call_id", message.get("name"))
     if not isinstance(call_id, str):
         raise BadInput("is a tool's result and must have a tool_call_id")
+    check_string("name", name := str(message.get("name") or names.get(call_id, "")))
     yield Content(others=content.others)
     yield Result(
         call_id=call_id,
         text=content.text,
-        name=str(message.get("name") or names.get(call_id, "")),
+        name=name,
         extra=content.extra,
         kinds=content.kinds,
         rest=join_lines(rest, *content.rest),

@@ -7,13 +7,17 @@ them too, and calls that ran side by side number alike.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, ToolMessage
 
+_OURS = {"label", "marker", "chunk_ids", "span"}
 _FIELDS = ("id", "metadata", "page_content")
+_MARKED = re.compile(r"(?:\[(?:SOURCE )?|chunk )[0-9]+\]?")
+"""Labels that are made of the marker; others are a source's name, which stays as it is."""
 
 
 def number_citations(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
@@ -58,11 +62,23 @@ def _numbered(messages: Iterable[BaseMessage]) -> Iterator[tuple[int, str, list[
 
 def _read_block(value: Any) -> Document | None:
     """A block of ours whose text shows its marker; a checkpoint gives it back as a mapping."""
-    if isinstance(value, Mapping) and isinstance(value.get("page_content"), str):
-        value = Document(**{key: value[key] for key in _FIELDS if key in value})
+    if isinstance(value, Mapping):
+        texts = isinstance(value.get("page_content"), str)
+        if not texts or not isinstance(value.get("metadata"), Mapping):
+            return None
+        value = Document(**{key: value[key] for key in _FIELDS if value.get(key) is not None})
     block = value.metadata.get("foveate") if isinstance(value, Document) else None
-    known = isinstance(block, dict) and block["label"] in value.page_content
-    return value if known else None
+    if not isinstance(block, dict) or not block.keys() >= _OURS:
+        return None
+    if not _MARKED.fullmatch(str(block["label"])):
+        return None
+    return value if _shown(block) in value.page_content[: block["span"][0]] else None
+
+
+def _shown(block: Mapping[str, Any]) -> str:
+    """The label as the header of the block spells it."""
+    label: str = block["label"]
+    return f'index="{block["marker"]}"' if label.startswith("chunk ") else label
 
 
 def _split(content: str, documents: list[Document]) -> list[str]:
@@ -80,13 +96,14 @@ def _renumber(document: Document, markers: dict[tuple[str, ...], int]) -> Docume
     block = document.metadata["foveate"]
     marker = markers.setdefault(tuple(block["chunk_ids"]), len(markers) + 1)
     label = block["label"].replace(str(block["marker"]), str(marker))
+    here, text = block["span"][0], document.page_content
+    new = {**block, "marker": marker, "label": label}
+    header = text[:here].replace(_shown(block), _shown(new), 1)
+    moved = len(header) - here
+    new["span"] = [at + moved for at in block["span"]]
     return document.model_copy(
         update={
-            # in the text of a block, what looks like a marker has a backslash
-            "page_content": document.page_content.replace(block["label"], label, 1),
-            "metadata": {
-                **document.metadata,
-                "foveate": {**block, "marker": marker, "label": label},
-            },
+            "page_content": header + text[here:],
+            "metadata": {**document.metadata, "foveate": new},
         }
     )
