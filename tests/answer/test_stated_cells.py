@@ -32,7 +32,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> foveate.Context:
         ("It needs oil in spring [1].", ["D2"]),
         ("There is a valve V-17 [1].", ["A2"]),
         ("The pipe is of steel, as the plan says [2].", ["B3"]),
-        ("It is 9 of the plan [2].", []),
+        ("There is a pipe P-8 [2].", []),
         ("Elephants live in herds of twenty [1].", []),
         ("The valve is old and leaks water since the flood of last autumn [1].", []),
     ],
