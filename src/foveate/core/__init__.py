@@ -24,6 +24,8 @@ Read `types.py` (with `request.py`), `assemble.py`, `stages/floor.py` with `bala
 | rows whose column names stand in an earlier chunk | `stages/pack/table_heads.py` |
 | short headers | `formats/numbered.py` |
 | tokens of images | `image_tokens.py` |
+| message lists of OpenAI | `compact/openai_chat.py`, `compact/openai_responses.py` |
+| message lists of Anthropic and Gemini | `compact/anthropic_messages.py`, `compact/gemini.py` |
 | a session as JSON | `chat/session_json.py` |
 | the ledger of a message list, its values | `compact/ledger.py`, `compact/values.py` |
 """
