@@ -72,10 +72,10 @@ def _read_block(value: Any) -> Document | None:
         return None
     if not _MARKED.fullmatch(str(block["label"])):
         return None
-    return value if _shown(block) in value.page_content[: block["span"][0]] else None
+    return value if _label_in_header(block) in value.page_content[: block["span"][0]] else None
 
 
-def _shown(block: Mapping[str, Any]) -> str:
+def _label_in_header(block: Mapping[str, Any]) -> str:
     """The label as the header of the block spells it."""
     label: str = block["label"]
     return f'index="{block["marker"]}"' if label.startswith("chunk ") else label
@@ -98,7 +98,7 @@ def _renumber(document: Document, markers: dict[tuple[str, ...], int]) -> Docume
     label = block["label"].replace(str(block["marker"]), str(marker))
     here, text = block["span"][0], document.page_content
     new = {**block, "marker": marker, "label": label}
-    header = text[:here].replace(_shown(block), _shown(new), 1)
+    header = text[:here].replace(_label_in_header(block), _label_in_header(new), 1)
     moved = len(header) - here
     new["span"] = [at + moved for at in block["span"]]
     return document.model_copy(
