@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 from threading import Event, Thread
 
 import pytest
@@ -90,3 +92,34 @@ def test_a_failure_is_raised_where_it_is_taken() -> None:
     over.fail(ValueError("broken"))
     with pytest.raises(ValueError, match="broken"):
         list(next(over.iter_results()))
+
+
+def test_ctrl_c_at_any_moment_leaves_nobody_waiting():
+    """T5: the reader may be interrupted while it holds the lock, which it then gives back."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def work(over: OrderedTransfer) -> None:
+        with contextlib.suppress(TransferStopped):
+            while (number := over.next_number()) is not None:
+                over.put(number, b"a piece")
+                over.finish(number)
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for round_ in range(600):
+            over = OrderedTransfer(100_000, ahead=8, most=100)
+            threads = [Thread(target=work, args=(over,), daemon=True) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.000005 * round_)
+                for pieces in over.iter_results():
+                    list(pieces)
+            over.stop()
+            for thread in threads:
+                thread.join(10)
+            assert not any(thread.is_alive() for thread in threads)
+    finally:
+        signal.signal(signal.SIGALRM, before)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from typing import IO, cast
 
 from foveate.ingest.document_task import PartsByTask, PreparedPart, Preparer, Refusal, Task
@@ -43,7 +43,12 @@ class OrderedTransfer:
     """
 
     def __init__(self, tasks: int, *, ahead: int, most: int) -> None:
-        self._changed = Condition()
+        # Ctrl-C may interrupt the reader anywhere in Python code. So it takes the lock in one
+        # instruction, and waits outside of it, until `_arrived` is released. A condition could stay
+        # locked, or be released without being held.
+        self._lock = Lock()
+        self._changed = Condition(self._lock)
+        self._arrived = Lock()
         self._tasks, self._ahead, self._most = tasks, ahead, most
         self._next = self._current = self._waiting_bytes = 0
         self._pieces: dict[int, deque[bytes]] = {}
@@ -53,7 +58,7 @@ class OrderedTransfer:
 
     def next_number(self) -> int | None:
         """The next number to work on, once it is near enough; None if there is none."""
-        with self._changed:
+        with self._lock:
             while not self._stopped and self._current + self._ahead <= self._next < self._tasks:
                 self._changed.wait()
             if self._stopped or self._next == self._tasks:
@@ -63,37 +68,37 @@ class OrderedTransfer:
 
     def put(self, number: int, data: bytes) -> None:
         """Something for this number; waits for room. Raises `TransferStopped`."""
-        with self._changed:
+        with self._lock:
             while not self._stopped and not self._has_room(number, len(data)):
                 self._changed.wait()
             if self._stopped:
                 raise TransferStopped
             self._pieces.setdefault(number, deque()).append(data)
             self._waiting_bytes += len(data)
-            self._changed.notify_all()
+            self._tell_reader()
 
     def finish(self, number: int) -> None:
         """Nothing more comes for this number."""
-        with self._changed:
+        with self._lock:
             self._finished.add(number)
-            self._changed.notify_all()
+            self._tell_reader()
 
     def fail(self, failure: BaseException) -> None:
         """Raise this error at the reader."""
-        with self._changed:
+        with self._lock:
             self._failure = self._failure or failure
-            self._changed.notify_all()
+            self._tell_reader()
 
     def stop(self) -> None:
         """End the transfer and all waiting."""
-        with self._changed:
+        with self._lock:
             self._stopped = True
             self._changed.notify_all()
 
     @property
     def is_stopped(self) -> bool:
         """Whether `stop` was called."""
-        with self._changed:
+        with self._lock:
             return self._stopped
 
     def iter_results(self) -> Iterator[Iterator[bytes]]:
@@ -102,23 +107,30 @@ class OrderedTransfer:
             yield self._iter_pieces(number)
 
     def _iter_pieces(self, number: int) -> Iterator[bytes]:
-        with self._changed:
+        with self._lock:
             self._current = number
             self._changed.notify_all()
         while True:
-            with self._changed:
-                while not self._is_ready(number):
-                    self._changed.wait()
-                if self._failure is not None:
-                    raise self._failure
-                if not self._pieces.get(number):
-                    self._pieces.pop(number, None)
-                    self._finished.discard(number)
-                    return
-                data = self._pieces[number].popleft()
-                self._waiting_bytes -= len(data)
-                self._changed.notify_all()
-            yield data
+            with self._lock:
+                is_ready = self._is_ready(number)
+                if is_ready:
+                    if self._failure is not None:
+                        raise self._failure
+                    if not self._pieces.get(number):
+                        self._pieces.pop(number, None)
+                        self._finished.discard(number)
+                        return
+                    data = self._pieces[number].popleft()
+                    self._waiting_bytes -= len(data)
+                    self._changed.notify_all()
+            if is_ready:
+                yield data
+            else:
+                self._arrived.acquire()
+
+    def _tell_reader(self) -> None:
+        if self._arrived.locked():
+            self._arrived.release()
 
     def _is_ready(self, number: int) -> bool:
         return bool(self._failure or self._pieces.get(number) or number in self._finished)
