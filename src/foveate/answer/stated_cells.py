@@ -20,16 +20,16 @@ def stated_cells(claim: str, passage: Span, context: Context) -> tuple[str, ...]
 
     Those that the question names already (`valve V-17`) count if the claim states no other.
     """
-    said, asked = _normalised_terms(claim), _normalised_terms(context.query)
-    news: list[str] = []
+    stated, asked = _normalised_terms(claim), _normalised_terms(context.query)
+    new: list[str] = []
     known: list[str] = []
     for block in context.blocks:
         if block.span[0] <= passage[0] and passage[1] <= block.span[1]:
             for address, text in _cells_within(passage, block, context):
                 value = _normalised_terms(text.partition(": ")[2] or text)
-                if _states(said, value, said - asked):
-                    (known if value <= asked else news).append(address)
-    return tuple(news or known)
+                if _states(stated, value, stated - asked):
+                    (known if value <= asked else new).append(address)
+    return tuple(new or known)
 
 
 def _cells_within(passage: Span, block: Block, context: Context) -> Iterator[tuple[str, str]]:
@@ -56,14 +56,14 @@ def _cells_within(passage: Span, block: Block, context: Context) -> Iterator[tup
                 yield cell.address, block.text[low:high]
 
 
-def _states(said: AbstractSet[str], value: AbstractSet[str], news: AbstractSet[str]) -> bool:
+def _states(stated: AbstractSet[str], value: AbstractSet[str], new: AbstractSet[str]) -> bool:
     """Whether the claim states the value: its numbers and half of it, or it holds what is new."""
-    shared = said & value
+    shared = stated & value
     numbers = {term for term in value if any(map(str.isdigit, term))}
-    if shared and numbers <= said and len(shared) >= _ENOUGH * len(value):
+    if shared and numbers <= stated and len(shared) >= _ENOUGH * len(value):
         return True
-    figures = {term for term in news if any(map(str.isdigit, term))}
-    return bool(news) and figures <= value and len(news & value) >= _ENOUGH * len(news)
+    figures = {term for term in new if any(map(str.isdigit, term))}
+    return bool(new) and figures <= value and len(new & value) >= _ENOUGH * len(new)
 
 
 def _normalised_terms(text: str) -> frozenset[str]:

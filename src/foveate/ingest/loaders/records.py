@@ -26,7 +26,7 @@ _BETWEEN = "; "
 _PAIR = 2
 
 _Cells = Mapping[int, str]
-"""What the cells of a row say, by column."""
+"""The cells of a row that are not empty, by column."""
 
 
 @dataclass(slots=True)
@@ -66,17 +66,17 @@ class Records:
         self.limits.check_bound("rows", self._rows, "rows")
         if len(cells) > MAX_COLUMNS:
             raise BadInput(f"row {row} has {len(cells)} cells, more than {MAX_COLUMNS}")
-        said: dict[int, str] = {}
+        filled: dict[int, str] = {}
         for column, cell in cells.items():
             self.limits.check_bound("cell_chars", len(cell), f"characters in a cell of row {row}")
             if text := " ".join(cell.split()):
-                said[column] = text
-        if not said:
+                filled[column] = text
+        if not filled:
             return
         if self._sheet.names is not None:
-            self._add_record(row, said)
+            self._add_record(row, filled)
             return
-        self._sheet.waiting.append((row, said))
+        self._sheet.waiting.append((row, filled))
         if len(self._sheet.waiting) == LOOKED_AT:
             self._begin_records()
 
@@ -90,40 +90,42 @@ class Records:
         sheet, rows = self._sheet, self._sheet.waiting
         sheet.waiting, sheet.names = [], {}
         above = _rows_above_names(rows)
-        for row, said in rows[:above]:
-            self._write_row(row, said)
+        for row, filled in rows[:above]:
+            self._write_row(row, filled)
         rows = rows[above:]
         if len(rows) > 1 and _is_header(rows[0][1], rows[1][1]):
-            names, (first, said) = dict(rows[0][1]), rows[1]
+            names, (first, filled) = dict(rows[0][1]), rows[1]
             rows = rows[1:]
-            sheet.names, sheet.left, sheet.after = names, min(*names, *said), first
-            columns = sorted({*names, *said})
+            sheet.names, sheet.left, sheet.after = names, min(*names, *filled), first
+            columns = sorted({*names, *filled})
             if is_unit_row(*([cells.get(c, "") for c in columns] for _, cells in rows)):
-                self._write_row(first, said)
-                names.update(_with_units(names, said))
+                self._write_row(first, filled)
+                names.update(_with_units(names, filled))
                 rows, sheet.after = rows[1:], first + 1
             if not _has_figures(rows, sheet.left):
                 sheet.after += 1  # a row with gaps, and no title, unless it is behind an empty row
-        for row, said in rows:
-            self._add_record(row, said)
+        for row, filled in rows:
+            self._add_record(row, filled)
 
-    def _add_record(self, row: int, said: _Cells) -> None:
+    def _add_record(self, row: int, filled: _Cells) -> None:
         """A row below the names: the title of a group, the total of one, or one of its rows."""
         sheet = self._sheet
-        if _is_title(said, sheet.names or {}, sheet.left) and (sheet.grouped or row >= sheet.after):
+        if _is_title(filled, sheet.names or {}, sheet.left) and (
+            sheet.grouped or row >= sheet.after
+        ):
             sheet.title = None
-            self._write_row(row, said)
-            ((column, text),) = said.items()
+            self._write_row(row, filled)
+            ((column, text),) = filled.items()
             sheet.title, sheet.grouped = (row, column, text), True
             return
-        self._write_row(row, said)
+        self._write_row(row, filled)
         sheet.after = row + _PAIR  # behind an empty row
-        if is_total_row([said[min(said)]]):
+        if is_total_row([filled[min(filled)]]):
             sheet.title, sheet.after = None, row + 1
 
-    def _write_row(self, row: int, said: _Cells) -> None:
+    def _write_row(self, row: int, filled: _Cells) -> None:
         names, title = self._sheet.names or {}, self._sheet.title
-        pairs = [(i, f"{names.get(i) or column_letters(i)}: {cell}") for i, cell in said.items()]
+        pairs = [(i, f"{names.get(i) or column_letters(i)}: {cell}") for i, cell in filled.items()]
         if title is not None:
             pairs.insert(0, title[1:])
         start = self.blocks.add_paragraph(_BETWEEN.join(pair for _, pair in pairs))
@@ -135,7 +137,7 @@ class Records:
 
 def _rows_above_names(rows: Sequence[tuple[int, _Cells]]) -> int:
     """How many rows of one cell are above a wider table: its title, who made it, and when."""
-    wide = (n for n, (_, said) in enumerate(rows) if len(said) > 1)
+    wide = (n for n, (_, filled) in enumerate(rows) if len(filled) > 1)
     first = next(wide, 0)
     return first if first and len(rows[first][1]) > _PAIR else 0
 
@@ -152,8 +154,8 @@ def _is_header(names: _Cells, following: _Cells) -> bool:
     return years and not any(_YEAR.fullmatch(following.get(column, "")) for column in numbers)
 
 
-def _with_units(names: _Cells, said: _Cells) -> Iterator[tuple[int, str]]:
-    for column, text in said.items():
+def _with_units(names: _Cells, filled: _Cells) -> Iterator[tuple[int, str]]:
+    for column, text in filled.items():
         if is_unit(text):
             unit = text.strip("()[] *")
             yield column, f"{names.get(column) or column_letters(column)} ({unit})"
@@ -161,15 +163,15 @@ def _with_units(names: _Cells, said: _Cells) -> Iterator[tuple[int, str]]:
 
 def _has_figures(rows: Sequence[tuple[int, _Cells]], left: int) -> bool:
     """Whether most cells behind the first column are numbers, as in tables that have groups."""
-    values = [text for _, said in rows for column, text in said.items() if column > left]
+    values = [text for _, filled in rows for column, text in filled.items() if column > left]
     return 2 * sum(_NUMBER.fullmatch(text) is not None for text in values) > len(values)
 
 
-def _is_title(said: _Cells, names: _Cells, left: int) -> bool:
+def _is_title(filled: _Cells, names: _Cells, left: int) -> bool:
     """Whether the first cell alone says something, in a table of three columns or more."""
-    if len(said) != 1 or len({left, *names}) <= _PAIR:
+    if len(filled) != 1 or len({left, *names}) <= _PAIR:
         return False
-    ((column, text),) = said.items()
+    ((column, text),) = filled.items()
     if column > left or len(text) > _MAX_NAME_LENGTH or _NUMBER.fullmatch(text):
         return False
     return not is_total_row([text])
