@@ -210,7 +210,7 @@ def test_a_half_new_text_is_not_said_already() -> None:
 
 
 def test_a_budget_that_holds_nearly_the_pool_shows_more_of_what_is_unlikely() -> None:
-    """J2: unlikely sentences fill up to 2,000 tokens, and more only if most of them fit anyway."""
+    """J2: unlikely sentences fill up to 1,500 tokens, and more only if most of them fit anyway."""
 
     def used(texts: int) -> int:
         pool = []
@@ -223,7 +223,24 @@ def test_a_budget_that_holds_nearly_the_pool_shows_more_of_what_is_unlikely() ->
         return sum(len(text.split()) for text in texts_shown(step))
 
     assert used(45) > 2_500
-    assert 1_500 < used(400) <= 2_000
+    assert 1_200 < used(400) <= 1_500
+
+
+def test_a_likely_sentence_that_says_little_new_comes_before_an_unlikely_one() -> None:
+    """J2: also where the budget is small; what only fills comes last."""
+    shared = " ".join(f"shared{k}" for k in range(20))
+    texts = [
+        (f"{shared} " + " ".join(f"first{k}" for k in range(20)), 1.0),
+        (f"{shared} " + " ".join(f"second{k}" for k in range(20)), 0.9),
+        (" ".join(f"other{k}" for k in range(40)), exp(-15)),
+    ]
+    pool = []
+    for n, (text, worth) in enumerate(texts):
+        one = Sentences(spans=((0, len(text)),), leans=(0,), worths=(worth,), noise=exp(-24))
+        pool.append(replace(candidate(text, id=f"c{n}", score=1 - n / 500), sentences=one))
+    step = Pack(policy="value", fill="relevance")(tuple(pool), request(budget=120))
+
+    assert [c.id for c in step.candidates] == ["c0", "c1"]
 
 
 def _table(number: int, rows: range, *, sequence: int, names: str = "") -> Candidate:

@@ -35,7 +35,7 @@ LEAST = 20  # pieces that are tried one by one where nothing fits by the estimat
 NOTHING = Cost(0, 0)
 MODEST = (400, 1_600)  # tokens, characters; with less than that, noise is no burden
 UNLIKELY = 1_200_000.0  # times the worth of noise, 14 in log-odds; what is worth less is unlikely
-SOME = (2_000, 8_000)  # tokens, characters; up to that size, unlikely pieces are shown
+SOME = (1_500, 6_000)  # tokens, characters; up to that size, unlikely pieces are shown
 BESIDE_LIKELY = 1.3  # times what likely pieces took; unlikely pieces are shown up to that, too
 SLACK = 3  # tokens or characters that are not worth another round
 
@@ -49,10 +49,11 @@ def pack_evidence(
 ) -> Choices:
     """Fill the budget with sentences; each candidate is shown as those of it that were chosen.
 
-    `fill`: `relevance` stops before noise once `MODEST` tokens are used, and before sentences that
-    are unlikely beside the best once `SOME` are, or `BESIDE_LIKELY` times what the likely ones
-    took. If the budget holds nearly the whole pool, more of the unlikely sentences are shown.
-    Where noise would be shown, a block that no sentence of it earned may open, and whole.
+    `fill`: `relevance` stops before noise once `MODEST` tokens are used. Sentences that are
+    unlikely beside the best come after all others, until `SOME` tokens are used, or
+    `BESIDE_LIKELY` times what the likely ones took. If the budget holds nearly the whole pool,
+    more of the unlikely sentences are shown. Where noise would be shown, a block that no sentence
+    of it earned may open, and whole.
     """
     basket = build_selection(candidates, scale)
     counted: dict[int, Choice] = {}
@@ -61,8 +62,7 @@ def pack_evidence(
     waiting, noise, unlikely = _all(basket), list[Entry](), list[Entry]()
     if fill == "relevance":
         noise, likely = _divide(waiting, basket, basket.noise)
-        few = 0.0 if room <= SOME[basket.unit] else basket.noise * UNLIKELY
-        unlikely, waiting = _divide(likely, basket, few)
+        unlikely, waiting = _divide(likely, basket, basket.noise * UNLIKELY)
     waiting = _spend(basket, waiting, room, counted, scale)
     if unlikely:
         held = int(room * min(room / max(sum(basket.costs), 1), 1.0) ** 2)
