@@ -53,6 +53,20 @@ def test_a_request_is_billed_by_zone_tool_and_message(run):
     assert repeat["tokens"] * 2 == record["by_zone"]["results"]
 
 
+def test_a_system_prompt_beside_the_messages_is_billed(run):
+    """A8: as Anthropic's and Gemini's requests and OpenAI's Responses have it."""
+    said = [{"role": "user", "content": "When does it open?"}]
+    for key, value in (
+        ("system", "You keep pumps."),
+        ("system", [{"type": "text", "text": "You keep pumps."}]),
+        ("instructions", "You keep pumps."),
+    ):
+        Path("r.json").write_text(json.dumps({"messages": said, key: value}), encoding="utf-8")
+        record = run("bill", "r.json", "--json").json
+        assert record["by_zone"]["system"] >= 4
+        assert record["total"] == sum(record["by_zone"].values())
+
+
 def test_what_broke_the_prefix_is_named(run):
     """A6: an extension breaks nothing; a changed, a new and a missing message are told apart."""
     changed = [{**MESSAGES[0], "content": "You keep boats."}, *MESSAGES[1:]]

@@ -44,11 +44,12 @@ def bill(
     from foveate.cli.failures import name_file_in_errors
     from foveate.pipeline import bill as bills
 
-    messages, tools, _ = read_request(file)
+    messages, tools, system = read_request(file)
     with name_file_in_errors(file):
         found = bills.bill(
             messages,
             tools=tools,
+            system=system,
             before=read_request(before)[0] if before is not None else None,
             tokenizer=tokenizer,
         )

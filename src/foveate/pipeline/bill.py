@@ -43,7 +43,10 @@ class PrefixBreak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """Tokens of contents, arguments and tools; `by_message` has one figure a message, in order."""
+    """Tokens of contents, arguments, tools and the system prompt beside the messages.
+
+    `by_message` has one figure a message, in order.
+    """
 
     total: int
     by_zone: Mapping[str, int]
@@ -57,13 +60,15 @@ def bill(
     messages: Iterable[Mapping[str, Any]],
     *,
     tools: Sequence[Mapping[str, Any]] = (),
+    system: str = "",
     before: Iterable[Mapping[str, Any]] | None = None,
     tokenizer: str | Tokenizer = DEFAULT_TOKENIZER,
     form: str | None = None,
 ) -> Bill:
     """The bill of a request; `before` is the request before it, whose prefix may be cached.
 
-    Takes the same lists as `foveate.compact`, and raises as it does.
+    `system`: the system prompt where it stands beside the messages. Takes the same lists as
+    `foveate.compact`, and raises as it does. Only messages are compared with those of `before`.
 
     >>> said = [{"role": "user", "content": "Is boat_77 free?"}]
     >>> bill(said).by_zone["user"], bill(said).total
@@ -75,6 +80,7 @@ def bill(
     measured = MeasuredList(entries=entries, count=token_counter(counter))
     zones = dict.fromkeys(ZONES, 0)
     zones["tools"] = sum(measured.count(compact_json(tool)) for tool in tools)
+    zones["system"] = measured.count(system)
     by_tool: dict[str, int] = {}
     for entry in measured.entries:
         for zone, tool, tokens in _items(measured, entry):
