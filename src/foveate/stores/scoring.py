@@ -6,7 +6,9 @@ negative); k1 = 1.2, b = 0.75.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, count
 from math import log
 from typing import Any, TypeAlias
 
@@ -48,8 +50,8 @@ def group_terms(texts: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any, An
     >>> terms, *(column.tolist() for column in places)
     (['a', 'b'], [0, 1, 1], [0, 0, 1], [1, 2, 1])
     """
-    numbers: dict[str, int] = {}
-    flat = [numbers.setdefault(term, len(numbers)) for text in texts for term in text]
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    flat = list(map(numbers.__getitem__, chain.from_iterable(texts)))
     terms = sorted(numbers)
     rank = np.empty(len(terms), dtype=np.int64)
     rank[np.array([numbers[term] for term in terms], dtype=np.int64)] = np.arange(len(terms))

@@ -26,8 +26,10 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _WORD = re.compile(rf"[{_UNSPACED}]+|(?:[^\W_{_UNSPACED}]|[{_SIGNS}])+")
-_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+_UNSPACED_SIGN = re.compile(f"[{_UNSPACED}]")
 _OPTIONAL = re.compile(f"[{_MARKS}]+")
+_NO_TERM = re.compile(rf"[^\x00-\x7f\w{_SIGNS}{_UNSPACED}]+")
+"""Dashes, quotation marks and the like: most texts have no other signs beyond ASCII."""
 _ASCII = bytes(ord(chr(c).lower()) if c < 0x80 and chr(c).isalnum() else 0x20 for c in range(0x100))
 """What `_WORD` and `fold` do to ASCII, as a table of bytes, which is faster."""
 _LONGEST = 64
@@ -41,9 +43,10 @@ def document_terms(text: str) -> list[str]:
     >>> document_terms("The cafés of Zürich, 猫が")
     ['the', 'cafe', 'of', 'zurich', '猫', 'が', '猫が']
     """
-    if text.isascii():
-        return list(map(stem, _split_words(text)))
-    return [term for word in _split_words(text) for term in _word_terms(word)]
+    words = _split_words(text)
+    if text.isascii() or not _UNSPACED_SIGN.search("".join(words)):
+        return [stem(word) if word[-1] == "s" else word for word in words]
+    return [term for word in words for term in _word_terms(word)]
 
 
 def query_terms(text: str) -> list[str]:
@@ -57,7 +60,7 @@ def query_terms(text: str) -> list[str]:
     telling = [word for word in words if word not in stop] or words
     terms: set[str] = set()
     for word in telling:
-        if not _UNSPACED_START.match(word):
+        if not _UNSPACED_SIGN.match(word):
             terms.add(stem(word))
         elif len(word) == 1:
             terms.add(word)
@@ -96,15 +99,18 @@ def fold(text: str) -> str:
 
 
 def _split_words(text: str) -> list[str]:
-    if text.isascii():
-        found = text.encode().translate(_ASCII).decode().split()
+    folded = fold(text)
+    if not folded.isascii():
+        folded = _NO_TERM.sub(" ", folded)
+    if folded.isascii():
+        found = folded.encode().translate(_ASCII).decode().split()
     else:
-        found = _WORD.findall(fold(text))
+        found = _WORD.findall(folded)
     return [word[:_LONGEST] for word in found]
 
 
 def _word_terms(word: str) -> tuple[str, ...]:
-    if not _UNSPACED_START.match(word):
+    if not _UNSPACED_SIGN.match(word):
         return (stem(word),)
     return (*word, *(word[i : i + 2] for i in range(len(word) - 1)))
 

@@ -89,7 +89,7 @@ class WordLlamaEmbedder:
         self._name = f"wordllama/{_MODEL}-{_DIMENSIONS}@{version}"
         added = self._tokenizer.get_added_tokens_decoder().values()
         self._specials = (_SPACE_MARK, *(token.content for token in added))
-        self._word_ids = lru_cache(maxsize=_WORDS)(self._encode)
+        self._word_ids = lru_cache(maxsize=_WORDS)(self._spaced)
 
     def __repr__(self) -> str:
         return "WordLlamaEmbedder()"
@@ -122,11 +122,14 @@ class WordLlamaEmbedder:
         if text.endswith(" ") or any(special in text for special in self._specials):
             return self._encode(text)
         ids: list[int] = []
+        short, long = self._word_ids, self._spaced
         for word in _SPACED.findall(f" {text}"):
-            # the tokenizer puts a space in front of a text: that of the word is left out
-            encode = self._word_ids if len(word) <= _LONGEST_WORD else self._encode
-            ids += encode(word[1:])
+            ids += short(word) if len(word) <= _LONGEST_WORD else long(word)
         return ids
+
+    def _spaced(self, word: str) -> list[int]:
+        """The tokens of a word with its space, which the tokenizer puts in front of any text."""
+        return self._encode(word[1:])
 
     def _encode(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
