@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,6 +79,13 @@ def chunks_of(store: foveate.DocumentStore, document: str) -> dict[str, str]:
     return {chunk.id: chunk.text for chunk in store.store.neighbours(places, 3)}
 
 
+def joined(text: str, following: str) -> str:
+    """Both texts; what one ends with and the other begins with stands there once."""
+    ends = range(min(len(text), len(following)), 0, -1)
+    shared = next((n for n in ends if text.endswith(following[:n])), 0)
+    return f"{text}{following[shared:]}" if shared else f"{text}\n{following}"
+
+
 def written(made: RecordText) -> str:
     """The record as it stands in the index: rows of CSV and HTML are written out by their names."""
     record = made.records[made.target]
@@ -108,7 +116,7 @@ def test_record_of_a_file_is_found_by_its_identifier(
         assert "\n".join(own).count(f"| {' | '.join(COLUMNS)} |") == 1
     for block in context.blocks:
         chunks = chunks_of(indexed.store, block.document_id)
-        held = "\n".join(chunks[name] for name in block.chunk_ids)
+        held = reduce(joined, (chunks[name] for name in block.chunk_ids))
         for piece in MARK.split(block.text.removeprefix("… ").removesuffix(" …")):
             assert piece.strip() in held
 
