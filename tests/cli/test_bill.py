@@ -67,6 +67,26 @@ def test_a_system_prompt_beside_the_messages_is_billed(run):
         assert record["total"] == sum(record["by_zone"].values())
 
 
+def test_what_stands_before_the_messages_breaks_the_prefix_of_all(run):
+    """A6: tools and a system prompt beside the messages are sent, and cached, before them."""
+    request = {"system": "You keep pumps.", "tools": TOOLS, "messages": MESSAGES[1:]}
+    later = {**request, "messages": [*MESSAGES[1:], {"role": "user", "content": "And now?"}]}
+    for number, one in enumerate(
+        (request, later, {**later, "tools": []}, {**later, "system": "You keep boats."})
+    ):
+        Path(f"r{number}.json").write_text(json.dumps(one), encoding="utf-8")
+
+    def prefix(file):
+        return run("bill", file, "--before", "r0.json", "--json").json["prefix"]
+
+    assert prefix("r1.json") is None
+    assert prefix("r2.json")["why"] == "changed: tools"
+    broken = prefix("r3.json")
+    assert (broken["message"], broken["reused"]) == (0, 0)
+    out = run("bill", "r3.json", "--before", "r0.json").out
+    assert "prefix broken before the messages: changed: the system prompt" in out
+
+
 def test_what_broke_the_prefix_is_named(run):
     """A6: an extension breaks nothing; a changed, a new and a missing message are told apart."""
     changed = [{**MESSAGES[0], "content": "You keep boats."}, *MESSAGES[1:]]
@@ -84,6 +104,8 @@ def test_what_broke_the_prefix_is_named(run):
         else:
             assert why in found.prefix.why
             assert found.prefix.reused + found.prefix.resent == found.total
+    tooled = bill(changed, tools=TOOLS, before=MESSAGES)
+    assert tooled.prefix.reused == tooled.by_zone["tools"]
     Path("a.json").write_text(json.dumps(MESSAGES), encoding="utf-8")
     Path("b.json").write_text(json.dumps(changed), encoding="utf-8")
     out = run("bill", "b.json", "--before", "a.json").out

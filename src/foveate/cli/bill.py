@@ -45,12 +45,15 @@ def bill(
     from foveate.pipeline import bill as bills
 
     messages, tools, system = read_request(file)
+    earlier = read_request(before) if before is not None else (None, None, None)
     with name_file_in_errors(file):
         found = bills.bill(
             messages,
             tools=tools,
             system=system,
-            before=read_request(before)[0] if before is not None else None,
+            before=earlier[0],
+            tools_before=earlier[1],
+            system_before=earlier[2],
             tokenizer=tokenizer,
         )
     output.write_result(asdict(found), _lines(found), as_json=as_json)
@@ -74,7 +77,8 @@ def _lines(found: Bill) -> Iterator[str]:
             yield f"  {repeat.tokens:>9,}  messages {places}: {repeat.begins}"
     if found.prefix is not None:
         broken = found.prefix
-        yield f"prefix broken at message {broken.message}: {broken.why}"
+        place = f"at message {broken.message}" if broken.message else "before the messages"
+        yield f"prefix broken {place}: {broken.why}"
         yield f"  {broken.reused:,} tokens are cached, {broken.resent:,} are sent again"
 
 

@@ -32,7 +32,8 @@ class Repeat:
 class PrefixBreak:
     """Where a request stops being the one before: the first message that differs (from 1).
 
-    `reused`: tokens before it, which a prefix cache has. `resent`: tokens from there on.
+    0 where tools, or the system prompt beside the messages, differ, which stand before all of
+    them. `reused`: tokens before that place, which a prefix cache has. `resent`: those from there.
     """
 
     message: int
@@ -62,13 +63,16 @@ def bill(
     tools: Sequence[Mapping[str, Any]] = (),
     system: str = "",
     before: Iterable[Mapping[str, Any]] | None = None,
+    tools_before: Sequence[Mapping[str, Any]] | None = None,
+    system_before: str | None = None,
     tokenizer: str | Tokenizer = DEFAULT_TOKENIZER,
     form: str | None = None,
 ) -> Bill:
     """The bill of a request; `before` is the request before it, whose prefix may be cached.
 
-    `system`: the system prompt where it stands beside the messages. Takes the same lists as
-    `foveate.compact`, and raises as it does. Only messages are compared with those of `before`.
+    `system`: the system prompt where it stands beside the messages. `tools_before` and
+    `system_before` are those of the request before; None where they have not changed. Takes the
+    same lists as `foveate.compact`, and raises as it does.
 
     >>> said = [{"role": "user", "content": "Is boat_77 free?"}]
     >>> bill(said).by_zone["user"], bill(said).total
@@ -87,6 +91,10 @@ def bill(
             zones[zone] += tokens
             if tool:
                 by_tool[tool] = by_tool.get(tool, 0) + tokens
+    front = {
+        "tools": tools_before is not None and [*tools_before] != [*tools],
+        "the system prompt": system_before is not None and system_before != system,
+    }
     return Bill(
         total=sum(zones.values()),
         by_zone=zones,
@@ -95,7 +103,12 @@ def bill(
         repeats=tuple(_repeats(measured)),
         prefix=None
         if before is None
-        else _prefix_break(known, check_messages(before), list(measured.tokens.values())),
+        else _prefix_break(
+            known,
+            check_messages(before),
+            [sum(zones.values()) - sum(measured.tokens.values()), *measured.tokens.values()],
+            " and ".join(name for name, has_changed in front.items() if has_changed),
+        ),
     )
 
 
@@ -130,9 +143,17 @@ def _repeats(measured: MeasuredList) -> Iterator[Repeat]:
 
 
 def _prefix_break(
-    now: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]], tokens: Sequence[int]
+    now: Sequence[Mapping[str, Any]],
+    before: Sequence[Mapping[str, Any]],
+    tokens: Sequence[int],
+    changed: str,
 ) -> PrefixBreak | None:
-    """Where the list stops being an extension of the one before; None where it is one."""
+    """Where the list stops being an extension of the one before; None where it is one.
+
+    `tokens`: of what stands before the messages, and of each. `changed`: what changed there.
+    """
+    if changed:
+        return PrefixBreak(message=0, reused=0, resent=sum(tokens), why=f"changed: {changed}")
     pairs = enumerate(zip(before, now, strict=False))
     at = next((n for n, (old, new) in pairs if compact_json(old) != compact_json(new)), None)
     if at is None:
@@ -141,7 +162,7 @@ def _prefix_break(
         at, why = len(now), "messages at the end are gone"
     else:
         why = _difference(before, now, at)
-    reused = sum(tokens[:at])
+    reused = sum(tokens[: at + 1])
     return PrefixBreak(message=at + 1, reused=reused, resent=sum(tokens) - reused, why=why)
 
 
