@@ -45,7 +45,7 @@ def document_terms(text: str) -> list[str]:
     """
     words = _split_words(text)
     if text.isascii() or not _UNSPACED_SIGN.search("".join(words)):
-        return [stem(word) if word[-1] == "s" else word for word in words]
+        return list(map(stem, words))
     return [term for word in words for term in _word_terms(word)]
 
 
@@ -99,9 +99,7 @@ def fold(text: str) -> str:
 
 
 def _split_words(text: str) -> list[str]:
-    folded = fold(text)
-    if not folded.isascii():
-        folded = _NO_TERM.sub(" ", folded)
+    folded = text if text.isascii() else _NO_TERM.sub(" ", fold(text))
     if folded.isascii():
         found = folded.encode().translate(_ASCII).decode().split()
     else:
