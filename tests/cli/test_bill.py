@@ -71,20 +71,36 @@ def test_what_stands_before_the_messages_breaks_the_prefix_of_all(run):
     """A6: tools and a system prompt beside the messages are sent, and cached, before them."""
     request = {"system": "You keep pumps.", "tools": TOOLS, "messages": MESSAGES[1:]}
     later = {**request, "messages": [*MESSAGES[1:], {"role": "user", "content": "And now?"}]}
-    for number, one in enumerate(
-        (request, later, {**later, "tools": []}, {**later, "system": "You keep boats."})
-    ):
-        Path(f"r{number}.json").write_text(json.dumps(one), encoding="utf-8")
+    requests = {
+        "before": request,
+        "longer": later,
+        "untooled": {**later, "tools": []},
+        "true": {**later, "tools": [{**TOOLS[0], "strict": True}]},
+        "one": {**later, "tools": [{**TOOLS[0], "strict": 1}]},
+        "other": {**later, "system": "You keep boats."},
+        "bare": MESSAGES[1:],
+        "bad": ["no message"],
+    }
+    for name, one in requests.items():
+        Path(f"{name}.json").write_text(json.dumps(one), encoding="utf-8")
 
-    def prefix(file):
-        return run("bill", file, "--before", "r0.json", "--json").json["prefix"]
+    def billed(name, before="before"):
+        return run("bill", f"{name}.json", "--before", f"{before}.json", "--json").json
 
-    assert prefix("r1.json") is None
-    assert prefix("r2.json")["why"] == "changed: tools"
-    broken = prefix("r3.json")
-    assert (broken["message"], broken["reused"]) == (0, 0)
-    out = run("bill", "r3.json", "--before", "r0.json").out
-    assert "prefix broken before the messages: changed: the system prompt" in out
+    assert billed("longer")["prefix"] is None
+    assert billed("longer", "bare")["prefix"] is None
+    for name, before in (("untooled", "before"), ("true", "one")):
+        broken = billed(name, before)["prefix"]
+        assert (broken["message"], broken["reused"]) == (0, 0)
+        assert broken["why"] == "the tools changed"
+    other = billed("other")
+    assert other["prefix"]["reused"] == other["by_zone"]["tools"] > 0
+    out = run("bill", "other.json", "--before", "before.json").out
+    assert "prefix broken before the messages: the system prompt changed" in out
+    assert (
+        "bad.json: field 'messages': message 1"
+        in run("bill", "longer.json", "--before", "bad.json").complaint
+    )
 
 
 def test_what_broke_the_prefix_is_named(run):

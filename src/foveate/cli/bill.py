@@ -49,8 +49,8 @@ def bill(
     with name_file_in_errors(file):
         found = bills.bill(
             messages,
-            tools=tools,
-            system=system,
+            tools=tools or (),
+            system=system or "",
             before=earlier[0],
             tools_before=earlier[1],
             system_before=earlier[2],

@@ -21,6 +21,7 @@ from foveate.cli.files import (
     refuse_same_file,
 )
 from foveate.core.candidates import parse_json
+from foveate.core.compact.forms import check_messages
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.json_text import compact_json
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, OriginalStore, expand
@@ -127,8 +128,8 @@ def observe_files(
             load=plugins.tokenizer,
             tokenizer=tokenizer,
             before=known,
-            tools=tools,
-            system=system,
+            tools=tools or (),
+            system=system or "",
         )
     except BadInput as error:
         name = request if error.field in ("messages", "tools") else usage
@@ -136,19 +137,22 @@ def observe_files(
             raise
 
 
-def read_request(name: str) -> tuple[Any, tuple[Any, ...], str]:
-    """Messages, tools and the system prompt beside them; the keys of all providers are read."""
+def read_request(name: str) -> tuple[list[Any], tuple[Any, ...] | None, str | None]:
+    """Messages, tools and the system prompt beside them; the keys of all providers are read.
+
+    A bare list does not say what tools and system prompt there were: None.
+    """
     value = read_json(name)
     with name_file_in_errors(display_name(name)):
         if isinstance(value, list):
-            return value, (), ""
+            return check_messages(value), None, None
         keys = ("messages", "input", "contents")
         key = next((k for k in keys if isinstance(value, dict) and k in value), None)
         if key is None or not isinstance(value[key], list):
             raise BadInput("give a list of messages, or an object with messages")
         system = next((value[k] for k in SYSTEM_KEYS if value.get(k)), "")
         text = system if isinstance(system, str) else compact_json(system)
-        return value[key], check_tools(value.get("tools")), text
+        return check_messages(value[key]), check_tools(value.get("tools")), text
 
 
 def _requests(name: str) -> Iterator[Any]:

@@ -15,6 +15,8 @@ from foveate.core.json_text import compact_json
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, token_counter
 
 ZONES: tuple[str, ...] = ("tools", "system", "user", "assistant", "calls", "results", "other")
+FRONT = ("the tools changed", "the system prompt changed")
+"""What providers cache before all messages, in their order, and why the prefix ends there."""
 LEAST_REPEATED = 16
 """Tokens; a shorter text that comes again costs too little to be named."""
 
@@ -71,8 +73,8 @@ def bill(
     """The bill of a request; `before` is the request before it, whose prefix may be cached.
 
     `system`: the system prompt where it stands beside the messages. `tools_before` and
-    `system_before` are those of the request before; None where they have not changed. Takes the
-    same lists as `foveate.compact`, and raises as it does.
+    `system_before`: those of the request before; None where they are the same, or unknown. Takes
+    the same lists as `foveate.compact`, and raises as it does.
 
     >>> said = [{"role": "user", "content": "Is boat_77 free?"}]
     >>> bill(said).by_zone["user"], bill(said).total
@@ -83,18 +85,14 @@ def bill(
     entries = message_form(known, form).parse(known)
     measured = MeasuredList(entries=entries, count=token_counter(counter))
     zones = dict.fromkeys(ZONES, 0)
-    zones["tools"] = sum(measured.count(compact_json(tool)) for tool in tools)
-    zones["system"] = measured.count(system)
+    front = [sum(measured.count(compact_json(tool)) for tool in tools), measured.count(system)]
+    zones["tools"], zones["system"] = front
     by_tool: dict[str, int] = {}
     for entry in measured.entries:
         for zone, tool, tokens in _items(measured, entry):
             zones[zone] += tokens
             if tool:
                 by_tool[tool] = by_tool.get(tool, 0) + tokens
-    front = {
-        "tools": tools_before is not None and [*tools_before] != [*tools],
-        "the system prompt": system_before is not None and system_before != system,
-    }
     return Bill(
         total=sum(zones.values()),
         by_zone=zones,
@@ -104,10 +102,13 @@ def bill(
         prefix=None
         if before is None
         else _prefix_break(
-            known,
-            check_messages(before),
-            [sum(zones.values()) - sum(measured.tokens.values()), *measured.tokens.values()],
-            " and ".join(name for name, has_changed in front.items() if has_changed),
+            [tools, system, *known],
+            [
+                tools if tools_before is None else tools_before,
+                system if system_before is None else system_before,
+                *check_messages(before),
+            ],
+            [*front, *measured.tokens.values()],
         ),
     )
 
@@ -143,32 +144,29 @@ def _repeats(measured: MeasuredList) -> Iterator[Repeat]:
 
 
 def _prefix_break(
-    now: Sequence[Mapping[str, Any]],
-    before: Sequence[Mapping[str, Any]],
-    tokens: Sequence[int],
-    changed: str,
+    now: Sequence[Any], before: Sequence[Any], tokens: Sequence[int]
 ) -> PrefixBreak | None:
-    """Where the list stops being an extension of the one before; None where it is one.
+    """Where a request stops being an extension of the one before; None where it is one.
 
-    `tokens`: of what stands before the messages, and of each. `changed`: what changed there.
+    Both are tools, the system prompt, and each message; `tokens` are those of `now`.
     """
-    if changed:
-        return PrefixBreak(message=0, reused=0, resent=sum(tokens), why=f"changed: {changed}")
     pairs = enumerate(zip(before, now, strict=False))
     at = next((n for n, (old, new) in pairs if compact_json(old) != compact_json(new)), None)
     if at is None:
         if len(now) >= len(before):
             return None
         at, why = len(now), "messages at the end are gone"
+    elif at < len(FRONT):
+        why = FRONT[at]
     else:
         why = _difference(before, now, at)
-    reused = sum(tokens[: at + 1])
-    return PrefixBreak(message=at + 1, reused=reused, resent=sum(tokens) - reused, why=why)
+    reused = sum(tokens[:at])
+    return PrefixBreak(
+        message=max(at + 1 - len(FRONT), 0), reused=reused, resent=sum(tokens) - reused, why=why
+    )
 
 
-def _difference(
-    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], at: int
-) -> str:
+def _difference(before: Sequence[Any], after: Sequence[Any], at: int) -> str:
     spelled = compact_json(before[at])
     if any(compact_json(message) == spelled for message in after[at + 1 :]):
         return "a message was put in before it"
