@@ -45,10 +45,15 @@ def load_csv(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tup
 
 
 def _detect_dialect(text: str, path: Path) -> type[csv.Dialect]:
-    """The dialect of the first rows; if they do not show it, that of the suffix."""
+    """The dialect of the first rows; that of the suffix if they do not show it, or are of it.
+
+    The sniffer takes a comma at the end of each row for the separator of a file with tabs.
+    """
     sample = text[:_SAMPLE]
     whole = sample if len(text) <= _SAMPLE else sample.rpartition("\n")[0] or sample
     usual = csv.excel_tab if path.suffix.lower() == ".tsv" else csv.excel
+    if usual is csv.excel_tab and "\t" in whole.partition("\n")[0]:
+        return usual
     try:
         found = csv.Sniffer().sniff(whole, delimiters=_SEPARATORS)
     except csv.Error:
