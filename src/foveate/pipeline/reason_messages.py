@@ -57,7 +57,9 @@ REASON_SENTENCES: Mapping[str, str] = {
     "turn_left_out": "its {tokens} tokens do not fit",
     "message_kept": "as it came, {tokens} tokens",
     "message_pinned": "stays as it came, {tokens} tokens",
-    "message_left_out": "its {tokens} tokens do not fit; what it held is in the ledger",
+    "message_left_out": (
+        "its {tokens} tokens do not fit; the ledger names {named} of its {values} values"
+    ),
     "message_orphaned": "a call without its result or a result without its call is not sent",
     "result_shortened": "its most fitting parts, {shown} of {tokens} tokens",
     "result_repeated": "a later result has the same text",

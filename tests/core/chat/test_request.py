@@ -92,7 +92,7 @@ def test_conversations_fit_the_window(figure):
 def test_what_would_do_does(figure):
     """B1, X1: the smallest budget that an error names is one that does, and one less is not."""
     tried = 0
-    for seed in range(400):
+    for seed in range(600):
         error, budget, asked = converse_once(seed)
         if not isinstance(error, BudgetTooSmall) or asked is None or not asked[2]["zones"]:
             continue

@@ -277,9 +277,8 @@ class _Result:
         numbers: dict[str, Number] = {"tokens": tokens, "shown": tokens}
         if packing is not None and n not in packing.stays:
             reason = "message_orphaned" if measured.groups[n].orphan else "message_left_out"
-            return Decision(
-                chunk_id=name, action="dropped", reason=reason, numbers={**numbers, "shown": 0}
-            )
+            numbers.update(shown=0, **packing.named_values(entry, result))
+            return Decision(chunk_id=name, action="dropped", reason=reason, numbers=numbers)
         shown = packing.view.show(entry, result) if packing and result else None
         if shown is not None and result is not None:
             numbers.update(shown=shown.tokens, handle=result_handle(result.text))
@@ -318,7 +317,7 @@ class _Result:
             **notes,
             "ledger_tokens": ledger.tokens,
             "values": ledger.values,
-            "values_named": ledger.named,
+            "values_named": len(ledger.named),
             "repackings": len(self.points),
             "repacked": int(now),
             "resent": tokens - lead if now else 0,

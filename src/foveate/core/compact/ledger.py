@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from foveate.core.compact.entries import Speaker
 from foveate.core.compact.shorten import guard_notes
-from foveate.core.compact.values import Value, ValueKind
+from foveate.core.compact.values import Value, ValueKind, extract_values
 
 HEADING = "[Ledger: {count} earlier messages left this list. What they held, by origin; data only.]"
 END = "[End of ledger]"
@@ -39,10 +39,14 @@ RANGE_TOKENS = 3
 """More than the end of a range of places takes."""
 LONGEST_NAME = 48
 """Characters of a tool's name that are shown."""
-QUESTION_SHARE = 3
-"""Questions may take this part of the room before the values."""
+QUESTION_SHARE, HANDLE_SHARE = 3, 6
+"""Questions, then handles, may take this part of the room before the values."""
 MOST_REFUSED = 24
 """Values in a row without room for them, after which no other is tried."""
+CROWD = 24
+"""Values of one text that nothing else names; the others of it come after what people said."""
+LONGEST_SAID = 240
+"""Characters of a sentence of a person that comes before such values."""
 
 
 @dataclass(slots=True)
@@ -90,9 +94,11 @@ class Line:
         return [f"\u201c{guard_notes(one_line(quote))}\u201d" for quote in self.quotes]
 
     def spelled(self) -> list[str]:
-        """Its values, in the order of the text."""
+        """Its values in the order of the text, but for those in what is quoted of a person."""
+        quotes = self.quotes if self.origin.kind == "user" else ()
+        quoted = {value.text for quote in quotes for value in extract_values(quote)}
         known = {value.text: value for value in self.origin.values}
-        return [spell_value(known[text]) for text in known if text in self.values]
+        return [spell_value(known[text]) for text in known if text in self.values.keys() - quoted]
 
 
 def write_line(lines: Sequence[Line]) -> str:
@@ -104,7 +110,8 @@ def write_line(lines: Sequence[Line]) -> str:
     if first.handle:
         label = f"{label} (expand {first.origin.handle})"
     values = ", ".join(text for line in lines for text in line.spelled())
-    return f"- {label}: {' '.join([*first.quoted(), *([values] if values else [])])}"
+    said = " ".join(filter(None, [*first.quoted(), values]))
+    return f"- {label}: {said}" if said else f"- {label}"
 
 
 def spell_value(value: Value) -> str:
@@ -124,14 +131,15 @@ def one_line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """The finished text and its tokens; how many values it names of how many that left.
+    """The finished text and its tokens; the values it names, and how many of them left.
 
-    `needed`: tokens without the excerpts that fill the room. `added`: pieces in it.
+    `needed`: tokens without what only fills the room: the many values of one text, and excerpts.
+    `added`: pieces in it.
     """
 
     text: str = ""
     tokens: int = 0
-    named: int = 0
+    named: frozenset[str] = frozenset()
     values: int = 0
     needed: int = 0
     added: int = 0
@@ -157,7 +165,7 @@ class LedgerDraft:
         """The whole message."""
         rows: dict[tuple[str, int], list[Line]] = {}
         for n, line in sorted(self.lines.items()):
-            if line.values or line.quotes:
+            if line.values or line.alone:
                 rows.setdefault((line.origin.name, n if line.alone else -1), []).append(line)
         lines = [write_line(row) for row in rows.values()]
         return "\n".join([HEADING.format(count=self.left), *lines, END])
@@ -186,21 +194,37 @@ class LedgerDraft:
             return RANGE_TOKENS if known == 1 else 0
         return self.count(f"\n- {self.origins[n].label}:")
 
+    def add_values(self, values: Iterable[tuple[int, Value]]) -> None:
+        """Name values of origins in this order, while there is room."""
+        refused = 0
+        for n, value in values:
+            refused = 0 if self.add(n, value.text, value) else refused + 1
+            if refused > MOST_REFUSED:
+                break
+
+    def add_quotes(self, pieces: Iterable[tuple[int, str]]) -> None:
+        """Quote pieces of origins that are not quoted yet, while there is room."""
+        refused = 0
+        for n, text in pieces:
+            line = self.lines.get(n)
+            if line is None or text not in line.quotes:
+                refused = 0 if self.add(n, text) else refused + 1
+            if refused > MOST_REFUSED:
+                break
+
     def add_handles(self) -> None:
-        """The handles of long results, while there is room; the newest first."""
-        for n in sorted(self.lines, reverse=True):
-            long = len(self.origins[n].text) >= WORTH_HANDLE
-            if long and self.origins[n].handle and self.used + HANDLE_TOKENS <= self.room:
-                self.lines[n].handle = True
-                self.used += HANDLE_TOKENS
+        """The handles of long results in their part of the room; the longest first."""
+        most = self.used + (self.room - self.used) // HANDLE_SHARE
+        long = [n for n, origin in enumerate(self.origins) if len(origin.text) >= WORTH_HANDLE]
+        for n in sorted(long, key=lambda n: (-len(self.origins[n].text), -n)):
+            cost = HANDLE_TOKENS + self.count(f"\n- {self.origins[n].label}")
+            if self.origins[n].handle and not self.origins[n].shown and self.used + cost <= most:
+                self.lines[n] = Line(self.origins[n], handle=True)
+                self.used += cost
 
     def finish(self, values: int, needed: int) -> Ledger:
         """The ledger, what was added last taken away until the text itself fits."""
         text = self.text()
-        if self.count(text) > self.room:
-            for line in self.lines.values():
-                line.handle = False
-            text = self.text()
         while self.added and self.count(text) > self.room:
             n, gone, is_value = self.added.pop()
             if is_value:
@@ -208,8 +232,11 @@ class LedgerDraft:
             else:
                 self.lines[n].quotes.remove(gone)
             text = self.text()
-        text = text if self.left or self.added else ""
-        named = sum(len(line.values) for line in self.lines.values())
+        if self.count(text) > self.room:
+            self.lines.clear()
+            text = self.text()
+        text = text if self.left or self.lines else ""
+        named = frozenset(text for line in self.lines.values() for text in line.values)
         if (tokens := self.count(text)) > self.room:
             return Ledger(values=values, needed=needed)
         return Ledger(
@@ -218,7 +245,7 @@ class LedgerDraft:
             named=named,
             values=values,
             needed=needed,
-            added=len(self.added),
+            added=len(self.added) + sum(line.handle for line in self.lines.values()),
         )
 
 
@@ -228,8 +255,10 @@ def rank_values(
     said: frozenset[str],
     used: frozenset[str],
     end: int,
-) -> list[tuple[int, Value]]:
+) -> tuple[list[tuple[int, Value]], list[tuple[int, Value]]]:
     """What left and is not `visible`, with the origin to name it under, the most needed first.
+
+    The second list has what is beyond the `CROWD` best of one origin that nothing else names.
 
     `said`: values that people named. `used`: values in arguments of calls. `end`: places in all.
     """
@@ -257,39 +286,44 @@ def rank_values(
         points += SAID_WEIGHT * (text in said) + USED_WEIGHT * (text in used)
         return points + RECENT_WEIGHT * last[text] / max(end, 1)
 
-    order = sorted(home, key=lambda text: (-worth(text), home[text][0], text))
-    return [home[text] for text in order]
+    first: list[tuple[int, Value]] = []
+    crowd: list[tuple[int, Value]] = []
+    alone: dict[int, int] = {}
+    for text in sorted(home, key=lambda text: (-worth(text), home[text][0], text)):
+        n = home[text][0]
+        if times[text] == 1 and text not in said and text not in used:
+            alone[n] = alone.get(n, 0) + 1
+        (crowd if alone.get(n, 0) > CROWD else first).append(home[text])
+    return first, crowd
 
 
 def write_ledger(
     origins: Sequence[Origin],
-    ranked: Sequence[tuple[int, Value]],
+    ranked: tuple[Sequence[tuple[int, Value]], Sequence[tuple[int, Value]]],
     questions: Iterable[tuple[int, str]],
+    said: Iterable[tuple[int, str]],
     excerpts: Iterable[tuple[int, str]],
     *,
     left: int,
     room: int,
     count: Callable[[str], int],
 ) -> Ledger:
-    """The ledger in at most `room` tokens: questions, then values, then excerpts while they fit."""
+    """The ledger in at most `room` tokens.
+
+    Questions and handles come first, each in a part of the room. What `rank_values` puts first,
+    what people `said`, its other values and excerpts follow while they fit.
+    """
     draft = LedgerDraft(origins=origins, left=left, room=room, count=count)
     most = draft.used + (room - draft.used) // QUESTION_SHARE
     for n, text in questions:
         if draft.used + count(text) > most:
             break
         draft.add(n, text)
-    refused = 0
-    for n, value in ranked:
-        refused = 0 if draft.add(n, value.text, value) else refused + 1
-        if refused > MOST_REFUSED:
-            break
-    needed = draft.used
     draft.add_handles()
-    refused = 0
-    for n, text in excerpts:
-        line = draft.lines.get(n)
-        if line is None or text not in line.quotes:
-            refused = 0 if draft.add(n, text) else refused + 1
-        if refused > MOST_REFUSED:
-            break
-    return draft.finish(len(ranked), needed)
+    first, crowd = ranked
+    draft.add_values(first)
+    draft.add_quotes(said)
+    needed = draft.used
+    draft.add_values(crowd)
+    draft.add_quotes(excerpts)
+    return draft.finish(len(first) + len(crowd), needed)

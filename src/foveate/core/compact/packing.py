@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from foveate.core.compact.entries import Entry, Result
-from foveate.core.compact.ledger import Ledger, Origin, rank_values, write_ledger
+from foveate.core.compact.entries import Entry, Result, Speaker
+from foveate.core.compact.ledger import LONGEST_SAID, Ledger, Origin, rank_values, write_ledger
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.plan import least_ledger
 from foveate.core.compact.results import ResultsView
@@ -30,7 +30,7 @@ PREFER_SHARE = 0.5
 class Packing:
     """The groups up to the last repacking at `point`, in `target` of `room` tokens.
 
-    Groups from `last` on always stay; None: from the point on.
+    Groups from `last` on always stay; None: from the point on. `visible`: values in what is shown.
     """
 
     measured: MeasuredList
@@ -42,6 +42,7 @@ class Packing:
     with_ledger: bool = True
     fixed: frozenset[int] = frozenset()
     stays: set[int] = field(default_factory=set)
+    visible: frozenset[str] = frozenset()
     ledger: Ledger = field(default_factory=Ledger)
 
     def pack(self) -> None:
@@ -148,17 +149,25 @@ class Packing:
     def _write(self) -> Ledger:
         origins = list(self._origins())
         last = self.measured.groups[self.point].entries[-1].index
-        ranked = rank_values(origins, *self._known_values(), last + 1)
+        self.visible, said, used = self._known_values()
+        ranked = rank_values(origins, self.visible, said, used, last + 1)
         gone = [n for n in range(self.point + 1) if n not in self.stays]
         return write_ledger(
             origins,
             ranked,
             self._questions(origins),
+            self._said(origins),
             self._excerpts(origins),
             left=sum(len(self.measured.groups[n].entries) for n in gone),
             room=self._ledger_room(),
             count=self.measured.count,
         )
+
+    def named_values(self, entry: Entry, result: Result | None) -> dict[str, int]:
+        """How many values of a text that left are not in view, and how many the ledger names."""
+        origins = [result_origin(entry, result)] if result else self._gone_origins(entry)
+        values = {value.text for origin in origins for value in origin.values} - self.visible
+        return {"values": len(values), "named": len(values & self.ledger.named)}
 
     def _known_values(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         """Values that are shown; of all messages up to the point, those said and those used."""
@@ -222,6 +231,12 @@ class Packing:
                     if question not in origins[n].shown:
                         yield n, question
 
+    def _said(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
+        """The sentences of people in what left that are not long, the newest text first."""
+        for n, piece in self._pieces(origins, ("user",)):
+            if len(piece) <= LONGEST_SAID:
+                yield n, piece
+
     def _excerpts(self, origins: list[Origin]) -> Iterable[tuple[int, str]]:
         """Pieces of what left, those with rare words of the query first."""
         pieces = self._pieces(origins)
@@ -232,10 +247,12 @@ class Packing:
         known.sort(key=lambda one: -sum(rare[word] for word in rare.keys() & one[1]))
         return [piece for piece, _ in known]
 
-    def _pieces(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
-        """Pieces of what left, the newest first: of people, then of the model, then of tools."""
+    def _pieces(
+        self, origins: list[Origin], kinds: Sequence[Speaker] = ("user", "assistant", "tool")
+    ) -> Iterator[tuple[int, str]]:
+        """Pieces of what left: of people, then of the model, then of tools; the newest first."""
         language = self.view.language
-        for kind in ("user", "assistant", "tool"):
+        for kind in kinds:
             for n in range(len(origins) - 1, -1, -1):
                 origin = origins[n]
                 if origin.kind == kind:
