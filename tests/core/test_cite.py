@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -131,6 +132,42 @@ def test_an_extract_points_at_what_it_shows() -> None:
 
     assert context.blocks[0].rendition == "extract"
     assert f"… {shown} …" == context.blocks[0].text
+
+
+@pytest.mark.parametrize("offsets", [True, False])
+def test_the_line_is_that_of_what_is_shown(offsets: bool) -> None:
+    """C2: of an extract, the line where its first sentence stands, not that of its chunk."""
+    lines = [f"Sentence {n} is about the topic t{n}x alone." for n in range(60)]
+    text = "\n\n".join(lines)
+    cuts = (0, text.index(lines[20]), text.index(lines[40]), len(text))
+    pool = tuple(
+        Candidate(
+            chunk=Chunk(
+                id=f"d{n}",
+                document_id="d",
+                text=text[a:b],
+                sequence=n,
+                line=1 + text.count("\n", 0, a),
+                start=a if offsets else None,
+                end=b if offsets else None,
+            ),
+            score=1.0 - n / 10,
+        )
+        for n, (a, b) in enumerate(pairwise(cuts))
+    )
+    for wanted in (3, 17, 33, 52):
+        query = f"the topic t{wanted}x"
+        budget = Budget(documents=90, window=None)
+        recipe = builtin_recipes()["default"]
+        context = assemble(
+            Inputs(query=query, candidates=pool, recipe=recipe, budget=budget), CL100K
+        )
+        assert f"t{wanted}x" in context.text
+        for entry, block in zip(context.citations, context.blocks, strict=True):
+            assert entry.line is not None
+            first = text.split("\n")[entry.line - 1]
+            assert first
+            assert block.text.removeprefix("… ").startswith(first)
 
 
 def test_offsets_that_cannot_be_true() -> None:

@@ -75,7 +75,7 @@ def block_from_candidate(
         if chunk.page is None
         else (chunk.page,),
         row=chunk.row,
-        line=chunk.line,
+        line=_first_line(candidate, shown, chunk),
         score=candidate.score,
         rendition=shown.kind,
         kind="supplement" if candidate.origin == "supplement" else "chunk",
@@ -86,6 +86,17 @@ def block_from_candidate(
         corroborating=corroborating_sources(candidate, [c.id for c in chunks]),
         cells=_shown_cells(chunks, spans),
     )
+
+
+def _first_line(candidate: Candidate, shown: Rendition, chunk: Chunk) -> int | None:
+    """The line of the document where what is shown of its first chunk begins."""
+    if chunk.line is None or not shown.spans:
+        return chunk.line
+    first = next((part.span[0] for part in candidate.parts if part.chunk is chunk), 0)
+    at = max(shown.spans[0][0] - first, 0)
+    while chunk.text[at : at + 1].isspace():
+        at += 1
+    return chunk.line + chunk.text.count("\n", 0, at)
 
 
 def _shown_cells(chunks: Sequence[Chunk], spans: Sequence[Span]) -> tuple[Cell, ...]:

@@ -335,7 +335,8 @@ Trace: TypeAlias = tuple[StageTrace, ...]
 class Citation:
     """What marker n stands for. Spans are character ranges, in the document and in the context.
 
-    `page`, `section`, `row` and `line` are those of the first chunk shown, `pages` all of them.
+    `page`, `section` and `row` are those of the first chunk shown, `pages` those of all; `line` is
+    where what is shown of it begins.
     `cells`: of a spreadsheet, those shown, with their spans in the document.
     """
 
