@@ -243,6 +243,29 @@ def test_a_likely_sentence_that_says_little_new_comes_before_an_unlikely_one() -
     assert [c.id for c in step.candidates] == ["c0", "c1"]
 
 
+def test_a_fragment_shorter_than_its_frame_opens_no_block() -> None:
+    """J3: what is unlikely and shorter than the frame of a block is not shown in one of its own."""
+
+    def ids(fragment: str, worth: float) -> list[str]:
+        long = " ".join(f"word{k}" for k in range(60))
+        more = " ".join(f"more{k}" for k in range(60))
+        first = Sentences(spans=((0, len(long)),), leans=(0,), worths=(1.0,), noise=exp(-24))
+        text = f"{fragment} {more}"
+        spans = ((0, len(fragment)), (len(fragment) + 1, len(text)))
+        second = Sentences(spans=spans, leans=(0, 1), worths=(worth, worth / 9), noise=exp(-24))
+        pool = (
+            replace(candidate(long, id="a", score=1.0), sentences=first),
+            replace(candidate(text, id="b", score=0.5), sentences=second),
+        )
+        framed = request(budget=90, frame=lambda _, __: "[1] notes of the mill\n")
+        step = Pack(policy="value", fill="relevance")(pool, framed)
+        return [c.id for c in step.candidates]
+
+    assert ids("was translated to", exp(-15)) == ["a"]
+    assert ids("was translated to", exp(-5)) == ["a", "b"]
+    assert ids("was translated to the words of nine more languages", exp(-15)) == ["a", "b"]
+
+
 def _table(number: int, rows: range, *, sequence: int, names: str = "") -> Candidate:
     """A chunk of a table of a document; `names`: its header."""
     text = names + "".join(f"| A-{n} | {n} kg | Bern |\n" for n in rows)

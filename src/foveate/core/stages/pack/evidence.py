@@ -62,7 +62,8 @@ def pack_evidence(
     waiting, noise, unlikely = _all(basket), list[Entry](), list[Entry]()
     if fill == "relevance":
         noise, likely = _divide(waiting, basket, basket.noise)
-        unlikely, waiting = _divide(likely, basket, basket.noise * UNLIKELY)
+        basket.likely = basket.noise * UNLIKELY
+        unlikely, waiting = _divide(likely, basket, basket.likely)
     waiting = _spend(basket, waiting, room, counted, scale)
     if unlikely:
         held = int(room * min(room / max(sum(basket.costs), 1), 1.0) ** 2)

@@ -58,6 +58,7 @@ class Selection:
     earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
     is_modest: bool = False  # little is shown so far, so any whole text may open a block
     noise: float = 0.0  # the worth under which a piece is not worth showing
+    likely: float = 0.0  # the worth under which a piece is unlikely beside the best
     changed: set[int] = field(default_factory=set)  # candidates to be counted anew
 
     def with_heads(self, piece: int) -> tuple[int, ...]:
@@ -112,10 +113,16 @@ class Selection:
     def may_stand(self, pieces: tuple[int, ...]) -> bool:
         """Whether these may be shown: in a block that a piece earned, or by one that earns it.
 
-        A block that was opened for the head of another chunk's rows alone is not earned.
+        A block that was opened for the head of another chunk's rows alone is not earned. A part of
+        a text that is unlikely and shorter than the frame of its block opens none.
         """
         owner = self.owners[pieces[0]]
         is_whole = self.firsts[owner + 1] - self.firsts[owner] == len(pieces)
+        if not is_whole and self.many[owner] == 0:
+            frame = self.openings[owner]["fresh"][self.unit]
+            is_short = sum(map(self.costs.__getitem__, pieces)) < frame
+            if is_short and max(map(self.worths.__getitem__, pieces)) < self.likely:
+                return False
         if self.rights[owner] > 0 or (self.is_modest and is_whole):
             return True
         return any(map(self.earned.__getitem__, pieces))
