@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 GAIN = 40.0
 """Log-odds of a unit that holds one: more than all else that speaks for a unit together."""
+FIRST_GAIN = 40.0
+"""What a unit gains beside that if it begins with it: a record stands under its own identifier."""
 COMMON = 0.2
 """An identifier in that share of all units, and in more than `FEW`, names none of them."""
 FEW = 8
@@ -20,6 +23,10 @@ LONG_NUMBER = 5
 """Digits of a number that is an identifier wherever it stands; a shorter one may be a quantity."""
 FEWEST_PLACES = 1
 """A shorter number is an identifier if no more units than that hold it."""
+_BEFORE_FIRST = re.compile(
+    r"""[\s|,;{\[("'-]*+(?:<[^<>]*+>\s*+)*+(?:["']?[\w -]{1,40}["']?\s*+[:=]\s*+)?["']?"""
+)
+"""What may stand before the first value of a record: marks, tags, and the name of the field."""
 
 
 def identified(pool: Pool, query: str) -> Numbers:
@@ -28,17 +35,23 @@ def identified(pool: Pool, query: str) -> Numbers:
 
     gain = np.zeros(pool.units)
     for word in query_identifiers(query):
-        units = sorted({unit for passage in pool.passages for unit in _holders(passage, word)})
+        holders = [one for passage in pool.passages for one in _holders(passage, word)]
         few = FEW
         if word.isdecimal() and len(word) < LONG_NUMBER:
             few = FEWEST_PLACES
-        if len(units) <= max(few, COMMON * pool.units if few == FEW else 0):
-            gain[units] += GAIN
+        most = max(few, COMMON * pool.units if few == FEW else 0)
+        under_it = {unit for unit, is_first in holders if is_first}
+        for units, more in (({unit for unit, _ in holders}, GAIN), (under_it, FIRST_GAIN)):
+            if len(units) <= most:
+                gain[list(units)] += more
     return gain
 
 
-def _holders(passage: Passage, word: str) -> list[int]:
-    """The passage's units, as numbers of the pool, that hold the word and are no prose."""
+def _holders(passage: Passage, word: str) -> list[tuple[int, bool]]:
+    """The passage's units, as numbers of the pool, that hold the word and are no prose.
+
+    With each, whether it begins with the word.
+    """
     text = passage.candidate.chunk.text
     if word not in text and word.casefold() not in text.casefold():
         return []
@@ -53,5 +66,7 @@ def _holders(passage: Passage, word: str) -> list[int]:
         at = match.start()
         prose = bisect_right(openings, at) - 1
         if prose < 0 or at >= sentences[prose][1]:
-            found.append(passage.first + max(bisect_right(starts, at) - 1, 0))
+            unit = max(bisect_right(starts, at) - 1, 0)
+            is_first = _BEFORE_FIRST.fullmatch(text, starts[unit], at) is not None
+            found.append((passage.first + unit, is_first))
     return found

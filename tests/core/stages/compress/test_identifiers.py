@@ -1,0 +1,39 @@
+"""Records that hold an identifier which the question names."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from foveate import assemble
+
+PARTS = [
+    {
+        "part": f"P-{100 + n}",
+        "name": f"pump seal {n}",
+        "replaces": "P-117" if n in (3, 5, 9, 21, 25, 30) else "none",
+        "note": "use with P-117 only" if n in (8, 12) else "fits",
+    }
+    for n in range(40)
+]
+ROWS = [list(part.values()) for part in PARTS]
+FORMS = {
+    "csv": "part,name,replaces,note\n" + "".join(",".join(row) + "\n" for row in ROWS),
+    "json": json.dumps(PARTS, indent=1),
+    "json lines": "".join(json.dumps(part) + "\n" for part in PARTS),
+    "markdown": "| part | name | replaces | note |\n|---|---|---|---|\n"
+    + "".join(f"| {' | '.join(row)} |\n" for row in ROWS),
+    "html": "<table>\n<tr><th>part</th><th>name</th><th>replaces</th><th>note</th></tr>\n"
+    + "".join("<tr>" + "".join(f"<td>{v}</td>" for v in row) + "</tr>\n" for row in ROWS)
+    + "</table>",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_record_under_its_own_identifier_comes_before_those_that_refer_to_it(form: str) -> None:
+    """U2: the row that begins with the identifier is shown where the budget holds few rows."""
+    found = [{"text": FORMS[form], "source": "parts", "score": 0.5}]
+    for budget in (90, 150, 300):
+        assert "pump seal 17" in assemble("What is P-117?", found, budget=budget).text
+    assert "pump seal 9" in assemble("What is P-117?", found, budget=300).text
