@@ -111,7 +111,8 @@ def check(case: ListCase, elsewhere: Iterator[str] | None = None) -> str:
         return "unchanged"
     assert orphans(made.messages) == [], "half of a call is sent"
     assert not accepted or takes(case.form, list(made.messages)), "the provider refuses the list"
-    _check_pointers(made)
+    if case.typed:  # calls of an unknown role stay, though a newer result may not
+        _check_pointers(made)
     return "fitted"
 
 

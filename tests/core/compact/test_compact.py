@@ -20,14 +20,15 @@ from message_lists import FORMS, parts, sessions, spell, unmatched
 COUNT = load_tokenizer("cl100k_base").count
 MORE = {"more": "think " * 50}
 CITED = {"type": "text", "text": "Hi.", **MORE}
+OUTCOMES = ("fitted", "refused", "too small", "unchanged")
 ASKED = {"role": "user", "content": "Is it loud?"}
 ANSWER = {"type": "tool_result", "tool_use_id": "a", "content": "Hi."}
 
 
 @given(st.integers(0, 2**32))
 def test_a_list_keeps_every_promise(seed):
-    """A1, A2, A5, A7: whole and spoiled lists in every form, as `make fuzz` has them by thousands."""
-    fuzz_lists.check(fuzz_lists.make(seed))
+    """A1, A2, A5, A7: whole and spoiled lists in every form; `make fuzz` has them by thousands."""
+    assert fuzz_lists.check(fuzz_lists.make(seed)) in OUTCOMES
 
 
 def test_another_process_makes_the_same_lists():
@@ -100,8 +101,8 @@ def test_nothing_points_at_a_result_that_leaves():
     page = "The valve opens at noon. " * 20
     messages = [*looked_up(page), {"role": "tool", "tool_call_id": "c1", "content": page}, ASKED]
     made = compact(messages, budget=180)
-    assert made.places == (0, 1, 2, 4)
-    assert made.messages[2]["content"].startswith("The valve opens")
+    assert made.places == (-1, 0, 1, 2, 4)
+    assert made.messages[3]["content"].startswith("The valve opens")
 
 
 def test_an_empty_list_whose_tools_are_too_large_says_what_they_take():

@@ -155,9 +155,10 @@ def _pair_calls(entries: Sequence[Entry]) -> tuple[list[int], set[int], set[int]
         waiting += [(call.id, n) for call in entry.calls]
     step = _last_step(entries)
     orphans.update(place for _, place in waiting if place < step)
-    for place in {place for _, place in waiting if place >= step}:
-        ends[place] = len(entries) - 1
-        paired.add(place)
+    for _, place in waiting:
+        if place >= step:
+            ends[place] = len(entries) - 1
+            paired.add(place)
     return ends, orphans, paired
 
 
