@@ -288,7 +288,10 @@ def _text(content):
 
 
 def unmatched(messages):
-    """Ids of calls without a result before somebody else speaks, and of results without a call."""
+    """Ids of calls without a result before somebody else speaks, and of results without a call.
+
+    A call and its result stand in two messages.
+    """
     return [name for _, name in _halves(messages)]
 
 
@@ -308,7 +311,7 @@ def _halves(messages):
         if not _is_of_model(message) and not _has_result(message):
             lost += waiting
             waiting = []
-        for kind, name, _ in parts([message]):
+        for kind, name, _ in sorted(parts([message]), key=lambda part: part[0] == "call"):
             call = next((one for one in waiting if kind == "result" and one[1] == name), None)
             if kind == "call":
                 waiting.append((place, name))
