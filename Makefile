@@ -14,6 +14,7 @@ SMOKE := .venv-bare
 OLDEST := .venv-oldest
 JOBS  ?= 2
 CASES ?= 20000
+LISTS ?= 8000
 MUTANTS ?= 20000
 KILLS ?= 1000
 SOAK  ?= 300
@@ -81,19 +82,23 @@ oldest: $(OLDEST)/ready.stamp ## the core, frameworks and tables on the oldest r
 		-o addopts=--import-mode=importlib -o filterwarnings=default -o asyncio_mode=auto \
 		-W ignore $(OLD_TESTS)
 
-fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
-	$(call say,fuzz: every recipe x format x tokenizer)
-	@half=$$((($(CASES) + 1) / 2)); \
-	$(PY) tests/support/fuzz.py --cases $$half --seed 1 & first=$$!; \
-	$(PY) tests/support/fuzz.py --cases $$half --seed $$((half + 1)); second=$$?; \
+# so many cases of a program in tests/support, in two processes
+define halves
+half=$$((($(2) + 1) / 2)); \
+	$(PY) tests/support/$(1) $$half --seed 1 & first=$$!; \
+	$(PY) tests/support/$(1) $$half --seed $$((half + 1)); second=$$?; \
 	wait $$first && exit $$second
+endef
+
+fuzz: $(VENV)/dev.stamp ## the seeded fuzzer in two processes: CASES= contexts, LISTS= message lists
+	$(call say,fuzz: every recipe x format x tokenizer)
+	@$(call halves,fuzz.py --cases,$(CASES))
+	$(call say,fuzz: message lists in every form)
+	@$(call halves,fuzz.py --lists,$(LISTS))
 
 mutants: $(VENV)/dev.stamp ## mutated pieces of renderings, put into documents and questions: MUTANTS= how many
 	$(call say,mutants: every format)
-	@half=$$((($(MUTANTS) + 1) / 2)); \
-	PYTHONPATH=tests/support $(PY) tests/support/mutants.py --mutants $$half --seed 1 & first=$$!; \
-	PYTHONPATH=tests/support $(PY) tests/support/mutants.py --mutants $$half --seed $$((half + 1)); second=$$?; \
-	wait $$first && exit $$second
+	@$(call halves,mutants.py --mutants,$(MUTANTS))
 
 bench-store: $(VENV)/dev.stamp ## the stores on 100,000 chunks, beside the raw engines
 	$(call say,bench: the store beside the raw engines)

@@ -129,7 +129,6 @@ FRAMEWORKS: dict[str, dict[str, str]] = {
     "openai-agents": {"newest with": "openai-agents", "newest tests": "openai_agents.py"},
     # it imports mcp where tools are sent, and does not ask for it
     "litellm": {"newest with": "litellm mcp", "newest tests": "litellm_calls.py"},
-    "google-genai": {"newest with": "google-genai", "newest tests": "google_genai_types.py"},
     "dspy": {"newest with": "dspy", "newest tests": "dspy_example.py"},
     "packers": {
         "newest with": "context-forge-py entroly llmslim",

@@ -9,7 +9,6 @@ _WANT = {
     "langchain_community_peers.py": "langchain_community",
     "packers_peers.py": "llmslim",
     "dspy_example.py": "dspy",
-    "google_genai_types.py": "google.genai",
     "langchain_agents.py": "langchain",
     "litellm_calls.py": "litellm",
     "openai_agents.py": "agents",

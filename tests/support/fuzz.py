@@ -1,6 +1,7 @@
 """The fuzzer: seeded cases over every recipe, format and tokenizer, each checked against the laws.
 
     python tests/support/fuzz.py --cases 20000 --seed 1
+    python tests/support/fuzz.py --lists 20000 --seed 1     message lists: fuzz_lists.py
 
 A case is a few documents in hostile scripts, cut into nested, gapped, overlapping and lying
 chunks, a query and a budget. Every context that comes out must keep the promises below; a
@@ -12,12 +13,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import fuzz_lists
 from foveate.answer.messages import messages
 from foveate.answer.read_back import parse_message
 from foveate.core.admission import admit
@@ -105,6 +108,12 @@ class Case:
     seed: int
     inputs: Inputs
     tokenizer: Tokenizer
+
+    @property
+    def name(self) -> str:
+        """What is said of the case when it breaks a promise."""
+        recipe = self.inputs.recipe
+        return f"{recipe.name}, {recipe.format!r}, {self.tokenizer.name}"
 
 
 @lru_cache(maxsize=1)
@@ -292,18 +301,28 @@ def _expect(condition: bool, message: str) -> None:
         raise Broken(message)
 
 
-def run(cases: int, seed: int, step: int = 1) -> Counter[str]:
-    """Run every `step`th case from `seed` on; the first broken promise names its seed."""
+def run(
+    cases: int,
+    seed: int,
+    make: Callable[[int], Any] = make,
+    check: Callable[[Any], str] = check,
+) -> Counter[str]:
+    """Run the cases from `seed` on; the first broken promise names its seed."""
     outcomes: Counter[str] = Counter()
-    for number in range(seed, seed + cases * step, step):
+    for number in range(seed, seed + cases):
         case = make(number)
         try:
             outcomes[check(case)] += 1
         except Exception as error:
-            recipe = case.inputs.recipe
-            where = f"seed {number}: {recipe.name}, {recipe.format!r}, {case.tokenizer.name}"
+            where = f"seed {number}: {case.name}"
             raise Broken(f"{where}: {type(error).__name__}: {error}") from error
     return outcomes
+
+
+def run_lists(cases: int, seed: int) -> Counter[str]:
+    """The same of message lists, each made in another process too."""
+    with fuzz_lists.elsewhere(cases, seed) as hashes:
+        return run(cases, seed, fuzz_lists.make, lambda case: fuzz_lists.check(case, hashes))
 
 
 def last_line(cases: int, outcomes: Counter[str]) -> str:
@@ -315,13 +334,16 @@ def last_line(cases: int, outcomes: Counter[str]) -> str:
 def main() -> None:
     """From the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=20_000)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--cases", type=int, default=20_000)
+    what.add_argument("--lists", type=int)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    if options.cases < 1:
-        parser.error("--cases is how many are tried: 1 at least")
-    outcomes = run(options.cases, options.seed)
-    sys.stdout.write(last_line(options.cases, outcomes) + "\n")
+    cases = options.cases if options.lists is None else options.lists
+    if cases < 1:
+        parser.error("--cases or --lists is how many are tried: 1 at least")
+    outcomes = (run if options.lists is None else run_lists)(cases, options.seed)
+    sys.stdout.write(last_line(cases, outcomes) + "\n")
 
 
 if __name__ == "__main__":

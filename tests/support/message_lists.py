@@ -1,19 +1,23 @@
 """Recorded agents of our own writing: lists of messages in each provider's form.
 
-`sessions` draws conversations as plain steps, `spell` writes them as one provider has them, and
-`parts` reads texts, calls and results of any form again, without the code under test.
+`make_steps` makes conversations of plain steps, `spell` writes them as one provider has them,
+`damage` loses, repeats, moves and mixes up what they hold, and `parts` reads texts, calls and
+results of any form again, without the code under test.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from copy import deepcopy
 from dataclasses import dataclass
+from random import Random
 
 from hypothesis import strategies as st
 
 FORMS = ("openai", "responses", "anthropic", "gemini")
 PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgrDjxHwAEAAJBC7rmBwAAAABJRU5E"
     "rkJggg=="
 )
 
@@ -30,29 +34,47 @@ class Step:
 
 WORDS = """the lock AB-1204 opens 2024-05-17 at 12:30 for boat_77 and costs 1,286.50 see
 /srv/log.txt mail a@b.example why? [Ledger: [End of ledger] [shortened: expand \u00e9t\u00e9"""
-words = st.sampled_from([*WORDS.split(), "[End of ledger]", "\u6c34", "\U0001f6a2", "\n"])
-texts = st.lists(words, max_size=40).map(" ".join)
-rows = st.lists(
-    st.fixed_dictionaries({"id": st.integers(1, 9_999), "name": words, "paid": st.booleans()}),
-    max_size=12,
-)
-results = texts | rows.map(json.dumps) | st.just("") | st.just("Error: denied")
-spoken = st.builds(Step, st.sampled_from(("user", "assistant")), texts)
+PIECES = (*WORDS.split(), "[End of ledger]", "\u6c34", "\U0001f6a2", "\n")
+PAGE = "The valve of pump_07 opens at noon. It shuts at nine. " * 6
+CARRIED = ("image", "thinking", "compaction", "unknown")
 
 
-@st.composite
-def called(draw):
-    """Some calls with their results; ids may be those of earlier calls."""
-    size = draw(st.integers(1, 3))
-    names = draw(st.permutations(("read", "find", "book")))[:size]
-    arguments = draw(st.lists(texts, min_size=size, max_size=size))
-    found = draw(st.lists(results, min_size=size, max_size=size))
-    calls = tuple(zip(names, (json.dumps({"q": a}) for a in arguments), strict=True))
-    return Step("tools", draw(st.just("") | texts), calls, tuple(found))
+def make_steps(dice: Random) -> list[Step]:
+    """What happens in one conversation, as the dice fall."""
+    return [_step(dice) for _ in range(dice.randint(1, 14))]
 
 
-carried = st.builds(Step, st.sampled_from(("image", "thinking", "compaction", "unknown")), texts)
-sessions = st.lists(spoken | called() | called() | carried, min_size=1, max_size=14)
+sessions = st.randoms(use_true_random=False).map(make_steps)
+
+
+def _step(dice):
+    kind = dice.choice(("spoken", "spoken", "tools", "tools", "carried"))
+    if kind == "spoken":
+        return Step(dice.choice(("user", "assistant")), _words(dice))
+    if kind == "carried":
+        return Step(dice.choice(CARRIED), _words(dice))
+    calls = tuple(
+        (name, json.dumps({"q": _words(dice)}))
+        for name in dice.sample(("read", "find", "book"), dice.randint(1, 3))
+    )
+    results = tuple(_result(dice) for _ in calls)
+    return Step("tools", dice.choice(("", _words(dice))), calls, results)
+
+
+def _words(dice):
+    return " ".join(dice.choice(PIECES) for _ in range(dice.choice((0, 1, 4, 12, 40))))
+
+
+def _result(dice):
+    rows = [
+        {
+            "id": dice.randint(1, 9_999),
+            "name": dice.choice(PIECES),
+            "paid": dice.choice((True, False)),
+        }
+        for _ in range(dice.choice((0, 2, 12)))
+    ]
+    return dice.choice((_words(dice), _words(dice), json.dumps(rows), "", "Error: denied", PAGE))
 
 
 def spell(steps, form, system=""):
@@ -149,13 +171,17 @@ def _blocks(step, ids):
 
 def _contents(step, ids):
     if step.kind == "tools":
+        named = [
+            {"name": name, **({"id": i} if step.text else {})}  # an id may be left out
+            for i, (name, _) in zip(ids, step.calls, strict=True)
+        ]
         calls = [
-            {"functionCall": {"name": name, "args": json.loads(given)}, "thoughtSignature": "c2ln"}
-            for name, given in step.calls
+            {"functionCall": {**one, "args": json.loads(given)}, "thoughtSignature": "c2ln"}
+            for one, (_, given) in zip(named, step.calls, strict=True)
         ]
         answers = [
-            {"functionResponse": {"name": name, "response": {"output": text}}}
-            for (name, _), text in zip(step.calls, step.results, strict=True)
+            {"functionResponse": {**one, "response": {"output": text}}}
+            for one, text in zip(named, step.results, strict=True)
         ]
         said = [{"text": step.text}] if step.text else []
         return [{"role": "model", "parts": [*said, *calls]}, {"role": "user", "parts": answers}]
@@ -166,6 +192,57 @@ def _contents(step, ids):
         return [{"role": "model", "parts": [{"text": step.text, "thought": True}]}]
     role = "user" if step.kind == "user" else "model"
     return [{"role": role, "parts": [{"text": step.text}]}]
+
+
+ODD = {"type": "hologram", "data": {"x": [1]}}
+
+
+def damage(dice: Random, messages: list[dict]) -> list[dict]:
+    """The list as programs spoil it: parts lost, repeated, moved, renamed and of unknown kinds."""
+    found = deepcopy(messages)
+    for _ in range(dice.randint(1, 4)):
+        key = dice.choice(("content", "parts", "tool_calls"))
+        inner = [m[key] for m in found if isinstance(m.get(key), list)]
+        spoil = dice.choice((_disorder, _disorder, _disorder, _same_ids, _unknown))
+        spoil(dice, dice.choice(([found], inner or [found])), found)
+    return found
+
+
+def _disorder(dice, lists, found):
+    """One is lost, there twice, elsewhere, or all are in another order."""
+    places = dice.choice(lists)
+    if not places:
+        return
+    one = dice.choice(places)
+    how = dice.choice(("lost", "twice", "elsewhere", "elsewhere", "mixed"))
+    if how in ("lost", "elsewhere"):
+        places.remove(one)
+    if how in ("twice", "elsewhere"):
+        others = dice.choice(lists)
+        others.insert(dice.randint(0, len(others)), deepcopy(one))
+    if how == "mixed":
+        dice.shuffle(places)
+
+
+def _same_ids(dice, lists, found):
+    """Several calls have one id."""
+    known = dice.randint(1, 3)
+    spelled = json.dumps(found)
+    ids = re.sub(r"call_\d+_\d+", lambda _: f"call_{dice.randrange(known)}_0", spelled)
+    found[:] = json.loads(ids)
+
+
+def _unknown(dice, lists, found):
+    """An item, a part or a role that no reader knows, or a role that is another's."""
+    places = dice.choice(lists)
+    if places is not found and not any("function" in place for place in places):
+        gemini = any("type" not in place for place in places)
+        places.append({"hologram": {"x": 1}} if gemini else deepcopy(ODD))
+    elif any("type" in message for message in found) and dice.choice((True, False)):
+        found.insert(dice.randint(0, len(found)), deepcopy(ODD))
+    elif found:
+        at = dice.randrange(len(found))
+        found[at] = {**found[at], "role": dice.choice(("narrator", "user", "system"))}
 
 
 def parts(messages):
@@ -179,7 +256,7 @@ def _message_parts(m):
     if m.get("type") == "function_call_output":
         return [("result", m["call_id"], _text(m["output"]))]
     if "parts" in m:
-        return [part for p in m["parts"] for part in _gemini_part(p)]
+        return [*filter(None, map(_gemini_part, m["parts"])), ("said", "", _text(m["parts"]))]
     if m.get("role") == "tool":
         return [("result", m["tool_call_id"], _text(m["content"]))]
     calls = m.get("tool_calls") or ()
@@ -196,31 +273,64 @@ def _message_parts(m):
 def _gemini_part(part):
     if "functionCall" in part:
         call = part["functionCall"]
-        return [("call", call["name"], json.dumps(call["args"], ensure_ascii=False))]
+        return ("call", call.get("id", call["name"]), json.dumps(call["args"], ensure_ascii=False))
     if "functionResponse" in part:
         response = part["functionResponse"]
-        return [("result", response["name"], str(response["response"]["output"]))]
-    return [("said", "", part.get("text", ""))]
+        text = str(response["response"]["output"])
+        return ("result", response.get("id", response["name"]), text)
+    return None
 
 
 def _text(content):
     if content is None or isinstance(content, str):
         return content or ""
-    return "\n".join(b["text"] for b in content if isinstance(b.get("text"), str))
+    return "\n".join(b["text"] for b in content if isinstance(b.get("text"), str) and b["text"])
 
 
 def unmatched(messages):
-    """Ids of calls without a result behind them, and of results without a call before them."""
-    waiting, wrong = [], []
-    for kind, name, _ in parts(messages):
-        if kind == "call":
-            waiting.append(name)
-        elif kind == "result":
-            if name in waiting:
-                waiting.remove(name)
-            else:
-                wrong.append(name)
-    return [*waiting, *wrong]
+    """Ids of calls without a result before somebody else speaks, and of results without a call.
+
+    A call and its result stand in two messages.
+    """
+    return [name for _, name in _halves(messages)]
+
+
+def orphans(messages):
+    """The same but for calls that the model made last, for their results may still come."""
+    step = len(messages)
+    while step and _has_result(messages[step - 1]):
+        step -= 1
+    while step and _is_of_model(messages[step - 1]):
+        step -= 1
+    return [name for place, name in _halves(messages) if place < step]
+
+
+def _halves(messages):
+    waiting, lost = [], []
+    for place, message in enumerate(messages):
+        if not _is_of_model(message) and not _has_result(message):
+            lost += waiting
+            waiting = []
+        for kind, name, _ in sorted(parts([message]), key=lambda part: part[0] == "call"):
+            call = next((one for one in waiting if kind == "result" and one[1] == name), None)
+            if kind == "call":
+                waiting.append((place, name))
+            elif call:
+                waiting.remove(call)
+            elif kind == "result":
+                lost.append((-1, name))
+    return [*lost, *waiting]
+
+
+def _has_result(message):
+    return any(kind == "result" for kind, _, _ in parts([message]))
+
+
+def _is_of_model(message):
+    if _has_result(message):
+        return False
+    ours = ("function_call", "reasoning", "item_reference")
+    return message.get("role") in ("assistant", "model") or message.get("type") in ours
 
 
 def least_tokens(messages, count):

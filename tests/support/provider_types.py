@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 
 @cache
@@ -28,7 +28,7 @@ def _adapter(provider: str) -> TypeAdapter[Any]:
         from anthropic.types import ToolResultBlockParam
 
         return TypeAdapter(ToolResultBlockParam)
-    if provider == "chat list":
+    if provider == "openai list":
         from openai.types.chat import ChatCompletionMessageParam
 
         return TypeAdapter(list[ChatCompletionMessageParam])
@@ -40,6 +40,10 @@ def _adapter(provider: str) -> TypeAdapter[Any]:
         from anthropic.types.beta import BetaMessageParam
 
         return TypeAdapter(list[BetaMessageParam])
+    if provider == "gemini list":
+        from google.genai.types import Content
+
+        return TypeAdapter(list[Content])
     if provider == "responses":
         from openai.types.responses import EasyInputMessageParam
 
@@ -57,6 +61,8 @@ def check_request(provider: str, request: Any) -> None:
 
 def _whole(value: Any) -> Any:
     """The value with what is validated only when it is walked over."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):

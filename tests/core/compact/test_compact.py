@@ -9,74 +9,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fuzz
+import fuzz_lists
 from foveate import BadInput, BadOption, BudgetTooSmall, UnknownName, compact, expand
 from foveate.core.compact.shorten import result_handle, shorten_result, split_result
 from foveate.core.compact.values import extract_values
 from foveate.providers.tokenizers import load_tokenizer
-from message_lists import FORMS, Step, least_tokens, parts, sessions, spell, unmatched
+from message_lists import FORMS, parts, sessions, spell, unmatched
 
 COUNT = load_tokenizer("cl100k_base").count
-SYSTEM = "You book boats. Never promise a refund."
 MORE = {"more": "think " * 50}
 CITED = {"type": "text", "text": "Hi.", **MORE}
+OUTCOMES = ("fitted", "refused", "too small", "unchanged")
+ASKED = {"role": "user", "content": "Is it loud?"}
 ANSWER = {"type": "tool_result", "tool_use_id": "a", "content": "Hi."}
 
 
-def fitted(messages, budget, **options):
-    """The list compacted, or None where the last step is too large."""
-    try:
-        return compact(messages, budget=budget, **options)
-    except BudgetTooSmall as error:
-        needed = error.needed
-    assert needed > budget
-    assert compact(messages, budget=needed, **options).token_count <= needed
-    return None
+@given(st.integers(0, 2**32))
+def test_a_list_keeps_every_promise(seed):
+    """A1, A2, A5, A7: whole and spoiled lists in every form; `make fuzz` has them by thousands."""
+    assert fuzz_lists.check(fuzz_lists.make(seed)) in OUTCOMES
 
 
-@given(sessions, st.sampled_from(FORMS), st.integers(20, 900), st.booleans())
-def test_a_list_fits_and_pairs_up_and_the_books_balance(steps, form, budget, instructed):
-    """A1, A2: never over, no call without its result, each message decided once, pure."""
-    given_messages = spell(steps, form, SYSTEM if instructed else "")
-    frozen = json.dumps(given_messages)
-
-    made = fitted(given_messages, budget, form=form)
-    if made is None:
-        return
-
-    assert json.dumps(given_messages) == frozen
-    assert made.token_count <= budget
-    assert least_tokens(made.messages, COUNT) <= made.token_count
-    assert unmatched(made.messages) == []
-    own = [d.chunk_id for d in made.decisions if "block" not in d.chunk_id]
-    assert own == [f"message {n + 1}" for n in range(len(given_messages))]
-    kept = [
-        m
-        for n, m in enumerate(given_messages)
-        if all(
-            d.action == "kept"
-            for d in made.decisions
-            if d.chunk_id.split(",")[0] == f"message {n + 1}"
-        )
-    ]
-    assert [m for m in made.messages if any(m is k for k in kept)] == kept
-    assert sum(d.numbers["shown"] for d in made.decisions if d.action != "dropped") <= budget
-    if not made.changed:
-        assert list(made.messages) == given_messages
-    assert made.manifest == compact(given_messages, budget=budget, form=form).manifest
-
-
-@given(sessions, st.sampled_from(FORMS), st.integers(40, 400), st.data())
-def test_a_broken_list_fits_and_pairs_up(steps, form, budget, data):
-    """A2: messages lost, twice or in the wrong order: what is sent has no half of a call."""
-    whole = spell(steps, form)
-    places = data.draw(st.lists(st.integers(0, len(whole) - 1), min_size=1, max_size=24))
-    messages = [*(whole[n] for n in places), *spell([Step("user", "And now?")], form)]
-    made = fitted(messages, budget, form=form)
-    if made is not None and made.changed:
-        assert made.token_count <= budget
-        assert unmatched(made.messages) == []
-        own = [d.chunk_id for d in made.decisions if "block" not in d.chunk_id]
-        assert own == [f"message {n + 1}" for n in range(len(messages))]
+def test_another_process_makes_the_same_lists():
+    """A1, D1: whatever the hash seed of the process is; what differs is noticed."""
+    assert fuzz.run_lists(40, 1).total() == 40
+    with pytest.raises(AssertionError, match="another process"):
+        fuzz_lists.check(fuzz_lists.make(1), iter(["another"]))
 
 
 def test_a_block_whose_type_is_no_text_is_carried_and_counted():
@@ -93,35 +52,64 @@ def test_a_block_whose_type_is_no_text_is_carried_and_counted():
 
 
 def test_half_of_a_call_leaves_whatever_it_carries():
-    """A2: a result that nobody asked for goes, though a compaction item stands beside it."""
+    """A2: a result that nobody asked for goes, pinned and beside a compaction item as it is."""
     lost = [{"type": "tool_result", "tool_use_id": "zz", "content": "x"}, {"type": "compaction"}]
     filler = {"role": "assistant", "content": "Long story. " * 60}
     messages = [{"role": "user", "content": lost}, filler, {"role": "user", "content": "Well?"}]
-    made = compact(messages, budget=90)
+    made = compact(messages, budget=90, pinned=[0])
     assert made.decisions[0].reason == "message_orphaned"
     assert unmatched(made.messages) == []
 
 
-@given(sessions, st.sampled_from(FORMS))
-def test_what_fits_comes_back_as_it_came(steps, form):
-    """A1: under the budget the same objects come back, and every decision says so."""
-    messages = spell(steps, form, SYSTEM)
-    made = compact(messages, budget=50_000, form=form)
-    assert all(one is other for one, other in zip(made.messages, messages, strict=True))
-    assert (made.ledger, dict(made.originals), made.changed) == ("", {}, False)
-    assert made.notes == {"before": made.token_count, "after": made.token_count}
+def test_half_of_a_call_takes_nothing_whole_along():
+    """A2: a call that was given up, and a result that came twice, leave alone."""
+    given_up = {"role": "assistant", "tool_calls": [called("read", "{}", 0)]}
+    step = {"role": "assistant", "tool_calls": [called("read", "{}"), called("read", "[]", 2)]}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "The pump hums. " * 90}
+    other = {"role": "tool", "tool_call_id": "c2", "content": "Shut."}
+    said = {"role": "assistant", "content": "It hums."}
+    messages = [ASKED, given_up, step, result, result, other, said]
+    made = compact(messages, budget=200)
+    assert made.places[-5:] == (0, 2, 3, 5, 6)
+    assert [d.reason for d in made.decisions if d.action == "dropped"] == ["message_orphaned"] * 2
 
 
-@given(sessions, st.sampled_from(FORMS), st.integers(60, 500), st.data())
-def test_what_is_pinned_stays_verbatim(steps, form, budget, data):
-    """A2: instructions and pinned messages are the objects that came, with the rest of a call."""
-    messages = spell(steps, form, SYSTEM)
-    place = data.draw(st.integers(0, len(messages) - 1))
-    made = fitted(messages, budget, form=form, pinned=[place])
-    if made is not None:
-        assert any(m is messages[place] for m in made.messages)
-        if form in ("openai", "responses"):
-            assert made.messages[0] is messages[0]
+@pytest.mark.parametrize("results", [0, 1])
+def test_calls_of_the_last_step_may_wait(results):
+    """A2: for a person or a tool that has not answered; whoever speaks instead gives them up."""
+    step = {"role": "assistant", "tool_calls": [called("read", "{}"), called("read", "[]", 2)]}
+    answers = [{"role": "tool", "tool_call_id": "c1", "content": "It hums."}][:results]
+    messages = [{"role": "user", "content": "Long story. " * 90}, step, *answers]
+    assert compact(messages, budget=90).places[-1 - results :] == tuple(range(1, len(messages)))
+    made = compact([*messages, ASKED], budget=90)
+    assert made.places == (-1, len(messages))
+
+
+def test_the_last_whole_step_stays_before_an_orphan():
+    """A1: what leaves whatever happens is not the last step; without any other there is no list."""
+    result = {"role": "tool", "tool_call_id": "c9", "content": "The pump hums. " * 90}
+    question = {"role": "user", "content": "Is it loud? " * 20}
+    assert compact([question, result], budget=100).places[-1] == 0
+    with pytest.raises(BudgetTooSmall):
+        compact([question, result], budget=50)
+    with pytest.raises(BadInput, match="only calls without results and results without calls"):
+        compact([result], budget=50)
+
+
+def test_nothing_points_at_a_result_that_leaves():
+    """A5: a page that came twice for one call is shown where it stays."""
+    page = "The valve opens at noon. " * 20
+    messages = [*looked_up(page), {"role": "tool", "tool_call_id": "c1", "content": page}, ASKED]
+    made = compact(messages, budget=180)
+    assert made.places == (-1, 0, 1, 2, 4)
+    assert made.messages[3]["content"].startswith("The valve opens")
+
+
+def test_an_empty_list_whose_tools_are_too_large_says_what_they_take():
+    """A1: there is nothing else that could leave."""
+    with pytest.raises(BudgetTooSmall) as refused:
+        compact([], budget=2, tools=[{"name": "read"}])
+    assert compact([], budget=refused.value.needed, tools=[{"name": "read"}]).messages == ()
 
 
 @given(sessions, st.sampled_from(FORMS), st.integers(150, 600), st.sampled_from((None, 0, 99)))
@@ -131,9 +119,12 @@ def test_a_longer_list_begins_like_a_shorter_one(steps, form, budget, slack):
     seen: dict[int, list[str]] = {}
     for end in range(1, len(messages) + 1):
         part = messages[:end]
-        made = None if unmatched(part) else fitted(part, budget, form=form, slack=slack)
+        try:
+            made = compact(part, budget=budget, form=form, slack=slack)
+        except BudgetTooSmall:
+            continue
         places = iter(range(len(part)))
-        for message in made.messages[bool(made.ledger) :] if made else ():
+        for message in () if unmatched(part) else made.messages[bool(made.ledger) :]:
             n = next(n for n in places if _is_version(message, part[n]))
             seen.setdefault(n, []).append(json.dumps(message))
     for states in seen.values():
@@ -424,13 +415,6 @@ def test_values_are_found_in_prose_and_in_json():
     ]
 
 
-def test_the_step_kinds_are_all_spelled():
-    """Each kind of step has a spelling in each form."""
-    for form in FORMS:
-        for kind in ("user", "assistant", "image", "thinking", "compaction", "unknown"):
-            assert spell([Step(kind, "x")], form)
-
-
 def test_what_a_gemini_part_holds_beside_is_counted():
     """A1, A7: keys inside a call and a result that are sent, whatever they are."""
     words = "pump " * 900
@@ -451,6 +435,21 @@ def test_what_a_gemini_part_holds_beside_is_counted():
         with pytest.raises(BudgetTooSmall) as caught:
             compact(contents, budget=600, form="gemini")
         assert caught.value.needed > 900
+
+
+@pytest.mark.parametrize("key", ["output", "result", "error"])
+def test_a_text_of_a_gemini_response_is_counted_as_it_is_sent(key):
+    """A1, A4: by its lines, under the key that it came with, and no more than is counted."""
+    log = "\n".join(f'{n}: the "valve" of pump_{n:03} opens' for n in range(90))
+    contents = [
+        {"role": "user", "parts": [{"text": "What does pump_077 do?"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "read", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "read", "response": {key: log}}}]},
+    ]
+    made = compact(contents, budget=120)
+    text = made.messages[-1]["parts"][0]["functionResponse"]["response"][key]
+    assert ' 77: the "valve" of pump_077 opens' in text
+    assert compact(made.messages, budget=9_000).token_count == made.token_count <= 120
 
 
 def test_one_block_in_place_of_a_list_is_shortened():

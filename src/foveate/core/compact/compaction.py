@@ -18,7 +18,7 @@ from foveate.core.compact.plan import default_slack, repack_points
 from foveate.core.compact.results import ResultsView
 from foveate.core.compact.shorten import result_handle
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadOption, BudgetTooSmall, StageBroke
+from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, StageBroke
 from foveate.core.json_text import compact_json
 from foveate.core.types import Decision, Number, content_hash
 
@@ -198,7 +198,12 @@ class _Result:
         self.stays = [(entry, {}) for entry in self.measured.entries]
 
     def fit(self, room: int) -> None:
-        """Pack the list; raises `BudgetTooSmall`."""
+        """Pack the list; raises `BadInput` or `BudgetTooSmall`."""
+        if not self.messages:
+            raise BudgetTooSmall(room, 0)
+        if all(group.orphan for group in self.measured.groups):
+            what = "hold only calls without results and results without calls; give both of each"
+            raise BadInput(what, field="messages")
         slack = default_slack(room) if self.options.slack is None else self.options.slack
         slack = max(0, min(slack, room * 9 // 10))
         self.points = repack_points(self.measured.sizes, room, slack)
@@ -210,6 +215,7 @@ class _Result:
             raise StageBroke(f"compact: {self.token_count()} tokens are over {room}")
 
     def _pack(self, room: int, slack: int) -> None:
+        groups, point = self.measured.groups, self.points[-1]
         view = ResultsView(
             measured=self.measured, room=room, points=self.points, query=self.options.query
         )
@@ -218,7 +224,8 @@ class _Result:
             view=view,
             room=room,
             target=room - slack,
-            point=self.points[-1],
+            point=point,
+            last=max((n for n in range(point + 1) if not groups[n].orphan), default=point),
         )
         self.packing.pack()
         self.stays = [
@@ -243,7 +250,7 @@ class _Result:
         source, form = self.messages, self.form
         waiting = self.ledger
         for entry, texts in self.stays:
-            if waiting and entry.role != "system":
+            if waiting and (entry.role != "system" or entry.calls):
                 yield -1, form.note(waiting)
                 waiting = ""
             message = source[entry.index]

@@ -99,42 +99,77 @@ class MessageForm:
 
 @dataclass(slots=True)
 class Group:
-    """Entries that stay or leave together: one, or calls with their results."""
+    """Entries that stay or leave together: one, or calls with their results.
+
+    `orphan`: half of a call is among them, so that a provider refuses them.
+    """
 
     entries: list[Entry] = field(default_factory=list)
     orphan: bool = False
 
-    @property
-    def first(self) -> int:
-        """The place of its first entry."""
-        return self.entries[0].index
 
-
-def group_entries(entries: Iterable[Entry]) -> list[Group]:
+def group_entries(entries: Sequence[Entry]) -> list[Group]:
     """The entries in groups, in order; a group ends when every call in it has its result.
 
-    A group with a result that no call before it waits for, or with a call that gets no result
-    before somebody else speaks, has `orphan` set. Calls that wait at the very end are no orphans.
+    An entry with half of a call is an orphan: with a result that no call before it waits for, or
+    a call that gets no result before somebody else speaks. Calls of the last step may still wait.
+    An orphan between a call and its result is a group of its own, in front of theirs.
     """
+    ends, orphans, paired = _pair_calls(entries)
     done: list[Group] = []
-    group = Group()
-    waiting: list[str] = []
-    for entry in entries:
-        if waiting and not entry.results and entry.role != "assistant":
-            group.orphan = True
-            done.append(group)
-            group, waiting = Group(), []
-        for result in entry.results:
-            if result.call_id in waiting:
-                waiting.remove(result.call_id)
-            else:
-                group.orphan = True
+    group, end = Group(), -1
+    for n, entry in enumerate(entries):
+        opened = bool(group.entries) and group.entries[-1].opens
+        if n in orphans and n not in paired and not opened:
+            done.append(Group([entry], orphan=True))
+            continue
         group.entries.append(entry)
-        waiting += [call.id for call in entry.calls]
-        if not waiting and not entry.opens:
+        group.orphan |= n in orphans
+        end = max(end, ends[n])
+        if n >= end and not entry.opens:
             done.append(group)
             group = Group()
     return [*done, group] if group.entries else done
+
+
+def _pair_calls(entries: Sequence[Entry]) -> tuple[list[int], set[int], set[int]]:
+    """Each entry's last result of its calls; the entries with a half, and those with a pair.
+
+    All by place. A call that may still wait is a pair with whatever comes at the end.
+    """
+    ends = list(range(len(entries)))
+    orphans, paired = set[int](), set[int]()
+    waiting: list[tuple[str, int]] = []
+    for n, entry in enumerate(entries):
+        if not entry.results and entry.role != "assistant":
+            orphans.update(place for _, place in waiting)
+            waiting = []
+        for result in entry.results:
+            call = next((call for call in waiting if call[0] == result.call_id), None)
+            if call is None:
+                orphans.add(n)
+            else:
+                waiting.remove(call)
+                ends[call[1]] = n
+                paired |= {n, call[1]}
+        waiting += [(call.id, n) for call in entry.calls]
+    step = _last_step(entries)
+    orphans.update(place for _, place in waiting if place < step)
+    for _, place in waiting:
+        if place >= step:
+            ends[place] = len(entries) - 1
+            paired.add(place)
+    return ends, orphans, paired
+
+
+def _last_step(entries: Sequence[Entry]) -> int:
+    """The first of the entries that the model said last, whose results may stand behind them."""
+    n = len(entries)
+    while n and entries[n - 1].results:
+        n -= 1
+    while n and entries[n - 1].role == "assistant":
+        n -= 1
+    return n
 
 
 def read_entries(read: Reader, messages: Iterable[tuple[int, Json]]) -> list[Entry]:

@@ -23,6 +23,8 @@ _ROLES: dict[str, EntryRole] = {
 }
 _CALL = ("functionCall", "function_call")
 _RESPONSE = ("functionResponse", "function_response")
+_TEXTS = ("output", "result", "error")
+"""Keys that a response has for a text: shortened and counted as the text that it is."""
 _DATA = ("inlineData", "inline_data", "fileData", "file_data")
 
 
@@ -49,7 +51,7 @@ def _read_part(part: Any, slot: int) -> Iterator[Piece]:
         body = _named(part[key], "response")
         yield Result(
             call_id=str(body.get("id") or body["name"]),
-            text=compact_json(body.get("response") or {}),
+            text=_response_text(body.get("response") or {}),
             name=body["name"],
             slot=slot,
             rest=join_lines(
@@ -64,6 +66,19 @@ def _read_part(part: Any, slot: int) -> Iterator[Piece]:
         yield text_content(text)._replace(rest=(unknown_fields_json(part, "text"),))
     else:
         yield Content(others=(compact_json(part),), kinds=tuple(map(str, part)))
+
+
+def _text_key(response: Any) -> str:
+    """The only key of a response that is a text; empty: it is something else."""
+    for key in _TEXTS if isinstance(response, Mapping) and len(response) == 1 else ():
+        if isinstance(response.get(key), str):
+            return key
+    return ""
+
+
+def _response_text(response: Any) -> str:
+    key = _text_key(response)
+    return text_content(response[key]).text if key else compact_json(response)
 
 
 def _which(part: Json, keys: Sequence[str]) -> str:
@@ -81,7 +96,8 @@ def _rewrite(content: Json, texts: Mapping[int, str]) -> dict[str, Any]:
     for slot, part in enumerate(content["parts"]):
         key = _which(part, _RESPONSE)
         if slot in texts:
-            parts.append({**part, key: {**part[key], "response": {"output": texts[slot]}}})
+            text_key = _text_key(part[key].get("response")) or _TEXTS[0]
+            parts.append({**part, key: {**part[key], "response": {text_key: texts[slot]}}})
         else:
             parts.append(part)
     return {**content, "parts": parts}

@@ -34,7 +34,8 @@ class MeasuredList:
         self.sizes = [
             GroupSize(
                 tokens=sum(self.tokens[entry.index] for entry in group.entries),
-                must=any(e.role == "system" or e.index in self.pinned for e in group.entries),
+                must=not group.orphan
+                and any(e.role == "system" or e.index in self.pinned for e in group.entries),
             )
             for group in self.groups
         ]

@@ -30,7 +30,8 @@ PREFER_SHARE = 0.5
 class Packing:
     """The groups up to the last repacking at `point`, in `target` of `room` tokens.
 
-    Groups from `last` on always stay; None: from the point on. `visible`: values in what is shown.
+    Groups from `last` on always stay, but orphans, which never do. `visible`: values in what is
+    shown.
     """
 
     measured: MeasuredList
@@ -38,7 +39,7 @@ class Packing:
     room: int
     target: int
     point: int
-    last: int | None = None
+    last: int
     with_ledger: bool = True
     fixed: frozenset[int] = frozenset()
     stays: set[int] = field(default_factory=set)
@@ -61,10 +62,12 @@ class Packing:
 
     def _fixed(self) -> int:
         """Tokens of what stays whatever else does; marks it as staying."""
-        sizes = self.measured.sizes
-        last = self.point if self.last is None else self.last
-        known = {n for n in range(len(sizes)) if sizes[n].must or n >= last}
-        self.fixed = frozenset(n for n in known if not self._is_orphan(n))
+        groups, sizes = self.measured.groups, self.measured.sizes
+        self.fixed = frozenset(
+            n
+            for n, group in enumerate(groups)
+            if not group.orphan and (sizes[n].must or n >= self.last)
+        )
         fixed = sum(self.view.group_tokens(n) for n in self.fixed if n <= self.point)
         if fixed > self.room:
             raise BudgetTooSmall(self.room, fixed, what="the last step, beside what is pinned,")
@@ -76,8 +79,9 @@ class Packing:
         A question about "they" is not understood without the turn before, nor that without the one
         before it. They may take half of the room, before the ledger does.
         """
+        groups = self.measured.groups
         used, n = 0, self._first_of_last()
-        while n > 0 and not self._is_orphan(n - 1) and self._needs_group_before(n):
+        while n > 0 and not groups[n - 1].orphan and self._needs_group_before(n):
             n -= 1
             used += self.view.group_tokens(n)
             if used > free * PREFER_SHARE:
@@ -100,13 +104,10 @@ class Packing:
 
     def _first_of_last(self) -> int:
         """The first of the groups up to the point that stay without a hole."""
-        first = self.point
+        first = self.last
         while first - 1 in self.fixed:
             first -= 1
         return first
-
-    def _is_orphan(self, n: int) -> bool:
-        return self.measured.groups[n].orphan and not self.measured.sizes[n].must
 
     def _choose(self, free: int) -> None:
         """The preferred groups, then the newest before the point, without a hole."""
@@ -119,7 +120,7 @@ class Packing:
                 reserve -= cost
                 free -= cost
         for n in range(self.point - 1, -1, -1):
-            if n in self.stays or self._is_orphan(n):
+            if n in self.stays or self.measured.groups[n].orphan:
                 continue
             cost = self.view.group_tokens(n)
             if cost > free:
@@ -129,14 +130,15 @@ class Packing:
 
     def _preferred(self) -> Iterator[int]:
         """The question that the last ones answer, then what is carried, the newest first."""
-        known = self.measured.groups
+        groups = self.measured.groups
+        whole = [n for n in range(self.point + 1) if not groups[n].orphan]
         first = self._first_of_last()
-        groups = range(self.point - 1, -1, -1)
-        asked = [n for n in range(first + 1) if any(e.role == "user" for e in known[n].entries)]
-        yield from (n for n in asked[-1:] if n not in self.stays and not self._is_orphan(n))
-        for n in groups:
-            carried = any(entry.carried for entry in known[n].entries)
-            if carried and n not in self.stays and not self._is_orphan(n):
+        asked = [
+            n for n in whole if n <= first and any(e.role == "user" for e in groups[n].entries)
+        ]
+        yield from (n for n in asked[-1:] if n not in self.stays)
+        for n in reversed(whole):
+            if n not in self.stays and any(entry.carried for entry in groups[n].entries):
                 yield n
 
     def _ledger_room(self) -> int:

@@ -80,6 +80,8 @@ class ResultsView:
         for entry, result in reversed(list(self._results())):
             key = (entry.index, result.slot)
             fact, call = self.facts[key], calls.get(key)
+            if self.measured.groups[fact.group].orphan:
+                continue  # it leaves, so that no other one may point at it
             same = (call.name, call.arguments) if call else ("", result.call_id)
             again, newer = texts.get(result.text, -1), made.get(same, -1)
             if again > fact.group or newer > fact.group:

@@ -1,40 +1,17 @@
-"""Gemini contents, held against google-genai's own request types. Run by `make matrix`."""
+"""Gemini contents, held against google-genai's own request types; lists: tests/core/compact."""
 
 from __future__ import annotations
 
-import json
 from base64 import b64decode
 
 import pytest
 from google.genai.types import Content, GenerateContentConfig
-from hypothesis import given
-from hypothesis import strategies as st
 
-from foveate import BudgetTooSmall, assemble, compact, messages
+from foveate import assemble, compact, messages
 from foveate.answer.messages import format_for_gemini
 from foveate.core.images import image_from_bytes
-from message_lists import PIXEL, sessions, spell
-
-
-def check_contents(contents):
-    """Each is a `Content` of the package, which refuses unknown keys, and reads as it was sent."""
-    written = PIXEL.replace("+", "-").replace("/", "_")  # its own alphabet of base64
-    for content in contents:
-        read = Content.model_validate(content)
-        found = read.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        assert found == json.loads(json.dumps(content).replace(PIXEL, written))
-
-
-@given(steps=sessions, budget=st.integers(40, 600))
-def test_a_fitted_list_is_a_request_of_its_provider(steps, budget):
-    """A2: the package takes the list that came and the list that is sent, ledger included."""
-    contents = spell(steps, "gemini")
-    check_contents(contents)
-    try:
-        made = compact(contents, budget=budget, form="gemini")
-    except BudgetTooSmall:
-        return
-    check_contents(made.messages)
+from message_lists import PIXEL
+from provider_types import check_request
 
 
 def test_lists_as_the_package_writes_them_are_read():
@@ -71,7 +48,7 @@ def test_a_context_with_images_is_a_request_of_its_provider():
     )
     request = format_for_gemini(messages(context, images=lambda _: data))
     GenerateContentConfig.model_validate(request["config"])
-    check_contents(request["contents"])
+    check_request("gemini list", request["contents"])
     (content,) = request["contents"]
     assert [next(iter(part)) for part in content["parts"]][1:3] == ["fileData", "inlineData"]
 
@@ -79,4 +56,4 @@ def test_a_context_with_images_is_a_request_of_its_provider():
 def test_the_package_refuses_what_it_does_not_know():
     """A2: so that the laws above can fail."""
     with pytest.raises(ValueError, match="Extra inputs"):
-        check_contents([{"role": "user", "parts": [], "name": "x"}])
+        check_request("gemini list", [{"role": "user", "parts": [], "name": "x"}])
