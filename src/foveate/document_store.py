@@ -138,11 +138,13 @@ class DocumentStore:
         """
         how = ask_options or AskOptions()
         name = model if isinstance(model, str) else model.name
+        known = find_answer_model(name, how.window)
+        advice = "say it with ask_options=AskOptions(window=N)"
         chosen = replace(
             options or AssembleOptions(),
             budget=budget,
             principals=principals,
-            model=find_answer_model(name, how.window) or find_model(registry_name(name)),
+            model=known or find_model(registry_name(name), advice=advice),
             prompt=how.prompt,
             channel=how.channel,
             language=how.language,
