@@ -85,7 +85,7 @@ def test_only_a_document_makes_a_store(tmp_path, folder):
     """X1, T1: reading what is not there says how to make it, and makes nothing; indexing does."""
     with foveate.open_store(tmp_path / "new", embedder="hashing") as opened:
         for read in (opened.search, opened.assemble):
-            with pytest.raises(BadInput, match=r"no store in .*new'; index documents into it first"):
+            with pytest.raises(BadInput, match=r"no store in .*new'; index documents into it"):
                 read("Which pressure?")
         assert not (tmp_path / "new").exists()
         opened.index(folder)

@@ -123,8 +123,8 @@ def model(
     name: str,
     known: Mapping[str, Model] | None = None,
     *,
-    advice: str = "say it with Model(name=…, window=…), or add the model to a file and give that to "
-    "foveate.models.registry(FILE)",
+    advice: str = "say it with Model(name=…, window=…), or add the model to a file and give that "
+    "to foveate.models.registry(FILE)",
 ) -> Model:
     """The model of this name or alias; an unknown one gets 8,192 tokens and an `UnknownModel`.
 

@@ -56,7 +56,7 @@ def test_a_list_that_cannot_fit_is_refused_and_the_others_go_on(run):
 
 
 def test_where_no_list_fits_the_command_fails(run):
-    """A8, F2: with the exit code of a budget, or of bad input; fitted and refused are told apart."""
+    """A8, F2: with the exit code of a budget, or of bad input; both counts are said."""
     large = {"id": 1, "messages": [{"role": "user", "content": "word " * 300}]}
     wrong = {"id": 3, "messages": "hello"}
     for lists, code, note in (

@@ -75,12 +75,10 @@ def test_it_is_known_whether_a_tenant_has_a_store(tmp_path):
 
     def having(store, **settings):
         stores = TenantStores(Settings(store=store, **settings))
-        return [
-            name for name in ("acme", "damaged", "umbra", "default", "..") if stores.has_store(name)
-        ]
+        return [name for name in ("acme", "damaged", "default", "..") if stores.has_store(name)]
 
     assert having(str(tmp_path / "{tenant}"), create=False) == ["acme", "damaged"]
-    assert having(str(tmp_path / "{tenant}"), create=True) == ["acme", "damaged", "umbra", "default"]
+    assert having(str(tmp_path / "{tenant}"), create=True) == ["acme", "damaged", "default"]
     assert having(str(tmp_path / "acme")) == ["default"]
     assert having("") == []
     assert {path.name for path in tmp_path.iterdir()} == {"acme", "damaged"}

@@ -11,7 +11,6 @@ from typing import Any
 from foveate.core.errors import BadInput, BadOption, InvalidRequest
 from foveate.ports import Store
 
-
 WRITES = ("put", "batch")
 """What a store is made for; there is nothing to read or delete before."""
 
