@@ -81,6 +81,17 @@ def test_a_store_that_is_not_there_is_not_made_unasked(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
+def test_only_a_document_makes_a_store(tmp_path, folder):
+    """X1, T1: reading what is not there says how to make it, and makes nothing; indexing does."""
+    with foveate.open_store(tmp_path / "new", embedder="hashing") as opened:
+        for read in (opened.search, opened.assemble):
+            with pytest.raises(BadInput, match=r"no store in .*new'; index documents into it"):
+                read("Which pressure?")
+        assert not (tmp_path / "new").exists()
+        opened.index(folder)
+        assert opened.assemble("Which pressure is right?", budget=60).blocks
+
+
 def test_an_option_that_does_not_exist_is_named(store):
     """X1: a misspelled keyword is refused with the one that was meant."""
     with pytest.raises(UnknownName, match="budget"):

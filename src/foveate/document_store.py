@@ -40,13 +40,14 @@ TOKENIZER = "cl100k_base"
 def open_store(
     url: str | Path = ".foveate", *, embedder: str | Embedder = "wordllama", create: bool = True
 ) -> DocumentStore:
-    """Open the store at a URL, or a new one that is made with its first document.
+    """Open the store at a URL. If there is none, the first document that is indexed makes it.
 
+    Until then, `search`, `assemble` and `ask` raise `BadInput`; with `create=False` this call does.
     `url`: a folder, or what `--store` takes (docs/store.md). `embedder`: for a new store; one that
-    is there says itself which embedder made its vectors. `create=False` refuses a new store.
+    is there says itself which embedder made its vectors.
 
-    Raises `BadInput` if there is no store or it is damaged, and `BadOption` if its embedder is not
-    the one that is installed.
+    Raises `BadInput` for a damaged store, and `BadOption` if its embedder is not the one that is
+    installed.
     """
     try:
         store = open_existing_store(url, create=False)
@@ -137,11 +138,13 @@ class DocumentStore:
         """
         how = ask_options or AskOptions()
         name = model if isinstance(model, str) else model.name
+        known = find_answer_model(name, how.window)
+        advice = "say it with ask_options=AskOptions(window=N)"
         chosen = replace(
             options or AssembleOptions(),
             budget=budget,
             principals=principals,
-            model=find_answer_model(name, how.window) or find_model(registry_name(name)),
+            model=known or find_model(registry_name(name), advice=advice),
             prompt=how.prompt,
             channel=how.channel,
             language=how.language,

@@ -119,10 +119,16 @@ def models(*extra: str | Path) -> tuple[Model, ...]:
     return tuple(sorted({m.name: m for m in known.values()}.values(), key=lambda m: m.name))
 
 
-def model(name: str, known: Mapping[str, Model] | None = None) -> Model:
+def model(
+    name: str,
+    known: Mapping[str, Model] | None = None,
+    *,
+    advice: str = "say it with Model(name=…, window=…), or add the model to a file and give that "
+    "to foveate.models.registry(FILE)",
+) -> Model:
     """The model of this name or alias; an unknown one gets 8,192 tokens and an `UnknownModel`.
 
-    `known`: a `registry(...)` with models of one's own.
+    `known`: a `registry(...)` with models of one's own. `advice`: what the warning says to do.
 
     >>> model("gpt-4o").window
     128000
@@ -134,9 +140,7 @@ def model(name: str, known: Mapping[str, Model] | None = None) -> Model:
     near = get_close_matches(name.strip().lower(), sorted(known), n=1, cutoff=0.6)
     hint = f"did you mean {near[0]!r}? A" if near else "a"
     warnings.warn(
-        f"unknown model {name!r}; {hint} window of {SAFE_WINDOW} tokens is assumed; "
-        "say it with foveate ask --window N or as Model(name=…, window=…), or add the model to a "
-        "file and give that to foveate.models.registry(FILE)",
+        f"unknown model {name!r}; {hint} window of {SAFE_WINDOW} tokens is assumed; {advice}",
         UnknownModel,
         stacklevel=2,
     )

@@ -97,6 +97,7 @@ def test_as_json(run, monkeypatch):
     found = done.json
     assert (done.code, done.err.count("\n")) == (0, 1)  # one warning: the model is not known
     assert "unknown model 'tiny'" in done.err
+    assert "say it with --window N\n" in done.err
     assert (found["answer"], found["finish"]) == ("The well is nine metres deep [1].", "stop")
     assert [one["source"] for one in found["citations"]] == ["docs/wells.md"]
     assert found["check"]["clean"] is True

@@ -191,6 +191,7 @@ def test_an_unknown_model_is_a_warning_of_one_line(run, chunks):
     assert ran.out != ""
     assert ran.err.count("\n") == 1
     assert ran.err.startswith("foveate: warning: unknown model 'mistrall'; did you mean 'mistral")
+    assert ran.err.endswith("give --budget N in place of --model\n")
 
 
 def test_ten_thousand_candidates_are_read(run):

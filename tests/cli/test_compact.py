@@ -55,6 +55,20 @@ def test_a_list_that_cannot_fit_is_refused_and_the_others_go_on(run):
     assert found[0]["error"]["needed"] == 301
 
 
+def test_where_no_list_fits_the_command_fails(run):
+    """A8, F2: with the exit code of a budget, or of bad input; both counts are said."""
+    large = {"id": 1, "messages": [{"role": "user", "content": "word " * 300}]}
+    wrong = {"id": 3, "messages": "hello"}
+    for lists, code, note in (
+        ([large], 4, "0 fitted, 1 refused"),
+        ([large, wrong], 3, "0 fitted, 2 refused"),
+        ([large, wrong, LISTS[1]], 0, "1 fitted, 2 refused"),
+    ):
+        Path("in.jsonl").write_text(jsonl(lists), encoding="utf-8")
+        ran = run("compact", "--messages", "in.jsonl", "--out", "out.jsonl", "--budget", "9")
+        assert (ran.code, ran.err) == (code, f"foveate: message lists: {note}\n")
+
+
 def test_tools_are_taken_off_the_budget(run):
     """A7, A8: the tools of a file, or those of a line, share the budget."""
     tools = [{"type": "function", "function": {"name": f"tool_{n}"}} for n in range(3)]

@@ -56,6 +56,20 @@ def test_a_setting_that_is_none_is_said_in_one_line(run, monkeypatch, case):
     assert said in ran.complaint
 
 
+def test_a_store_that_cannot_be_opened_is_said_with_its_own_advice(run, monkeypatch, tmp_path):
+    """X1: what to do is said once, and --create only where there is no store."""
+    monkeypatch.setenv("FOVEATE_SERVE_CREATE", "false")
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "store.db").write_text("dear")
+
+    missing = run("serve", "--port", 0, "--store", "stroe").complaint
+    other = run("serve", "--port", 0, "--store", tmp_path / "letters").complaint
+
+    assert missing.count("index") == 2  # "index documents", and the command
+    assert "is not a foveate store; name another folder" in other
+    assert "--create" not in other
+
+
 def test_a_store_is_made_on_demand_only(monkeypatch):
     """F3: by --create, the setting of that name, or not at all."""
     monkeypatch.delenv("FOVEATE_SERVE_CREATE")

@@ -33,6 +33,17 @@ def test_swapped_arguments_are_named():
         assemble(CHUNKS, QUERY)
     with pytest.raises(BadInput, match="give a list of candidates after the question, not a str"):
         assemble(QUERY, QUERY)
+    with pytest.raises(BadInput, match="field 'messages': must be a list of messages, not int"):
+        foveate.compact(100, CHUNKS)
+
+
+@pytest.mark.parametrize("options", [60, {"budget": 60}, {}])
+def test_options_are_named(options):
+    """X1: a budget without its name, or fields in a mapping, get the call that is meant."""
+    with pytest.raises(BadOption, match=r"options is .*; name what you give, as in .*budget=60"):
+        assemble(QUERY, CHUNKS, options)
+    with pytest.raises(BadOption, match="options is "):
+        Assembler(options=options)
 
 
 @pytest.mark.parametrize("context", ["the text", {"text": "the text"}, None])

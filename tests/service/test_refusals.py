@@ -287,6 +287,7 @@ def test_me_says_what_may_be_named(service):
     me = service.get("/v1/me").json()
 
     assert (me["key"], me["tenant"], me["principals"]) == (None, "default", ["staff"])
+    assert me["store"] is True
     for field in ("tokenizers", "formats", "orders", "recipes"):
         for name in me[field]:
             asked = {**GOOD, field.removesuffix("s"): name}

@@ -11,7 +11,9 @@ from foveate.service.problems import ProblemError
 from foveate.service.routes.assemble import assemble_request
 from foveate.service.routes.documents import prepare_document, write_document
 from foveate.service.settings import Settings
+from foveate.service.tenant_stores import TenantStores
 from foveate.service.wire.requests import AssembleRequest, DocumentRequest
+from foveate.stores import open_store
 
 QUERY = "How deep is the well?"
 
@@ -63,6 +65,23 @@ def test_a_store_that_was_not_there_is_told_of_once(held, caplog):
 
     told = [one.message for one in caplog.records if "a new, empty one is made" in one.message]
     assert len(told) == 1
+
+
+def test_it_is_known_whether_a_tenant_has_a_store(tmp_path):
+    """F3, X5: its own, one that `create` would make, or the only one, which is of `default`."""
+    open_store(tmp_path / "acme").close()
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "store.db").write_text("dear")
+
+    def having(store, **settings):
+        stores = TenantStores(Settings(store=store, **settings))
+        return [name for name in ("acme", "damaged", "default", "..") if stores.has_store(name)]
+
+    assert having(str(tmp_path / "{tenant}"), create=False) == ["acme", "damaged"]
+    assert having(str(tmp_path / "{tenant}"), create=True) == ["acme", "damaged", "default"]
+    assert having(str(tmp_path / "acme")) == ["default"]
+    assert having("") == []
+    assert {path.name for path in tmp_path.iterdir()} == {"acme", "damaged"}
 
 
 @pytest.mark.parametrize("name", ["", "..", "../acme", "a/b", "Acme", "-a", "a" * 64, "a\n", "ä"])

@@ -47,9 +47,10 @@ def resolve_ask(
     taxonomy: Taxonomy | None = None,
 ) -> AskSettings:
     """The system prompt follows the recipe's format, and is counted before documents are packed."""
+    known = find_answer_model(name, how.window)
     options = replace(
         asked,
-        model=find_answer_model(name, how.window) or find_model(registry_name(name)),
+        model=known or find_model(registry_name(name), advice="say it with --window N"),
         channel=how.channel,
         prompt=how.prompt,
         language=how.language,

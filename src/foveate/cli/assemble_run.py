@@ -30,7 +30,8 @@ def load_model_facts(name: str | None) -> Facts | None:
     """Window and tokenizer of a model, whose name is written as for `load_model` or alone."""
     if name is None:
         return None
-    return find_answer_model(name) or find_model(registry_name(name))
+    advice = "if it has a larger one, give --budget N in place of --model"
+    return find_answer_model(name) or find_model(registry_name(name), advice=advice)
 
 
 def load_model(name: str) -> Model:

@@ -46,11 +46,12 @@ def compact(
     A line is {"id","messages":[...]} with optional "tools", "query", "pinned" (places of messages
     that stay) and "form" (openai, responses, anthropic, gemini). It gives a line with the "id", the
     "messages" that fit, their "token_count" and a decision for every message. A list that cannot
-    fit gives {"id","error":{"type","message"}}, and the others continue.
+    fit gives {"id","error":{"type","message"}}, and the others continue. If none fits, the exit
+    code is 4 where only the budget was too small, else 3.
     """
     from foveate.cli.compact_run import compact_file
 
-    compact_file(
+    code = compact_file(
         messages,
         out,
         budget=budget,
@@ -60,6 +61,8 @@ def compact(
         bundle=bundle,
         originals=originals,
     )
+    if code:
+        raise typer.Exit(code)
 
 
 def expand(

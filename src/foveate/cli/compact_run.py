@@ -11,7 +11,7 @@ from typing import Any
 from foveate import plugins
 from foveate.cli import output
 from foveate.cli.assemble_run import load_model_facts
-from foveate.cli.failures import name_file_in_errors
+from foveate.cli.failures import BUDGET, INPUT, name_file_in_errors
 from foveate.cli.files import (
     STDIO,
     display_name,
@@ -43,8 +43,11 @@ def compact_file(
     model: str | None,
     bundle: str | None,
     originals: str | None,
-) -> None:
-    """Write a line for every line of the file; raises `BadInput` for a line that is no JSON."""
+) -> int:
+    """Write a line for every line of the file; the exit code.
+
+    Raises `BadInput` for a line that is no JSON.
+    """
     for written in (out, originals):
         refuse_same_file(messages, written)
     if tokenizer is not None and model is not None and budget is None:
@@ -62,22 +65,26 @@ def compact_file(
         _write_bundle(messages, bundle, requests)
     if originals is not None:
         with closing(OriginalStore(originals)) as store:
-            _write_answers(messages, out, replace(requests, originals=store))
-    else:
-        _write_answers(messages, out, requests)
+            return _write_answers(messages, out, replace(requests, originals=store))
+    return _write_answers(messages, out, requests)
 
 
-def _write_answers(messages: str, out: str, requests: CompactRequests) -> None:
-    refused = done = 0
+def _write_answers(messages: str, out: str, requests: CompactRequests) -> int:
+    fitted = refused = 0
+    code = BUDGET
     with open_output(out) as file:
         for request in _requests(messages):
             answer = requests.answer(request)
-            refused += "error" in answer
-            done += 1
+            if "error" not in answer:
+                fitted += 1
+            else:
+                refused += 1
+                code = code if "needed" in answer["error"] else INPUT
             file.write(f"{output.encode_json(answer)}\n".encode())
-    if not done:
+    if not fitted + refused:
         raise BadInput(f"{display_name(messages)}: holds no message lists; give one a line")
-    output.write_note(f"{done - refused} lists fitted, {refused} refused")
+    output.write_note(f"message lists: {fitted} fitted, {refused} refused")
+    return 0 if fitted else code
 
 
 def expand_original(

@@ -20,7 +20,7 @@ from foveate.pipeline.options import (
     AssembleKeywords,
     AssembleOptions,
     ResolvedOptions,
-    check_recipe,
+    check_options,
     resolve_options,
 )
 from foveate.pipeline.steps import Flow, arun, run
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 def assemble(
     query: str,
     candidates: Any,
-    *,
     options: AssembleOptions | None = None,
+    *,
     embedder: Embedder | None = None,
     reranker: Reranker | None = None,
     taxonomy: Taxonomy | None = None,
@@ -61,7 +61,7 @@ def assemble(
     Raises `BadInput`, `BadOption`, `UnknownName`, `BudgetTooSmall` or `StageBroke`.
     """
     assembler = Assembler(
-        options=options or AssembleOptions(),
+        options=AssembleOptions() if options is None else options,
         embedder=embedder,
         reranker=reranker,
         taxonomy=taxonomy,
@@ -98,7 +98,7 @@ class Assembler:
 
     def __post_init__(self) -> None:
         check_store(self.store)
-        check_recipe(self.options)
+        check_options(self.options)
 
     def search(self, query: str, **keywords: Unpack[AssembleKeywords]) -> SearchResult:
         """What the store finds for the query, the best `keep` of it."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from foveate import plugins
 from foveate.core.compact.compaction import Compacted, CompactOptions, compact_messages
+from foveate.core.compact.forms import check_messages
 from foveate.core.compact.shorten import shorten_result
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall
@@ -29,8 +30,8 @@ SHORT = 24
 
 def compact(
     messages: Iterable[Mapping[str, Any]],
-    *,
     budget: int | None = None,
+    *,
     tools: Iterable[Mapping[str, Any]] = (),
     model: str | Model | None = None,
     tokenizer: str | Tokenizer | None = None,
@@ -59,6 +60,7 @@ def compact(
 
     Raises `BadInput`, `BadOption`, `UnknownName`, or `BudgetTooSmall`, whose `needed` does.
     """
+    source = check_messages(messages)
     known = model_named(model) if isinstance(model, str) else model
     frame = 0
     if budget is None:
@@ -79,7 +81,7 @@ def compact(
         frame=frame,
     )
     return compact_messages(
-        list(messages),
+        source,
         options,
         tokenizer=tokenizer,
         count=token_counter(tokenizer),

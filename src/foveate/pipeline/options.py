@@ -248,8 +248,16 @@ def _load_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
     return plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
 
 
-def check_recipe(options: AssembleOptions) -> None:
-    """Raise what `resolve_options` would raise for the recipe, its format, order and `keep`."""
+def check_options(options: AssembleOptions) -> None:
+    """Raise what `resolve_options` would raise for the recipe, its format, order and `keep`.
+
+    Raises `BadOption` for a budget, or fields, in the place of the options.
+    """
+    if not isinstance(options, AssembleOptions):
+        raise BadOption(
+            f"options is {options!r}; name what you give, as in assemble(query, candidates, "
+            "budget=60), or give an AssembleOptions"
+        )
     _keep_best(_recipe_for(options), options.keep)
 
 

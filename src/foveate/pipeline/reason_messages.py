@@ -76,7 +76,8 @@ SINGULAR_PATTERN = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|tim
 COUNTERFACTUALS: Mapping[str, str] = {
     "carried_by": "carried by {carried_by}",
     "short_by": "fits with +{short_by} tokens",
-    "likelier": "some {likelier} tokens that are likelier come before it",
+    "likelier": "about {likelier} tokens of sentences more likely to answer, for their length, "
+    "would be added first",
     "lost_by": "comes after {by}, whose score is {lost_by} higher",
 }
 

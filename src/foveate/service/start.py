@@ -15,6 +15,7 @@ from foveate.service.settings import Settings
 from foveate.service.wire.json import encode_json
 from foveate.stores import open_store
 from foveate.stores.caches import MemoryCache
+from foveate.stores.lazy import StoreNotFound
 
 _SAID = "The pump starts at one bar. Its filter is cleaned every spring."
 _WARM_UP = tuple({"text": f"{_SAID * n} Page {n}, “Café”."} for n in range(1, 51))
@@ -40,8 +41,9 @@ def check_start(settings: Settings) -> None:
     try:
         open_store(settings.store, create=False).close()
     except BadInput as error:
-        more = "index a folder into it, or start with --create to make an empty one"
-        raise BadInput(f"store: {error}; {more}") from error
+        more = "; or start with --create to make an empty one"
+        advice = more if isinstance(error, StoreNotFound) else ""
+        raise BadInput(f"store: {error}{advice}") from error
     except FoveateError as error:
         log.warning("the store cannot be opened now: %s", error)
 

@@ -17,6 +17,7 @@ from foveate.service.auth.keys import TENANT_NAME
 from foveate.service.problems import ProblemError
 from foveate.service.settings import Settings
 from foveate.stores import is_lance_url, is_server_url, open_store
+from foveate.stores.lazy import StoreNotFound
 
 log = logging.getLogger("foveate.service")
 
@@ -99,6 +100,18 @@ class TenantStores:
         if tenant != "default":
             raise ProblemError(403, "tenant", "this key's tenant has no store here")
         return self._settings.store
+
+    def has_store(self, tenant: str) -> bool:
+        """Whether the tenant has a store, or gets one at its first use; it may be out of reach."""
+        try:
+            url = self.store_url(tenant)
+            if self._settings.has_tenant_stores and not self._settings.create:
+                open_store(url, create=False).close()
+        except (ProblemError, StoreNotFound):
+            return False
+        except FoveateError:
+            return True
+        return True
 
     def close(self) -> None:
         """Close all."""

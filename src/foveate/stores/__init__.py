@@ -49,19 +49,21 @@ def open_store(
 def open_store_for_writing(url: str, *, embedder_name: str = "", dimensions: int = 0) -> Store:
     """The store to index into, created with its first document; raises as `open_store`.
 
-    If a new store cannot be created, the first write raises `StoreCreationFailed`.
+    Until then, reading it raises `StoreNotFound`. If it cannot be created, the first write raises
+    `StoreCreationFailed`.
     """
     from foveate.stores.lazy import LazyStore, StoreNotFound
 
     options: dict[str, Any] = {"embedder_name": embedder_name, "dimensions": dimensions}
     try:
         return open_store(url, **options, create=False)
-    except StoreNotFound:
+    except StoreNotFound as error:
+        missing = error
         if not is_server_url(url) and not is_lance_url(url):
             from foveate.stores.sqlite.schema import check_folder
 
             check_folder(folder_from_url(url), create=True)
-    return cast("Store", LazyStore(lambda: open_store(url, **options)))
+    return cast("Store", LazyStore(lambda: open_store(url, **options), missing))
 
 
 def is_lance_url(url: str | Path) -> bool:

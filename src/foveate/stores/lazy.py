@@ -11,6 +11,9 @@ from typing import Any
 from foveate.core.errors import BadInput, BadOption, InvalidRequest
 from foveate.ports import Store
 
+WRITES = ("put", "batch")
+"""What a store is made for; there is nothing to read or delete before."""
+
 
 class StoreNotFound(BadInput):
     """There is no store at that place, and none was to be made."""
@@ -39,10 +42,14 @@ def check_same_embedder(
 
 
 class LazyStore:
-    """Calls `make` once, at the first write, which raises `StoreCreationFailed` if it fails."""
+    """Calls `make` once, at the first write, which raises `StoreCreationFailed` if it fails.
 
-    def __init__(self, make: Callable[[], Store]) -> None:
+    Until then, reading raises `missing`: an empty context would hide a misspelled path.
+    """
+
+    def __init__(self, make: Callable[[], Store], missing: StoreNotFound) -> None:
         self._make = make
+        self._missing = missing
         self._store: Store | None = None
 
     def documents(self) -> Iterator[tuple[str, str]]:
@@ -59,8 +66,10 @@ class LazyStore:
             self._store.close()
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else a store can do: it is made for that."""
+        """Whatever else a store can do."""
         if self._store is None:
+            if name not in WRITES:
+                raise self._missing
             try:
                 self._store = self._make()
             except InvalidRequest as error:

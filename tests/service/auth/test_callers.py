@@ -231,8 +231,9 @@ def test_a_key_of_a_tenant_that_has_no_store_is_refused(tmp_path, filled_store):
     stranger = put(keys, tenant="acme", principals=("staff",))
     with serving(Settings(store=str(filled_store), embedder="hashing", keys=keys)) as client:
         answer = client.post("/v1/assemble", json=ASKED, headers=by(stranger))
+        me = client.get("/v1/me", headers=by(stranger)).json()
 
-    assert answer.status_code == 403
+    assert (answer.status_code, me["store"]) == (403, False)
     assert "spare key" not in answer.text
 
 

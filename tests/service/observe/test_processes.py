@@ -98,6 +98,22 @@ def test_the_folder_is_told_by_the_environment_and_goes(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_folder_of_a_killed_service_goes_with_the_next(tmp_path, monkeypatch):
+    """F7, X3: what a killed service left is removed; that of a running one, and others, stay."""
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
+    (tmp_path / "kept").mkdir()
+    (tmp_path / f"{PREFIX}link").symlink_to(tmp_path / "kept")
+    with running({"store": "", "workers": 2}, {"TMPDIR": str(tmp_path)}) as service:
+        (at_work,) = tmp_path.glob(f"{PREFIX}[!l]*")
+        with shared_metrics_folder(under=tmp_path):
+            assert at_work.is_dir()
+        service.stop(signal.SIGKILL)
+
+    assert at_work.is_dir()
+    with shared_metrics_folder(under=tmp_path) as folder:
+        assert {path.name for path in tmp_path.iterdir()} == {"kept", f"{PREFIX}link", folder.name}
+
+
 def test_an_operators_folder_is_used_and_left(tmp_path, monkeypatch):
     """F7: where the environment names a folder, it is that one, and it stays."""
     own = tmp_path / "metrics"

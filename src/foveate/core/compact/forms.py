@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from foveate.core.compact.anthropic_messages import ANTHROPIC
@@ -41,8 +41,9 @@ def message_form(messages: Sequence[Json], name: str | None = None) -> MessageFo
 
 def check_messages(messages: Any) -> list[Json]:
     """The messages as a list of mappings; raises `BadInput` naming the one that is none."""
-    if isinstance(messages, str | bytes | Mapping):
-        raise BadInput("must be a list of messages", field="messages")
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        kind = type(messages).__name__
+        raise BadInput(f"must be a list of messages, not {kind}", field="messages")
     found = list(messages)
     for index, message in enumerate(found):
         if not isinstance(message, Mapping):

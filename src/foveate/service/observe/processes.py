@@ -1,7 +1,8 @@
 """Metrics of several processes: each counts in files of its own, which are summed when read.
 
 The files are in a temporary folder that only the service's user can read, and that is removed with
-the service.
+the service. It is locked for that long: one without a lock was left by a killed service, and the
+next one removes it.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from foveate.stores.atomic_write import lock_file
+
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """The variable by which the metrics' library knows that there are several processes."""
 PREFIX = "foveate-metrics-"
+FOLDER_ALONE = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 @contextmanager
@@ -32,12 +37,33 @@ def shared_metrics_folder(*, under: Path | None = None) -> Iterator[Path]:
         Path(given).mkdir(parents=True, exist_ok=True)
         yield Path(given)
         return
-    with TemporaryDirectory(prefix=PREFIX, dir=under, ignore_cleanup_errors=True) as folder:
+    for left in Path(under or gettempdir()).glob(f"{PREFIX}*"):
+        with _lock(left) as is_free:
+            if is_free:
+                rmtree(left, ignore_errors=True)
+    with (
+        TemporaryDirectory(prefix=PREFIX, dir=under, ignore_cleanup_errors=True) as folder,
+        _lock(folder),
+    ):
         os.environ[FOLDER_VARIABLE] = folder
         try:
             yield Path(folder)
         finally:
             del os.environ[FOLDER_VARIABLE]
+
+
+@contextmanager
+def _lock(folder: str | Path) -> Iterator[bool]:
+    """Whether the folder is locked within the block; False if another process has the lock."""
+    try:
+        opened = os.open(folder, FOLDER_ALONE)
+    except OSError:  # it is gone, a link, or on a system that opens no folders
+        yield False
+        return
+    try:
+        yield lock_file(opened, wait=False)
+    finally:
+        os.close(opened)
 
 
 def ensure_folder() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
 from typing import Annotated
 
@@ -64,7 +65,7 @@ async def me(request: Request, caller: AnyCaller) -> Response:
             "tenant": caller.tenant,
             "principals": list(caller.principals),
             "scopes": sorted(caller.scopes),
-            "store": bool(settings.store),
+            "store": await asyncio.to_thread(state.stores.has_store, caller.tenant),
             "recipe": state.settings.recipe,
             "models": list(names.answer_models),
             "recipes": list(names.recipes),

@@ -270,7 +270,7 @@ class MeAnswer(BaseModel):
     tenant: str
     principals: list[str]
     scopes: list[str]
-    store: bool = Field(description="Whether there is a store to search.")
+    store: bool = Field(description="Whether the caller's tenant has a store to search.")
     recipe: str = Field(description="The recipe of a request that names none.")
     models: list[str] = Field(description="Models that answer; the first is the default.")
     recipes: list[str]

@@ -184,6 +184,19 @@ def test_what_would_have_come_first_is_said() -> None:
     assert all("short_by" not in said for said in numbers.values() if "likelier" in said)
 
 
+def test_records_with_the_identifier_that_are_left_out_are_counted() -> None:
+    """D7: who asks for an identifier is told that more records have it than are shown."""
+    rows = "\n".join(f"ORD-{2041 + n % 5},{10 + n},valve,shelf {n}" for n in range(30))
+    pool = (candidate(f"order,amount,part,place\n{rows}", id="a", score=1.0),)
+    few, all_of_them = (packed(pool, n, "Where is ORD-2041?") for n in (12, 900))
+    shown = few.candidates[0].shown.text.count("ORD-2041")
+
+    assert 0 < shown < 6
+    assert few.notes["with_the_identifier"] == 6
+    assert few.notes["of_them_left_out"] == 6 - shown
+    assert "with_the_identifier" not in all_of_them.notes
+
+
 def test_what_would_be_next_fits_with_so_much_more() -> None:
     """D7: nothing waits before the next one, so with what it lacks it is shown."""
     one = candidate("Ada built the mill in 1871.", id="a", score=0.9)

@@ -339,6 +339,8 @@ def _choices(
     choices.waits = {basket.pool[owner].chunk.id: wait for owner, wait in waits.items()}
     value = sum([basket.worths[p] for p in sorted(p for group in basket.groups for p in group)])
     choices.notes |= report(value, _relaxed(basket, order, room))
+    if hidden := sum(not basket.taken[piece] for piece in basket.asked):
+        choices.notes |= {"with_the_identifier": len(basket.asked), "of_them_left_out": hidden}
     return choices
 
 
