@@ -208,8 +208,6 @@ def test_vendors_are_imported_where_they_are_used(path):
         allowed |= {"numpy"}
     if inside[:2] == ("stores", "lance"):  # its `__init__` says which extra is missing
         allowed |= {"lance", "pyarrow"}
-    if inside == ("batch", "tables.py"):  # imported where a partition is a table
-        allowed |= {"pyarrow"}
     if inside[:3] == ("core", "stages", "dedup"):  # `near` imports its finders where it compares
         allowed |= {"numpy"}
 

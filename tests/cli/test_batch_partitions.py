@@ -1,17 +1,15 @@
-"""`foveate assemble-batch` on folders: names, resume, bad partitions; and Parquet in and out."""
+"""`foveate assemble-batch` on folders: names, resume, bad partitions."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from command_line import CHUNKS, QUERY, jsonl, on_terminal
 
-COUNTS = {"a.jsonl": 3, "b.parquet": 2, "c.jsonl": 1}
+COUNTS = {"a.jsonl": 3, "b.jsonl": 2, "c.jsonl": 1}
 
 
 def request(name: object) -> dict[str, object]:
@@ -25,10 +23,7 @@ def folder(run, tmp_path) -> Path:
     Path("in").mkdir()
     for name, count in COUNTS.items():
         requests = [request(f"{name}-{number}") for number in range(count)]
-        if name.endswith(".parquet"):
-            pq.write_table(pa.table({"request": [json.dumps(r) for r in requests]}), f"in/{name}")
-        else:
-            Path("in", name).write_text(jsonl(requests), encoding="utf-8")
+        Path("in", name).write_text(jsonl(requests), encoding="utf-8")
     return tmp_path
 
 
@@ -43,14 +38,13 @@ def outs() -> dict[str, bytes]:
 
 
 def test_each_partition_has_its_answers_under_its_name(run, folder):
-    """F2: the same names and orders, JSON Lines and Parquet side by side."""
+    """F2: the same names and orders."""
     ran = batch(run, "--json")
     lines = Path("out/a.jsonl").read_text("utf-8").splitlines()
 
     assert ran.code == 0
     assert list(outs()) == list(COUNTS)
     assert [json.loads(line)["id"] for line in lines] == [f"a.jsonl-{n}" for n in range(3)]
-    assert pq.read_table("out/b.parquet")["id"].to_pylist() == ["b.parquet-0", "b.parquet-1"]
     assert ran.json == {
         "contexts": 6, "refused": 0, "partitions": 3, "unchanged": 0, "failed": [], "left_over": []
     }  # fmt: skip
@@ -65,7 +59,7 @@ def test_a_second_run_does_what_is_not_done(run, folder):
     again = batch(run, "--json").json
     same = {name: Path("out", name).stat().st_mtime_ns for name in before}
     Path("in/a.jsonl").write_text(jsonl([request("new")]), encoding="utf-8")
-    Path("out/b.parquet").write_bytes(before["b.parquet"][:-1])
+    Path("out/b.jsonl").write_bytes(before["b.jsonl"][:-1])
     Path("out/c.jsonl").unlink()
     changed = batch(run, "--json").json
 
@@ -73,7 +67,7 @@ def test_a_second_run_does_what_is_not_done(run, folder):
     assert same == stamps
     assert (changed["partitions"], changed["unchanged"]) == (3, 0)
     assert json.loads(outs()["a.jsonl"])["id"] == "new"
-    assert outs()["b.parquet"] == before["b.parquet"]
+    assert outs()["b.jsonl"] == before["b.jsonl"]
     assert outs()["c.jsonl"] == before["c.jsonl"]
 
 
@@ -100,10 +94,9 @@ def test_answers_without_requests_are_named(run, folder):
 
 
 def test_a_bad_partition_costs_itself_alone(run, folder):
-    """X2, F2: not Parquet, wrong columns, damaged: named with the reason, exit code 3."""
-    Path("in/b.parquet").write_bytes(b"no table")
-    pq.write_table(pa.table({"chunkz": ["[]"]}), "in/d.parquet")
-    Path("in/e.parquet").write_bytes(b"")
+    """X2, F2: one that cannot be read is named with the reason, exit code 3."""
+    Path("in/b.jsonl").unlink()
+    Path("in/b.jsonl").symlink_to("/proc/self/mem")  # opens, and fails at the first byte
     Path("in/f.jsonl").write_bytes(b"")
 
     ran = batch(run)
@@ -112,34 +105,19 @@ def test_a_bad_partition_costs_itself_alone(run, folder):
     assert (ran.code, ran.out) == (3, "")
     assert list(outs()) == ["a.jsonl", "c.jsonl", "f.jsonl"]
     assert outs()["f.jsonl"] == b""
-    assert lines[0] == "4 contexts, 0 refused in 3 partitions, 3 failed"
-    assert [line.split(": ")[1] for line in lines[1:]] == ["b.parquet", "d.parquet", "e.parquet"]
-    assert "is not Parquet" in lines[1]
-    assert "did you mean 'chunks'" in lines[2]
+    assert lines[0] == "4 contexts, 0 refused in 3 partitions, 1 failed"
+    assert [line.split(": ")[1] for line in lines[1:]] == ["b.jsonl"]
+    assert "in/b.jsonl: cannot be read" in lines[1]
     assert list(Path().rglob("*.part")) == []
-
-
-def test_a_bad_row_of_a_table_costs_its_partition_alone(run, folder):
-    """X2, T5: what JSON cannot say in one row ends that partition, not the run."""
-    times = pa.array([[{"text": "Late.", "modified_at": 10**18}]], pa.list_(pa.struct(
-        [("text", pa.string()), ("modified_at", pa.timestamp("us"))]
-    )))  # fmt: skip
-    pq.write_table(pa.table({"query": [QUERY], "chunks": times}), "in/b.parquet")
-
-    ran = batch(run, "--json")
-
-    assert list(outs()) == ["a.jsonl", "c.jsonl"]
-    assert ran.json["contexts"] == 4
-    assert [each["partition"] for each in ran.json["failed"]] == ["b.parquet"]
-    assert "row 1 holds what cannot be read" in ran.json["failed"][0]["reason"]
 
 
 @pytest.mark.parametrize(
     ("prepare", "said"),
     [
-        ((), "in: has no partitions (.jsonl or .parquet)"),
+        ((), "in: has no partitions (.jsonl)"),
         (("_SUCCESS", ".hidden.jsonl"), "in: has no partitions"),
         (("a.jsonl", "notes.txt"), "notes.txt: is no partition"),
+        (("a.jsonl", "b.parquet"), "b.parquet: is no partition (.jsonl)"),
         (("a.jsonl", "day=1/b.jsonl"), "day=1: is no partition"),
     ],
 )
@@ -157,7 +135,7 @@ def test_a_folder_without_partitions_is_refused(run, prepare, said):
     assert not Path("out").exists()
 
 
-@pytest.mark.parametrize("out", ["-", "out.jsonl", "out.parquet", "in", "in/out", "."])
+@pytest.mark.parametrize("out", ["-", "out.jsonl", "in", "in/out", "."])
 def test_a_folder_goes_to_a_folder(run, folder, out):
     """F2, X2: not to a file, and neither into the other."""
     ran = run("assemble-batch", "--in", "in", "--out", out)
@@ -166,48 +144,28 @@ def test_a_folder_goes_to_a_folder(run, folder, out):
     assert "--in is a folder" in ran.complaint or "in the other" in ran.complaint
 
 
-def test_a_file_may_change_its_format(run, folder):
-    """F2, D1: the ending decides; both formats hold the same answers."""
-    flags = ("assemble-batch", "--in")
-    codes = [
-        run(*flags, "in/a.jsonl", "--out", "a.jsonl").code,
-        run(*flags, "in/a.jsonl", "--out", "a.parquet").code,
-        run(*flags, "in/b.parquet", "--out", "b.jsonl").code,
-        run(*flags, "in/b.parquet", "--out", "b.parquet").code,
-    ]
+def test_a_table_is_refused_before_it_is_read(run, folder):
+    """X2, F2: as a file it would be lines of bytes; what to do is said, and nothing is written."""
+    Path("in.parquet").write_bytes(b"PAR1")
 
-    for name in "ab":
-        lines = Path(f"{name}.jsonl").read_text("utf-8").splitlines()
-        assert pq.read_table(f"{name}.parquet")["answer"].to_pylist() == lines
-    assert codes == [0, 0, 0, 0]
-
-
-def test_a_single_table_that_is_none_is_bad_input(run):
-    """X2, F2: without other partitions there is nothing to report but the reason."""
-    Path("in.parquet").write_bytes(b"no table")
-
-    ran = run("assemble-batch", "--in", "in.parquet", "--out", "out.parquet")
+    ran = run("assemble-batch", "--in", "in.parquet", "--out", "out.jsonl")
 
     assert ran.code == 3
-    assert "in.parquet: is not Parquet" in ran.complaint
-    assert [path.name for path in Path().iterdir()] == ["in.parquet"]
+    assert "in.parquet: requests are JSON Lines; write each row as" in ran.complaint
+    assert not Path("out.jsonl").exists()
 
 
 def test_half_a_surrogate_pair_in_an_id_stops_nothing(run):
-    """F2, X2: the id comes back as its JSON escape, in both formats."""
+    """F2, X2: the id comes back as its JSON escape."""
     text = '{"id": "\\ud800", "query": "q", "chunks": []}\n'
     Path("in.jsonl").write_text(text + jsonl([request("b")]), encoding="utf-8")
 
-    codes = [
-        run("assemble-batch", "--in", "in.jsonl", "--out", f"out.{ending}").code
-        for ending in ("jsonl", "parquet")
-    ]
+    ran = run("assemble-batch", "--in", "in.jsonl", "--out", "out.jsonl")
     lines = Path("out.jsonl").read_text("utf-8").splitlines()
 
-    assert codes == [0, 0]
+    assert ran.code == 0
     assert lines[0].startswith('{"id": "\\ud800", "text": ""')
     assert json.loads(lines[1])["id"] == "b"
-    assert pq.read_table("out.parquet")["id"].to_pylist() == ["\\ud800", "b"]
 
 
 def test_no_time_stands_in_an_answer(run, folder):
@@ -235,8 +193,9 @@ def test_on_a_terminal_there_is_a_bar(run, folder):
         (("--workers", "0"), "1 or more"),
         (("--address", "auto"), "--engine ray"),
         (("--json", "--out", "-"), "both want stdout"),
-        (("--in", "in/a.jsonl", "--out", "x.txt"), "x.txt: answers are JSON Lines or Parquet"),
-        (("--in", "in/a.jsonl", "--out", "x.jsonl.gz"), "name a file .jsonl or .ndjson or .parq"),
+        (("--in", "in/a.jsonl", "--out", "x.txt"), "x.txt: answers are JSON Lines; name"),
+        (("--in", "in/a.jsonl", "--out", "x.jsonl.gz"), "name a file .jsonl or .ndjson, or -"),
+        (("--in", "in/a.jsonl", "--out", "x.parquet"), "x.parquet: answers are JSON Lines; name"),
     ],
 )
 def test_flags_that_cannot_be_meant(run, folder, flags, said):

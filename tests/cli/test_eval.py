@@ -1,4 +1,4 @@
-"""`foveate eval`: run, convert, thresholds; tables, files, streams and exit codes."""
+"""`foveate eval`: run, thresholds; tables, files, streams and exit codes."""
 
 from __future__ import annotations
 
@@ -181,12 +181,6 @@ REFUSED = [
     (["--dataset", "a.jsonl", "--out", "other"], 3, "holds no results of an evaluation"),
     (["--dataset", "other"], 3, "other: is a folder; name a file"),
     (["--dataset", "a.jsonl", "--nothing"], 2, "--nothing"),
-    (["convert", "squadd", "x", "-o", "y"], 2, "did you mean 'squad'?"),
-    (["convert", "squad", "x", "-o", "y"], 3, "x: no such file"),
-    (["convert", "squad", "a.jsonl", "-o", "a.jsonl"], 2, "is the file that is read"),
-    (["convert", "squad"], 2, "INPUT"),
-    (["convert", "squad", "none.json", "-o", "other"], 5, "other: is a folder; name a file"),
-    (["convert", "squad", "a.jsonl", "-o", "-", "--json"], 2, "both want stdout"),
     (["thresholds"], 2, "give one of --chunks FILE, --dataset FILE... and --store URL"),
     (["thresholds", "--chunks", "none.jsonl"], 3, "none.jsonl: no such file"),
     (["thresholds", "--chunks", "a.jsonl", "--method", "jacard"], 2, "method is 'jacard'"),
@@ -217,71 +211,6 @@ def test_help_is_of_the_command_that_is_meant(run):
     assert "thresholds" in run("eval", "--help").out
     assert "--budgets" in run("eval", "run", "--help").out
     assert "--budgets" in run("eval", "--json", "-h").out
-
-
-def squad(folder: Path) -> Path:
-    """A tiny set of the public form."""
-    answers = [{"text": "nine metres", "answer_start": 12}]
-    qas = [
-        {"id": "s1", "question": "How deep is the well?", "answers": answers},
-        {"id": "s2", "question": "Who dug it?", "answers": [], "is_impossible": True},
-    ]
-    data = {"data": [{"title": "Yard", "paragraphs": [{"context": WELL, "qas": qas}]}]}
-    path = folder / "dev.json"
-    path.write_text(json.dumps(data), encoding="utf-8")
-    return path
-
-
-def test_a_public_set_is_converted_and_evaluated(run, tmp_path):
-    """E1: what is left out is said; the same input gives the same bytes; eval reads it."""
-    squad(tmp_path)
-    ran = run("eval", "convert", "squad", "dev.json", "-o", "cases.jsonl.gz", "--name", "yard")
-    first = Path("cases.jsonl.gz").read_bytes()
-    told = run("eval", "convert", "squad", "dev.json", "-o", "cases.jsonl.gz", "--name", "yard",
-               "--json")  # fmt: skip
-    found = run("eval", "--dataset", "cases.jsonl.gz", "--recipes", "chat", *BUDGETS, "--json")
-
-    assert (ran.code, ran.out) == (0, "")
-    assert ran.err == ("1 cases written to cases.jsonl.gz; 1 left out: no answer in the article\n")
-    assert told.json == {"cases": 1, "left_out": {"no answer in the article": 1}, "failed": []}
-    assert Path("cases.jsonl.gz").read_bytes() == first
-    assert found.json["ids"] == {"yard": ["s1"]}
-    assert found.json["cells"][0]["recall"] == 1.0
-
-
-def test_a_bad_record_is_reported_and_the_rest_is_converted(run, tmp_path):
-    """E1, X2: as `index` does it: what failed is said with its place; 3 where nothing is left."""
-    data = json.loads(squad(tmp_path).read_text(encoding="utf-8"))
-    qas = data["data"][0]["paragraphs"][0]["qas"]
-    wrong = [{"text": "deep", "answer_start": 0}]
-    qas += [dict(qas[0], id=f"b{i}", answers=wrong) for i in range(30)]
-    (tmp_path / "some.json").write_text(json.dumps(data), encoding="utf-8")
-    del qas[:2]
-    (tmp_path / "none.json").write_text(json.dumps(data), encoding="utf-8")
-    some = run("eval", "convert", "squad", "some.json", "-o", "cases.jsonl")
-    told = run("eval", "convert", "squad", "some.json", "-o", "cases.jsonl", "--json")
-    piped = run("eval", "convert", "squad", "some.json", "-o", "-")
-    none = run("eval", "convert", "squad", "none.json", "-o", "never.jsonl")
-
-    assert (some.code, told.code, piped.code, none.code) == (0, 0, 0, 3)
-    assert "\n30 failed:\n  some.json: field 'data[0].paragraphs[0].qas[2].answers[0]':" in some.err
-    assert some.err.endswith("\n  and 10 more; --json names them all\n")
-    assert len(told.json["failed"]) == 30
-    assert "qas[31].answers[0]': 'deep' is not at 0" in told.json["failed"][29]["reason"]
-    assert piped.out == Path("cases.jsonl").read_text(encoding="utf-8")
-    assert piped.err.startswith("30 failed:")
-    assert "none.json: field 'data[0].paragraphs[0].qas[0]" in none.complaint
-    assert "SQuAD is an object with data" in none.complaint
-    assert not Path("never.jsonl").exists()
-
-
-def test_cases_can_go_through_a_pipe(run, tmp_path):
-    """E1: - is stdout, plain lines and nothing else."""
-    squad(tmp_path)
-    ran = run("eval", "convert", "squad", "dev.json", "-o", "-")
-
-    assert json.loads(ran.out)["evidence"][0]["text"] == WELL
-    assert ran.err == ""
 
 
 def test_thresholds_show_what_they_would_drop(run, chunks):

@@ -1,4 +1,4 @@
-"""Answers many requests: lines of JSON Lines or rows of Parquet files, in partitions.
+"""Answers many requests: lines of JSON Lines files, in partitions.
 
 `answer_line` is a pure function, which engines map over slices; `run` writes the answers in order.
 The same partitions give the same bytes on every engine.

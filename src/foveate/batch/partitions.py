@@ -1,7 +1,7 @@
 """Folders of partitions, their answers, and which of them are done.
 
-A partition is a `.jsonl` or `.parquet` file without a leading `_` or `.`; its answers are a file of
-the same name. A note in `_foveate/` holds the hashes of requests and answers and the version, so
+A partition is a `.jsonl` file without a leading `_` or `.`; its answers are a file of the same
+name. A note in `_foveate/` holds the hashes of requests and answers and the version, so
 that a second run leaves complete partitions alone. Files that a request names (recipe, tokenizer,
 plugin) are not hashed.
 """
@@ -21,9 +21,10 @@ from foveate._version import __version__
 from foveate.batch.requests import NumberedLine
 from foveate.core.errors import BadInput, BadOption
 
+SUFFIX = ".jsonl"
+SUFFIXES = (SUFFIX, ".ndjson")
+"""Of a single file of answers; a file of requests may have any but that of a table."""
 TABLE_SUFFIX = ".parquet"
-SUFFIXES = (".jsonl", TABLE_SUFFIX)
-WRITABLE_SUFFIXES = (".jsonl", ".ndjson", TABLE_SUFFIX)
 NOTES_FOLDER = "_foveate"
 _READ_SIZE = 1 << 20
 
@@ -69,21 +70,21 @@ def partitions(source: str, target: str) -> tuple[Partition, ...]:
     """The partitions of a file or a folder, by name. Raises `BadInput` and `BadOption`."""
     folder, out = Path(source), Path(target)
     if not folder.is_dir():
-        _check_suffix(out)
+        _check_suffixes(folder, out)
         return (Partition(source=source, target=target),)
-    if target == "-" or out.is_file() or out.suffix in SUFFIXES:
+    if target == "-" or out.is_file() or out.suffix == SUFFIX:
         raise BadOption(f"--in is a folder, so --out must be one, not {target!r}")
     if _is_inside(out, folder) or _is_inside(folder, out):
         raise BadOption(f"{target}: one of the two folders is in the other; name another one")
     found = sorted(path for path in folder.iterdir() if not path.name.startswith(("_", ".")))
     for path in found:
-        if path.suffix not in SUFFIXES or not path.is_file():
+        if path.suffix != SUFFIX or not path.is_file():
             raise BadInput(
-                f"{path}: is no partition ({' or '.join(SUFFIXES)}); move it elsewhere, or let "
-                f"its name begin with _"
+                f"{path}: is no partition ({SUFFIX}); move it elsewhere, or let its name begin "
+                f"with _"
             )
     if not found:
-        raise BadInput(f"{source}: has no partitions ({' or '.join(SUFFIXES)})")
+        raise BadInput(f"{source}: has no partitions ({SUFFIX})")
     return tuple(
         Partition(
             source=str(path),
@@ -94,32 +95,23 @@ def partitions(source: str, target: str) -> tuple[Partition, ...]:
     )
 
 
-def _check_suffix(out: Path) -> None:
-    """Raise `BadOption` for a file whose name promises another form than what would be in it."""
-    named = out.suffix.lower()
-    if named and named not in WRITABLE_SUFFIXES and (not out.exists() or out.is_file()):
-        raise BadOption(
-            f"{out}: answers are JSON Lines or Parquet; name a file "
-            f"{' or '.join(WRITABLE_SUFFIXES)}, or -"
+def _check_suffixes(source: Path, out: Path) -> None:
+    """Raise `BadInput` or `BadOption` for a name that promises another form than JSON Lines."""
+    if source.suffix.lower() == TABLE_SUFFIX:
+        raise BadInput(
+            f"{source}: requests are JSON Lines; write each row as one JSON object on a line"
         )
+    named = out.suffix.lower()
+    if named and named not in SUFFIXES and (not out.exists() or out.is_file()):
+        raise BadOption(f"{out}: answers are JSON Lines; name a file {' or '.join(SUFFIXES)}, or -")
 
 
 def _is_inside(inner: Path, outer: Path) -> bool:
     return inner.resolve().is_relative_to(outer.resolve())
 
 
-def is_table(name: str) -> bool:
-    """Whether it is Parquet, by its name."""
-    return name.endswith(TABLE_SUFFIX)
-
-
 def read_requests(partition: Partition, files: FileAccess) -> Iterator[NumberedLine]:
     """Its requests with their numbers; blank lines are passed over. Raises `BadInput`."""
-    if is_table(partition.source):
-        from foveate.batch.tables import read_table
-
-        yield from read_table(partition.source)
-        return
     for number, line in enumerate(files.read_lines(partition.source), 1):
         if line.strip():
             yield number, line
@@ -128,15 +120,11 @@ def read_requests(partition: Partition, files: FileAccess) -> Iterator[NumberedL
 def count_requests(partition: Partition) -> int:
     """The approximate number of requests; 0 if unknown. Raises nothing."""
     try:
-        if is_table(partition.source):
-            from foveate.batch.tables import count_rows
-
-            return count_rows(partition.source)
         if not Path(partition.source).is_file():
             return 0
         with Path(partition.source).open("rb") as file:
             return sum(piece.count(b"\n") for piece in iter(lambda: file.read(_READ_SIZE), b""))
-    except (BadInput, OSError):
+    except OSError:
         return 0
 
 

@@ -7,10 +7,9 @@ its own partition alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
-from typing import IO
 
 from foveate.batch.engines.engine import Engine, FailedTask
 from foveate.batch.partitions import (
@@ -20,7 +19,6 @@ from foveate.batch.partitions import (
     count_requests,
     find_orphaned_partitions,
     hash_file,
-    is_table,
     load_valid_note,
     read_requests,
 )
@@ -132,13 +130,10 @@ class _BatchRun:
         contexts = refused = 0
         try:
             _make_folder(partition)
-            with (
-                self._files.open_atomic(partition.target) as file,
-                _open_writer(partition, file) as put,
-            ):
+            with self._files.open_atomic(partition.target) as file:
                 for given, rows in results:
                     for row in self._check_rows(number, given, rows):
-                        put(row)
+                        file.write(row.line + b"\n")
                         refused += row.refused
                         contexts += not row.refused
                     self._report_progress(len(given.lines), partition)
@@ -202,18 +197,3 @@ def _make_folder(partition: Partition) -> None:
     except OSError as error:
         reason = error.strerror or error
         raise ExternalError(f"{partition.note_path.parent}: cannot be made: {reason}") from error
-
-
-@contextmanager
-def _open_writer(partition: Partition, file: IO[bytes]) -> Iterator[Callable[[Row], None]]:
-    if is_table(partition.target):
-        from foveate.batch.tables import AnswerTable
-
-        with AnswerTable.open(file) as table:
-            yield table.write
-    else:
-
-        def put(row: Row) -> None:
-            file.write(row.line + b"\n")
-
-        yield put

@@ -115,16 +115,14 @@ def assemble_batch(
     *,
     requests: Annotated[
         str,
-        typer.Option(
-            "--in", metavar="REQUESTS", help="A .jsonl or .parquet file, a folder of them, or -."
-        ),
+        typer.Option("--in", metavar="REQUESTS", help="A .jsonl file, a folder of them, or -."),
     ],
     contexts: Annotated[
         str,
         typer.Option(
             "--out",
             metavar="CONTEXTS",
-            help="The same kinds; - is stdout. A missing folder is created.",
+            help="The same kind; - is stdout. A missing folder is created.",
         ),
     ],
     engine: EngineName = "local",
@@ -140,8 +138,7 @@ def assemble_batch(
     A request is {"id","query","chunks":[...],"budget","recipe"} with optional "tokenizer",
     "model", "format", "order", "principals" and "messages". An answer is the "id" with the output
     of assemble --json. A refused request gives {"id","error":{"type","message"}}, and the others
-    continue. JSON Lines has one request a line. Parquet has one a row: a column "request" with
-    JSON, or columns with these names.
+    continue. A line holds one request.
 
     If REQUESTS is a folder, each file is a partition, and its answers are a file of the same name.
     A finished partition is skipped the next time. A partition that cannot be read (exit code 3),

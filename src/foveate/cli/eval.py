@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from foveate.cli.eval_convert import convert
 from foveate.cli.eval_thresholds import thresholds
 from foveate.cli.failures import GATE
 from foveate.cli.options import MODEL_SYNTAX, CaseFiles, CaseLimit, Json
@@ -172,5 +171,4 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command(RUN, cls=RunCommand)(run)
-app.command()(convert)
 app.command(short_help="Show what near-duplicate thresholds would drop.")(thresholds)

@@ -1,4 +1,4 @@
-"""Files, packed or not, as decoded lines; and the lines of a new one. Says what cannot be read."""
+"""Files, packed or not, as decoded lines. Says what cannot be read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
 from foveate.pipeline.text_files import decode_line, name_unreadable
 
@@ -35,7 +34,7 @@ def expand_patterns(names: Iterable[str]) -> list[str]:
 
 def read_lines(name: str) -> Iterator[tuple[int, str]]:
     """(number, text) of the lines that are not blank; errors name the file and the line."""
-    for number, line in read_raw_lines(name):
+    for number, line in _read_raw_lines(name):
         try:
             text = decode_line(line)
         except BadInput as error:
@@ -43,7 +42,7 @@ def read_lines(name: str) -> Iterator[tuple[int, str]]:
         yield number, text
 
 
-def read_raw_lines(name: str) -> Iterator[tuple[int, bytes]]:
+def _read_raw_lines(name: str) -> Iterator[tuple[int, bytes]]:
     """(number, bytes) of the lines that are not blank, without byte order mark and ends."""
     with name_unreadable(name):
         try:
@@ -54,17 +53,6 @@ def read_raw_lines(name: str) -> Iterator[tuple[int, bytes]]:
                         yield number, bare.rstrip(b"\r\n")
         except (gzip.BadGzipFile, zlib.error, EOFError) as error:
             raise BadInput(f"{name}: broken gzip ({error}); fetch the file again") from None
-
-
-def read_json(name: str, form: str) -> Any:
-    """The one JSON value of a file; errors say which `form` is wanted."""
-    text = "\n".join(line for _, line in read_lines(name))
-    if not text:
-        raise BadInput(f"{name}: is empty; {form}")
-    try:
-        return parse_json(text)
-    except BadInput as error:
-        raise BadInput(f"{name}: {error.args[0].partition(';')[0]}; {form}") from None
 
 
 def _open_file(name: str) -> Any:

@@ -86,17 +86,10 @@ def python(code: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def write_partitions(counts: dict[str, int]) -> None:
-    """Partitions of so many requests each, as JSON Lines and as Parquet, by their names."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    """Partitions of so many requests each, by their names."""
     Path("in").mkdir()
     for name, count in counts.items():
-        texts = [json.dumps(request) for request in requests(count, name)]
-        if name.endswith(".parquet"):
-            pq.write_table(pa.table({"request": texts}), f"in/{name}")
-        else:
-            Path("in", name).write_text("".join(f"{text}\n" for text in texts))
+        Path("in", name).write_text(jsonl(requests(count, name)))
 
 
 # --- the fleet -------------------------------------------------------------------------------
@@ -170,11 +163,11 @@ def test_a_worker_of_another_version_refuses(ray, monkeypatch):
 # --- batches ---------------------------------------------------------------------------------
 
 
-COUNTS = {"p0.jsonl": 40, "p1.parquet": 37, "p2.jsonl": 1, "p3.parquet": 5}
+COUNTS = {"p0.jsonl": 40, "p1.jsonl": 37, "p2.jsonl": 1, "p3.jsonl": 5}
 
 
 def test_the_same_bytes_as_without_it(ray, folder, capfd):
-    """D1, F2: one process, a pool and Ray write the same files, JSON Lines and Parquet alike."""
+    """D1, F2: one process, a pool and Ray write the same files."""
     write_partitions(COUNTS)
     Path("in/p4.jsonl").write_bytes(b"")
 
@@ -200,13 +193,11 @@ def test_a_single_file_is_shared_out_and_put_together_again(ray, folder):
     """D1, F2: workers share one file too; order and bytes are those of one process."""
     Path("in.jsonl").write_text(jsonl(requests(60)))
 
-    for engine, ending in (("local", "jsonl"), ("ray", "jsonl"), ("local", "parquet"),
-                           ("ray", "parquet")):  # fmt: skip
-        out = f"{engine}.{ending}"
+    for engine in ("local", "ray"):
+        out = f"{engine}.jsonl"
         assert main(["assemble-batch", "--in", "in.jsonl", "--out", out, "--engine", engine]) == 0
 
     assert Path("ray.jsonl").read_bytes() == Path("local.jsonl").read_bytes()
-    assert Path("ray.parquet").read_bytes() == Path("local.parquet").read_bytes()
 
 
 def deadly(word: str) -> dict[str, object]:
@@ -234,7 +225,7 @@ def test_a_stage_that_kills_its_worker_once_costs_nothing(ray, folder):
 def test_a_partition_that_always_kills_is_named_and_the_others_stand(ray, one_retry, folder, capfd):
     """X3, F2: exit code 5, the partition and its requests named, stdout clean, resumable."""
     Path("touchy.toml").write_text(fleet_tasks.RECIPE)
-    write_partitions({"a.jsonl": 5, "c.parquet": 5})
+    write_partitions({"a.jsonl": 5, "c.jsonl": 5})
     Path("in/b.jsonl").write_text(jsonl([*requests(20, "b"), deadly("die")]))
 
     code = batch("--engine", "ray", "--json")
@@ -243,7 +234,7 @@ def test_a_partition_that_always_kills_is_named_and_the_others_stand(ray, one_re
     failure = report["failed"][0]
 
     assert code == 5
-    assert list(outs()) == ["a.jsonl", "c.parquet"]
+    assert list(outs()) == ["a.jsonl", "c.jsonl"]
     assert (report["partitions"], report["contexts"], report["refused"]) == (2, 8, 2)
     assert (failure["partition"], failure["outside"]) == ("b.jsonl", True)
     assert failure["reason"].startswith("requests 17 to 21: tried 2 times: WorkerCrashedError")
