@@ -140,6 +140,8 @@ bench-watching: $(VENV)/dev.stamp ## what metrics and traces cost an assembly, b
 	$(call say,bench: an assembly that somebody watches)
 	@$(PY) -m bench.bench_watching
 
+CONVERSATIONS ?= $(DATA)/agents/tau_airline.jsonl.gz
+
 bench-compact: $(VENV)/dev.stamp ## message lists of agents cut to a budget, beside simpler ways: CONVERSATIONS=FILE
 	$(call say,bench: message lists of agents)
 	@$(PY) -m bench.bench_compact $(CONVERSATIONS)
