@@ -13,7 +13,16 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool, tool
 
-from agent_faces import BUDGET, INSTRUCTIONS, PAGES, QUESTION, check_made, read, shown
+from agent_faces import (
+    BUDGET,
+    INSTRUCTIONS,
+    PAGES,
+    QUESTION,
+    check_example,
+    check_made,
+    read,
+    shown,
+)
 from foveate import BudgetTooSmall, OriginalStore, expand
 from foveate.core.compact.shorten import result_handle
 from foveate.integrations.langchain import FoveateRetriever, cited_documents
@@ -128,3 +137,8 @@ def test_the_page_shows_what_runs():
     exec(shown("foveate.integrations.langchain.middleware"), names)
     done = names["agent"].invoke({"messages": [HumanMessage(QUESTION)]})
     assert done["messages"][-1].content == "pump_119."
+
+
+def test_the_example_fits_every_request(monkeypatch, capsys):
+    """A8, F6: examples/langgraph_agent.py runs sixty turns; the state keeps all messages."""
+    check_example("langgraph_agent.py", monkeypatch, capsys)
