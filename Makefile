@@ -145,9 +145,12 @@ bench-watching: $(VENV)/dev.stamp ## what metrics and traces cost an assembly, b
 	$(call say,bench: an assembly that somebody watches)
 	@$(PY) -m bench.bench_watching
 
+CONVERSATIONS ?= $(DATA)/agents/tau_airline.jsonl.gz
+
 bench-compact: $(VENV)/dev.stamp ## message lists of agents cut to a budget, beside simpler ways: CONVERSATIONS=FILE
 	$(call say,bench: message lists of agents)
-	@$(PY) -m bench.bench_compact $(CONVERSATIONS)
+	@if ls "$(CONVERSATIONS)" >/dev/null 2>&1; then $(PY) -m bench.bench_compact "$(CONVERSATIONS)"; \
+	else echo "left out: no message lists in $(CONVERSATIONS); name a file: CONVERSATIONS=FILE"; fi
 
 bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables and plots of the docs
 	$(call say,bench: worst cases and counts of work)

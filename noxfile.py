@@ -111,7 +111,7 @@ FRAMEWORKS: dict[str, dict[str, str]] = {
     "langchain": {
         "with": "langchain-tests pytest-asyncio",
         "tests": "test_langchain.py langchain_suite.py",
-        "newest with": "langchain langchain-classic langchain-community",
+        "newest with": "langchain langchain-classic langchain-community langchain-openai",
         "newest tests": "test_langchain_classic.py langchain_community_peers.py "
         "langchain_agents.py",
         "options": "-o asyncio_mode=auto",  # of a plugin that its own suite wants
@@ -125,7 +125,10 @@ FRAMEWORKS: dict[str, dict[str, str]] = {
         "newest tests": "../pipeline/tables/duckdb_tables.py",
     },
     # without an extra, for the agent's program has the package
-    "pydantic-ai": {"newest with": "pydantic-ai-slim", "newest tests": "pydantic_ai_agents.py"},
+    "pydantic-ai": {
+        "newest with": "pydantic-ai-slim[openai]",
+        "newest tests": "pydantic_ai_agents.py",
+    },
     "openai-agents": {"newest with": "openai-agents", "newest tests": "openai_agents.py"},
     # it imports mcp where tools are sent, and does not ask for it
     "litellm": {"newest with": "litellm mcp", "newest tests": "litellm_calls.py"},

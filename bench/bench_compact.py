@@ -5,7 +5,8 @@
 A line is `{"id", "messages": [OpenAI Chat messages]}`. At each call of a tool whose history is over
 the budget, the history is cut. Of the call's argument values (four characters or more, with a digit
 or an underscore) that stand in the history, the table has the share that still stands in what is
-sent. Instructions in front are sent whole and are not counted. Nothing here calls a model.
+sent. Instructions in front are sent whole and are not counted. Nothing here calls a model. If
+langchain is installed, its summarising middleware has a row.
 """
 
 from __future__ import annotations
@@ -18,22 +19,27 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.util import find_spec
+from itertools import chain, cycle
 from pathlib import Path
-from time import perf_counter
+from timeit import repeat
 from typing import Any, TypeAlias
 
 from foveate import Budget, BudgetTooSmall, Session, compact, converse, observed, proceed
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.openai_chat import OPENAI_CHAT
+from foveate.pipeline.bill import bill
 from foveate.pipeline.conversation import Conversation, turns_from_messages
 from foveate.providers.tokenizers import load_tokenizer
 
 Message: TypeAlias = dict[str, Any]
 Cut: TypeAlias = Callable[[list[Message], int], list[Message]]
+Count: TypeAlias = Callable[[str], int]
 
 BUDGETS = (750, 1_500, 3_000)
 REUSE_BUDGET = 8_000
 GO_ON = "Go on."
+SUMMARISING = "LangChain SummarizationMiddleware, scripted"
 CLEARED = "[result cleared]"
 RECENT_RESULTS = 3
 """Results that clearing leaves, as the providers' own clearing does by default."""
@@ -41,36 +47,28 @@ RECENT_RESULTS = 3
 count = lru_cache(maxsize=None)(load_tokenizer("cl100k_base").count)
 
 
-def message_tokens(message: Message) -> int:
-    """Tokens of a message's content and arguments."""
-    calls = message.get("tool_calls") or ()
-    return count(message.get("content") or "") + sum(
-        count(call["function"]["arguments"]) for call in calls
-    )
+def total(messages: Sequence[Message], count: Count = count) -> int:
+    """Tokens of their contents and arguments."""
+    return sum(count(text) for message in messages for text in texts_of(message))
 
 
-def total(messages: Sequence[Message]) -> int:
-    """Tokens of all of them."""
-    return sum(map(message_tokens, messages))
-
-
-def drop_oldest(messages: list[Message], budget: int) -> list[Message]:
+def drop_oldest(messages: list[Message], budget: int, count: Count = count) -> list[Message]:
     """Messages from the front leave until the rest fits and begins with no result."""
     kept = list(messages)
-    while kept and (total(kept) > budget or kept[0]["role"] == "tool"):
+    while kept and (total(kept, count) > budget or kept[0]["role"] == "tool"):
         kept.pop(0)
     return kept
 
 
-def clear_results(messages: list[Message], budget: int) -> list[Message]:
+def clear_results(messages: list[Message], budget: int, count: Count = count) -> list[Message]:
     """All results but the last three are cleared, oldest first; then the oldest leave."""
     kept = list(messages)
     places = [n for n, m in enumerate(kept) if m["role"] == "tool"][:-RECENT_RESULTS]
     for n in places:
-        if total(kept) <= budget:
+        if total(kept, count) <= budget:
             break
         kept[n] = {**kept[n], "content": CLEARED}
-    return drop_oldest(kept, budget)
+    return drop_oldest(kept, budget, count)
 
 
 def langchain_trim(messages: list[Message], budget: int) -> list[Message]:
@@ -163,6 +161,7 @@ WAYS: dict[str, Cut] = {
     "dropping the oldest": drop_oldest,
     "clearing tool results": clear_results,
     "LangChain trim_messages": langchain_trim,
+    **({SUMMARISING: langchain_summarise} if find_spec("langchain") else {}),
     "foveate.compact": compacted,
     "foveate.converse": conversed,
     "foveate.proceed": proceeded,
@@ -186,15 +185,15 @@ def _leaves(value: Any) -> Iterator[str]:
         yield str(value)
 
 
+def texts_of(message: Message) -> list[str]:
+    """A message's content and the arguments of its calls."""
+    calls = message.get("tool_calls") or ()
+    return [message.get("content") or "", *(call["function"]["arguments"] for call in calls)]
+
+
 def text_of(messages: Sequence[Message]) -> str:
     """All that a model reads of them."""
-    return "\n".join(
-        "\n".join(
-            [message.get("content") or ""]
-            + [call["function"]["arguments"] for call in message.get("tool_calls") or ()]
-        )
-        for message in messages
-    )
+    return "\n".join(text for message in messages for text in texts_of(message))
 
 
 def orphans(messages: Sequence[Message]) -> int:
@@ -266,12 +265,9 @@ def reuse(conversations: Sequence[list[Message]], budget: int) -> tuple[float, i
             if messages[end - 1]["role"] not in ("user", "tool"):
                 continue
             sent = compacted(messages[:end], budget)
-            same = 0
-            for old, new in zip(last, sent, strict=False):
-                if old != new:
-                    break
-                same += message_tokens(new)
-            again += same
+            if last:
+                broken = bill(sent, before=last).prefix
+                again += broken.reused if broken else total(last)
             before += total(last)
             requests += bool(last)
             last = sent
@@ -284,31 +280,20 @@ PAGES, RUNS = 67, 10
 
 def seconds(messages: list[Message], budget: int) -> float:
     """The least of the runs over a list whose texts were counted before."""
-    found = []
-    for _ in range(RUNS + 1):
-        began = perf_counter()
-        compact(messages, budget=budget)
-        found.append(perf_counter() - began)
-    return min(found[1:])
-
-
-def joined(conversations: Sequence[list[Message]], messages: int) -> list[Message]:
-    """Conversations one behind the other, up to so many messages."""
-    return [message for one in conversations for message in one][:messages]
+    return min(repeat(lambda: compact(messages, budget=budget), repeat=RUNS + 1, number=1)[1:])
 
 
 def long_list(conversations: Sequence[list[Message]]) -> list[Message]:
     """About 200 messages and 100,000 tokens: what is read becomes larger, page by page."""
-    pages = [
-        m["content"] for m in joined(conversations, 9_999) if len(m.get("content") or "") > 200
+    texts = [
+        text for one in conversations for m in one if len(text := m.get("content") or "") > 200
     ]
     found: list[Message] = []
     for n in range(PAGES):
         call = {"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-        page, at = "", n
+        page, some = "", cycle(texts[n % len(texts) :: PAGES])
         while count(page) < 1_400:
-            page += f"{pages[at % len(pages)]} {n}\n"
-            at += PAGES
+            page += f"{next(some)} {n}\n"
         found += [
             {"role": "user", "content": f"Read page {n} and go on."},
             {"role": "assistant", "content": None, "tool_calls": [call]},
@@ -361,27 +346,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("conversations", type=Path, help="JSON Lines, .gz too")
-    parser.add_argument(
-        "--summarise",
-        type=int,
-        metavar="N",
-        help="only the table, of the first N conversations, with LangChain's summarising "
-        "middleware (needs langchain)",
-    )
     options = parser.parse_args(argv)
-    conversations = read_conversations(options.conversations)[: options.summarise]
-    ways = dict(WAYS)
-    if options.summarise is not None:
-        ways["LangChain SummarizationMiddleware, scripted"] = langchain_summarise
+    conversations = read_conversations(options.conversations)
     print("| way | budget | values kept | budget used | orphans | over | refused |")
     print("|---|---|---|---|---|---|---|")
     for budget in BUDGETS:
-        for name, cut in ways.items():
+        for name, cut in WAYS.items():
             print(f"| {name} | {budget:,} | {cut_histories(cut, conversations, budget).row()} |")
-    if options.summarise is not None:
-        return
     print()
-    chained = [joined(conversations[n : n + 10], 9_999) for n in range(0, len(conversations), 10)]
+    chained = [list(chain(*conversations[n : n + 10])) for n in range(0, len(conversations), 10)]
     for name, known in (("as recorded", conversations), ("ten in a row", chained)):
         share, requests = reuse(known, REUSE_BUDGET)
         print(f"reuse at {REUSE_BUDGET:,} tokens, {name}: {share:.3f} over {requests:,} requests")
@@ -397,7 +370,6 @@ def main(argv: Sequence[str] | None = None) -> None:
                     f"counts, provider {name}, {start}: {statistics.mean(over):.3f} too high, "
                     f"{len(low)} of {len(over)} too low (by {max(low, default=0):.3f} at most)"
                 )
-    print(f"groups: {len(MeasuredList(entries=OPENAI_CHAT.parse(large), count=count).groups)}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,16 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool, tool
 
-from agent_faces import BUDGET, INSTRUCTIONS, PAGES, QUESTION, check_made, read, shown
+from agent_faces import (
+    BUDGET,
+    INSTRUCTIONS,
+    PAGES,
+    QUESTION,
+    check_example,
+    check_made,
+    read,
+    shown,
+)
 from foveate import BudgetTooSmall, OriginalStore, expand
 from foveate.core.compact.shorten import result_handle
 from foveate.integrations.langchain import FoveateRetriever, cited_documents
@@ -103,7 +112,7 @@ def test_markers_run_on_over_the_calls_of_a_run():
 
 
 def test_the_summarising_middleware_is_measured_as_it_runs():
-    """A3, E3: what it keeps verbatim pairs up, and a script's summary stands for the rest."""
+    """A3, E3: a row of the table; what it keeps pairs up, and a summary stands for the rest."""
     history = []
     for n in range(9):
         call = {"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
@@ -112,13 +121,14 @@ def test_the_summarising_middleware_is_measured_as_it_runs():
             {"role": "assistant", "content": "", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": f"c{n}", "content": f"boat_{n:03} is free."},
         ]
-    made = bench_compact.langchain_summarise(history, 500)
+    cut = bench_compact.WAYS[bench_compact.SUMMARISING]
+    made = cut(history, 500)
     assert bench_compact.total(made) <= 500 < bench_compact.total(history)
     assert bench_compact.orphans(made) == 0
     assert "boat_005 is free." in made[0]["content"]  # the newest of what leaves
     assert "boat_000" not in made[0]["content"]
     assert [m["content"] for m in made[1:]] == [m["content"] for m in history[1 - len(made) :]]
-    assert bench_compact.langchain_summarise(history, 9_000) is history
+    assert cut(history, 9_000) is history
 
 
 def test_the_page_shows_what_runs():
@@ -127,3 +137,8 @@ def test_the_page_shows_what_runs():
     exec(shown("foveate.integrations.langchain.middleware"), names)
     done = names["agent"].invoke({"messages": [HumanMessage(QUESTION)]})
     assert done["messages"][-1].content == "pump_119."
+
+
+def test_the_example_fits_every_request(monkeypatch, capsys):
+    """A8, F6: examples/langgraph_agent.py runs sixty turns; the state keeps all messages."""
+    check_example("langgraph_agent.py", monkeypatch, capsys)

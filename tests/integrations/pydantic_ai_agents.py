@@ -20,7 +20,17 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import FunctionModel
 
-from agent_faces import BUDGET, INSTRUCTIONS, PAGE, PAGES, QUESTION, check_made, read, shown
+from agent_faces import (
+    BUDGET,
+    INSTRUCTIONS,
+    PAGE,
+    PAGES,
+    QUESTION,
+    check_example,
+    check_made,
+    read,
+    shown,
+)
 from foveate.integrations.pydantic_ai import FoveateCompaction
 from message_lists import PIXEL, unmatched
 
@@ -162,3 +172,8 @@ def test_the_page_shows_what_runs():
     names = {"model": FunctionModel(Script()), "tools": [read]}
     exec(shown("foveate.integrations.pydantic_ai"), names)
     assert names["agent"].run_sync(QUESTION).output == "pump_119."
+
+
+def test_the_example_fits_every_request(monkeypatch, capsys):
+    """A8, F6: examples/pydantic_ai_agent.py runs sixty turns; its history keeps all messages."""
+    check_example("pydantic_ai_agent.py", monkeypatch, capsys)

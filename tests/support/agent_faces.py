@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import runpy
 
 from foveate.pipeline.compact_replay import compaction_bundle, replay_compaction
 from message_lists import unmatched
@@ -51,3 +53,17 @@ def check_made(made):
     assert "[Ledger" in made[-1].ledger
     bundle = json.loads(json.dumps(compaction_bundle(made[-1])))
     assert str(replay_compaction(bundle)) == "identical"
+
+
+def check_example(name, monkeypatch, capsys):
+    """The example keeps all messages, and each request fits with most of the values it needs."""
+    folder = ROOT / "examples"
+    monkeypatch.syspath_prepend(folder)
+    runpy.run_path(str(folder / name), run_name="__main__")
+    last, kept, report = capsys.readouterr().out.splitlines()
+    assert last.startswith("Done: RF-")
+    assert kept == "240 messages are kept"
+    requests, largest, found, needed = map(int, re.findall(r"\d+", report.replace(",", "")))
+    assert requests == 120
+    assert 6_000 < largest <= 8_000
+    assert found > 0.85 * needed > 0
