@@ -23,6 +23,8 @@ SCORES ?= given
 EXAMPLES ?= 200
 LOAD  ?= 120
 DATA  := $(or $(FOVEATE_DATA),../shared/data)
+# Hundreds of processes import the same packages: each compiled them anew without what is written.
+unexport PYTHONDONTWRITEBYTECODE
 PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary :all: \
 	--no-compile
 

@@ -7,9 +7,10 @@ examples). None has a deadline: wall time on a busy machine proves nothing.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -100,6 +101,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 LONG = ("on_ray", "service", "lance", "deploy", "postgres", "demo", "talk", "pool", "kills")
 """In the paths of files that start other programs, which takes longest."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported stays, so the collector of garbage need not look for any in it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)  # behind the shuffling

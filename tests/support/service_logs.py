@@ -30,7 +30,11 @@ class Process:
             stdin=subprocess.DEVNULL,
             text=True,
             encoding="utf-8",
-            env={**os.environ, **_variables({"port": 0, "drain": 0, **settings}), **environment},
+            env={
+                **os.environ,
+                **_variables({"port": 0, "drain": 0, "mcp": False, **settings}),
+                **environment,
+            },
         )
         self.lines: list[str] = []
         self.client = httpx.Client(base_url=self._address(), timeout=PATIENCE, trust_env=False)

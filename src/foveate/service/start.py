@@ -18,8 +18,8 @@ from foveate.stores.caches import MemoryCache
 from foveate.stores.lazy import StoreNotFound
 
 _SAID = "The pump starts at one bar. Its filter is cleaned every spring."
-_WARM_UP = tuple({"text": f"{_SAID * n} Page {n}, “Café”."} for n in range(1, 51))
-"""So many that the stages take the ways that they take for a request of fifty."""
+_WARM_UP = tuple({"text": f"{_SAID * (n % 4)} Page {n}, “Café”."} for n in range(1, 51))
+"""So many that the stages take the ways of a request of fifty, and short, for a start waits."""
 
 log = logging.getLogger("foveate.service")
 
