@@ -75,9 +75,7 @@ def read_delimited(text: str, start: int, delimiter: str) -> Reading:
         at = row.end
     spans = [(row.start, row.stop) for row in body]
     columns = len(first.cells)
-    head, units = add_rows(
-        draft, head, [a for a, _ in spans], [row.cells for row in body], columns
-    )
+    head, units = add_rows(draft, head, [a for a, _ in spans], [row.cells for row in body], columns)
     draft.counted.append(("rows", spans[units:]))
     name = {"\t": "tsv", ",": "csv"}.get(delimiter, f"rows by {delimiter}")
     shape = draft.shape(text, name, spans[-1][1], head=head, columns=columns)
