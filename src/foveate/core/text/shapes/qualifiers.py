@@ -42,9 +42,7 @@ _MEASURE = re.compile(
     re.VERBOSE,
 )
 _FILLERS = frozenset(
-    "in en of de d von van di us u.s '000 000 1000 1,000 all amounts amount figures values data "
-    "numbers are stated expressed shown unless otherwise except for per share beträge angaben "
-    "werte alle montants bedragen importes cifras valori".split()
+    ["in", "en", "of", "de", "d", "von", "van", "di", "us", "u.s", "'000", "000", "1000", "1,000", "all", "amounts", "amount", "figures", "values", "data", "numbers", "are", "stated", "expressed", "shown", "unless", "otherwise", "except", "for", "per", "share", "beträge", "angaben", "werte", "alle", "montants", "bedragen", "importes", "cifras", "valori"]
 )
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]+)[)\]]\Z")
 
@@ -93,7 +91,7 @@ def is_unit(cell: str) -> bool:
 
 
 def measure_of(line: str) -> str:
-    """How the line says that a table is measured, such as `in thousands of EUR`; empty if it does not.
+    """How the line says that a table is measured, as `in thousands of EUR` does; else empty.
 
     It says nothing else, or ends with it in brackets.
     """
