@@ -95,7 +95,7 @@ class _OpenTable(NamedTuple):
 def _table_after(
     table: _OpenTable | None, shape: Shape, pieces: Mapping[tuple[int, int], int], title: int
 ) -> _OpenTable | None:
-    """The table that is open behind the shape; `title`: of the group that goes on over all of it."""
+    """The table that is open behind the shape; `title`: of the group that goes on over it all."""
     if shape.head >= 0:
         names = pieces.get(shape.spans[shape.head], -1)
         if names >= 0:
