@@ -116,6 +116,8 @@ def canonical_chunk(chunk: Chunk) -> str:
 
 TABLE_NAMES = "table_names_sequence"
 """Metadata of a chunk of rows: the sequence of the chunk that has the names of their columns."""
+TABLE_TITLE = "table_title_sequence"
+"""The same of the chunk that has the title of the group that the first of the rows is in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

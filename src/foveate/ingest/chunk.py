@@ -31,8 +31,9 @@ _INDENT = 80
 class Piece:
     """A chunk before it belongs to a document: `text` is at `start:end`; `line` counts from 1.
 
-    `section`, `page` and `row` are those of its first text that is not a heading. `names`: where
-    the row with the names of its table begins, if it stands before the chunk. `cells`: where each
+    `section`, `page` and `row` are those of its first text that is not a heading. `heads`: where
+    the row with the names of its table begins, and the title of its group, -1 for each that does
+    not stand before the chunk. `cells`: where each
     cell begins in the text of rows, and its address, as metadata keeps it (`core/cells.py`).
     """
 
@@ -46,7 +47,7 @@ class Piece:
     section: str = ""
     page: int | None = None
     row: int | None = None
-    names: int | None = None
+    heads: tuple[int, int] = (-1, -1)
     cells: str = ""
 
 
@@ -263,9 +264,14 @@ def _build_pieces(
             section=section.path if section else "",
             page=section.page if section else None,
             row=section.row if section else None,
-            names=body.names if 0 <= body.names < start else None,
+            heads=(_before(body.heads[0], start), _before(body.heads[1], start)),
             cells=_cells(sections, start, end) if section and section.cells else "",
         )
+
+
+def _before(at: int, start: int) -> int:
+    """The place if it is before the start, else -1."""
+    return at if at < start else -1
 
 
 def _cells(sections: Sequence[Section], start: int, end: int) -> str:

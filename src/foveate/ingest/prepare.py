@@ -19,7 +19,7 @@ from blake3 import blake3
 from foveate.core.cells import TABLE_CELLS
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
-from foveate.core.types import TABLE_NAMES, Chunk, content_hash
+from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Chunk, content_hash
 from foveate.ingest.chunk import Piece, each_chunk
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.images import attach_images
@@ -27,7 +27,7 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
 from foveate.ports import Document, LoadedDocument
 
-_FORMAT = "foveate ingest 5"
+_FORMAT = "foveate ingest 6"
 _DIGEST_BYTES = 16
 
 
@@ -141,11 +141,14 @@ def build_chunks(
                 f"{len(loaded.text)} (limit `chunks`); divide the document, or raise the limit"
             )
         chunk = _build_chunk(piece, document, lines=loaded.lines)
-        if piece.names is not None:
-            names = max(bisect_right(starts, piece.names) - 1, 0)
-            chunk = replace(chunk, metadata={**chunk.metadata, TABLE_NAMES: names})
+        heads = zip((TABLE_NAMES, TABLE_TITLE), piece.heads, strict=True)
+        told: dict[str, Any] = {
+            key: max(bisect_right(starts, at) - 1, 0) for key, at in heads if at >= 0
+        }
         if piece.cells:
-            chunk = replace(chunk, metadata={**chunk.metadata, TABLE_CELLS: piece.cells})
+            told[TABLE_CELLS] = piece.cells
+        if told:
+            chunk = replace(chunk, metadata={**chunk.metadata, **told})
         chunks.append(chunk)
         starts.append(piece.start)
         counts.append(piece.tokens)

@@ -17,6 +17,7 @@ from foveate.core.text.graphemes import (
 )
 from foveate.core.text.sentences import BlockKind, each_unit
 from foveate.core.text.shapes.find import find_shapes
+from foveate.core.text.shapes.shape import Shape
 from foveate.ports import Section
 
 CountBatch = Callable[[Sequence[str]], Sequence[int]]
@@ -41,8 +42,8 @@ class Unit(NamedTuple):
 
     `gap`: tokens of wide white space before it. `opens`: a section begins here; `separate`: on
     another page or sheet, and `row`: in the next row. `block`: index of its block; `whole`: prefer
-    to keep the block in one chunk (code, tables). `names`: where the row with the names of its
-    table begins, -1 if there is none.
+    to keep the block in one chunk (code, tables). `heads`: where the row with the names of its
+    table begins, and the title of its group, -1 for each that there is none.
     """
 
     start: int
@@ -55,7 +56,7 @@ class Unit(NamedTuple):
     row: bool = False
     block: int = 0
     whole: bool = False
-    names: int = -1
+    heads: tuple[int, int] = (-1, -1)
 
 
 def split_units(
@@ -81,7 +82,7 @@ def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterat
     coming, gathers = iter(sections), len(sections) > MANY_ROWS
     here, following = None, next(coming, None)
     has_cells = bool(sections) and bool(sections[0].cells)
-    for number, (kind, units, names) in enumerate(_each_block(text, language, plain=has_cells)):
+    for number, (kind, units, heads) in enumerate(_each_block(text, language, plain=has_cells)):
         for start, end in units:
             before = here
             while following is not None and following.start <= start:
@@ -98,14 +99,14 @@ def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterat
                 row=row,
                 block=number,
                 whole=kind in ("code", "table"),
-                names=names,
+                heads=heads,
             )
 
 
 def _each_block(
     text: str, language: str, *, plain: bool
-) -> Iterator[tuple[BlockKind, Iterable[tuple[int, int]], int]]:
-    """The blocks with their units, and where the names of a table are that they are rows of.
+) -> Iterator[tuple[BlockKind, Iterable[tuple[int, int]], tuple[int, int]]]:
+    """The blocks with their units, and `Unit.heads` of those that are rows of a table.
 
     Records, rows and statements are blocks of one unit. `plain`: there are paragraphs alone, such
     as rows that are written out, which may look like fields of a larger record.
@@ -116,13 +117,21 @@ def _each_block(
         prose = text[at : shape.start if shape else len(text)] if shapes else text
         for span, kind in each_block(prose):
             units = each_unit(prose, span, kind, language)
-            yield kind, _shifted(units, at) if at else units, -1
+            yield kind, _shifted(units, at) if at else units, (-1, -1)
         if shape is None:
             return
-        names = shape.spans[shape.head][0] if shape.head >= 0 and shape.is_table else -1
-        for span in shape.spans:
-            yield "code", (span,), names
+        for unit, span in enumerate(shape.spans):
+            yield "code", (span,), _heads(shape, unit)
         at = shape.end
+
+
+def _heads(shape: Shape, unit: int) -> tuple[int, int]:
+    """`Unit.heads` of the unit."""
+    if shape.head < 0 or not shape.is_table:
+        return -1, -1
+    names, title = shape.spans[shape.head][0], shape.leans[unit]
+    is_titled = title not in (unit, shape.head) and shape.leans[title] == shape.head
+    return names, shape.spans[title][0] if is_titled else -1
 
 
 def _shifted(spans: Iterable[tuple[int, int]], by: int) -> Iterator[tuple[int, int]]:

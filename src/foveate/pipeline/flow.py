@@ -295,14 +295,14 @@ def _compares_vectors(recipe: Recipe) -> bool:
 
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
-    from foveate.core.stages.expand import names_place
+    from foveate.core.stages.expand import table_head_places
 
     window = _window(inputs.recipe)
     if not window or inputs.neighbours:
         return inputs
     chunks = [candidate.chunk for candidate in inputs.candidates]
     places = [(chunk.document_id, chunk.sequence) for chunk in chunks]
-    places += [place for chunk in chunks if (place := names_place(chunk)) is not None]
+    places += [place for chunk in chunks for place in table_head_places(chunk)]
     found = yield Call(
         "neighbours",
         lambda: store.neighbours(places, window, principals=inputs.principals),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,8 @@ def test_records_of_json_have_their_path_and_number(indent: int | None) -> None:
         ("data > old", 1),
     ]
     assert all("A-" in data[s.start : s.end] for s in sections)
+    assert all(data[s.end : t.start].strip(" \n,") == "" for s, t in pairwise(sections[:40]))
+    assert indent is None or data[sections[1].start :].startswith(" ")
 
 
 def test_records_of_yaml_have_their_path_and_number() -> None:

@@ -2,7 +2,7 @@
 
 1. Only retrieved chunks bring neighbours, out of `request.neighbours`.
 2. A neighbour's score is its hit's, less the share 1 - decay ** distance of its size.
-   So is that of the chunk with the names of a hit's columns, if the hit is rows of a table.
+   So are those of the chunks with the names of a hit's columns and the title of its group.
 3. A retrieved chunk keeps its own score; one that two hits reach takes the better.
 4. A missing neighbour is no error. A forbidden one leaves no trace and no count.
 5. The present order stays; neighbours follow, by rank.
@@ -19,7 +19,7 @@ from typing import ClassVar
 from foveate.core.candidates import is_readable
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
-from foveate.core.types import TABLE_NAMES, Candidate, Chunk, Decision, Step, rank
+from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Decision, Step, rank
 
 _MAX_WINDOW = 3
 _ChunkPosition = tuple[str, int]
@@ -87,15 +87,15 @@ def _best_reaches(
                 reach = (hit, abs(step), decay_score(hit.score, decay, abs(step)))
                 if place not in best or _is_better(reach, best[place]):
                     best[place] = reach
-        if (names := names_place(hit.chunk)) is not None:
-            best.setdefault(names, (hit, 1, decay_score(hit.score, decay, 1)))
+        for head in table_head_places(hit.chunk):
+            best.setdefault(head, (hit, 1, decay_score(hit.score, decay, 1)))
     return best
 
 
-def names_place(chunk: Chunk) -> _ChunkPosition | None:
-    """Where the chunk stands that names the columns of this chunk's rows, if there is one."""
-    sequence = chunk.metadata.get(TABLE_NAMES)
-    return (chunk.document_id, sequence) if type(sequence) is int else None
+def table_head_places(chunk: Chunk) -> list[_ChunkPosition]:
+    """Where the chunks are that name the columns of this chunk's rows, and title their group."""
+    found = (chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE))
+    return [(chunk.document_id, sequence) for sequence in found if type(sequence) is int]
 
 
 def _is_better(reach: _Reach, other: _Reach) -> bool:

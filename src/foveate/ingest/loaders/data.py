@@ -48,10 +48,12 @@ def record_sections(text: str) -> list[Section]:
         for noun, spans in shape.counted:
             if noun != "records":
                 continue
-            path = _path(text, shape, starts, spans[0][0])
-            found += [
-                Section(start=a, end=b, path=path, row=row) for row, (a, b) in enumerate(spans, 1)
-            ]
+            path, before = _path(text, shape, starts, spans[0][0]), 0
+            for row, (a, b) in enumerate(spans, 1):
+                # with the indentation and the opening bracket that its unit begins with
+                unit = starts[max(bisect_right(starts, a) - 1, 0)]
+                found.append(Section(start=max(unit, before), end=b, path=path, row=row))
+                before = b
     found.sort(key=lambda section: (section.start, -section.end))
     apart: list[Section] = []
     for section in found:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from foveate import assemble
+from foveate.core.text.shapes.qualifiers import measure_of
 from foveate.core.text.shapes.shape import Shape
+from foveate.core.types import TABLE_NAMES, TABLE_TITLE
 from foveate.testing.shapes import check_shapes
 
 ROWS = [
@@ -123,3 +125,125 @@ def test_value_that_is_missing_titles_no_rows() -> None:
     (shape,) = check_shapes(text)
 
     assert not any("Bob" in unit for unit in chain(text, shape, "Cid 7"))
+
+
+MEASURE = "in thousands of EUR"
+
+
+def measured_markdown(above: str) -> str:
+    """A line, an empty one, and the table with a rule."""
+    return f"{above}\n\n{markdown()}"
+
+
+def measured_row(above: str) -> str:
+    """A row of one cell above the names, as a merged cell of a Word file becomes."""
+    rows = [row for row in ROWS if row[0]]
+    return "\n".join(f"| {' | '.join(row)} |" for row in ([above], *rows))
+
+
+def measured_first_row(above: str) -> str:
+    """The same in Markdown, where the first row needs a rule below it."""
+    first, *others = measured_row(above).splitlines()
+    return "\n".join([first[:-1] + "| | |", "|---|---|---|", *others])
+
+
+def measured_semicolons(above: str) -> str:
+    """A row above the names of a file that a spreadsheet writes."""
+    return f"{above};;\n{rows_by_semicolons()}"
+
+
+def measured_html(above: str) -> str:
+    """A cell over all columns."""
+    row = f"<tr><td colspan=3>{above}</td></tr>"
+    return html().replace("<table>", f"<table>\n{row}")
+
+
+@pytest.mark.parametrize("above", [MEASURE, "Balance of the group (EUR million)"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        measured_markdown,
+        measured_row,
+        measured_first_row,
+        measured_semicolons,
+        measured_html,
+    ],
+)
+def test_units_of_measure_above_the_names_stay_with_every_row(make, above: str) -> None:
+    """U1 U2: the line is read with the names, which every row leans on."""
+    text = make(above)
+    (shape,) = check_shapes(text)
+
+    assert above in chain(text, shape, "Loan 3")[0]
+    assert "2023" in chain(text, shape, "Loan 3")[0]
+    context = assemble(
+        "How much was Loan 3 in 2024?", [{"text": text, "source": "balance"}], budget=140
+    )
+    for part in (above, "2023", "Debts", "Loan 3"):
+        assert part in context.text
+
+
+@pytest.mark.parametrize(
+    ("line", "measure"),
+    [
+        ("in thousands of EUR", "in thousands of EUR"),
+        ("(EUR million, unless otherwise stated)", "(EUR million, unless otherwise stated)"),
+        ("Beträge in TEUR", "Beträge in TEUR"),
+        ("en milliers d'euros", ""),
+        ("$ in millions, except per share data", "$ in millions, except per share data"),
+        ("Table 3: Debts (in Mio. EUR)", "(in Mio. EUR)"),
+        ("# Debts (in EUR)", ""),
+        ("Debts rose by millions", ""),
+        ("in all", ""),
+        ("Debts (unaudited)", ""),
+        ("", ""),
+    ],
+)
+def test_line_says_how_a_table_is_measured(line: str, measure: str) -> None:
+    """U1: with words of measure alone, or with those in brackets at its end; never a heading."""
+    assert measure_of(line) == measure
+
+
+def carried(make, cut: int, *, missing: bool = False) -> list[dict[str, object]]:
+    """The table in chunks of so many lines, without what comes between the first and the last."""
+    lines = make().splitlines(keepends=True)
+    texts = ["".join(lines[at : at + cut]) for at in range(0, len(lines), cut)]
+    found, at = [], 0
+    for n, text in enumerate(texts):
+        found.append({"id": f"c{n}", "document_id": "d", "sequence": n, "text": text})
+        found[-1] |= {"start": at, "end": at + len(text), "score": 0.5}
+        at += len(text)
+    return [found[0], *found[2:]] if missing else found
+
+
+@pytest.mark.parametrize("make", [*FORMS, lambda: measured_row(MEASURE)])
+def test_title_of_a_group_goes_on_in_later_chunks(make) -> None:
+    """U2: from the chunk that has it, up to the total of the group or the next title."""
+    chunks = carried(make, 9)
+    ask = "What are the values of {}?"
+
+    shown = assemble(ask.format("Line 11"), chunks, budget=150).text
+    assert "Assets" in shown
+    assert "2023" in shown
+    shown = assemble(ask.format("Loan 11"), chunks, budget=150).text
+    assert "Debts" in shown
+
+
+def test_title_goes_on_over_no_gap() -> None:
+    """U2: another group may begin in a chunk that is missing, unless metadata tell where it is."""
+    chunks = carried(markdown, 6, missing=True)
+    question = "What are the values of Line 11?"
+
+    assert "Line 11" in chunks[1]["text"]
+    assert "Assets" not in assemble(question, chunks, budget=90).text
+    chunks[1]["metadata"] = {TABLE_NAMES: 0, TABLE_TITLE: 0}
+    assert "Assets" in assemble(question, chunks, budget=90).text
+
+
+def test_years_name_columns() -> None:
+    """U1: where what is below them is no year."""
+    years = "Country,2023,2024\nGermany,12,14\nFrance,3,5\nItaly,7,9\n"
+    values = "Country,2023,Leiden\nGermany,1999,Graz\nFrance,2004,Bern\nItaly,2011,Cork\n"
+
+    assert check_shapes(years)[0].head == 0
+    assert check_shapes(values)[0].head == -1

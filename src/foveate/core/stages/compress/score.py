@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import pairwise
 from math import exp, inf
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
@@ -128,8 +129,9 @@ def score_sentences(
 def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> Sentences:
     """The text as one piece, for nothing speaks for a part of it.
 
-    `is_named`: its title, a link or its score speaks for all of it. The head of a table stays a
-    piece of its own, for rows in later chunks are shown with it; other shapes stay as they are.
+    `is_named`: its title, a link or its score speaks for all of it. The head of a table and the
+    title of its open group stay pieces of their own, for rows in later chunks are shown with them;
+    other shapes stay as they are.
     """
     import numpy as np
 
@@ -138,11 +140,11 @@ def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> 
     shapes, count, size = shapes_of(candidate.chunk), len(scored.spans), len(candidate.chunk.text)
     groups = [range(count)]
     if shapes and count > 1:
-        head = shapes[0].head
+        head, title = shapes[0].head, shapes[0].title
         if not is_named or head < 0 or (shapes[0].start, shapes[0].end) != (0, size):
             return scored
-        groups = [range(head + 1), range(head + 1, count)]
-    groups = [group for group in groups if group]
+        ends = sorted({0, head + 1, count, *((title, title + 1) if title >= 0 else ())})
+        groups = [range(a, b) for a, b in pairwise(ends)]
     starts = [0, *(scored.spans[group[0]][0] for group in groups[1:])]
     ends = [*(scored.spans[group[-1]][1] for group in groups[:-1]), size]
     return replace(

@@ -178,7 +178,8 @@ def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTrac
             continue
         group = basket.with_heads(piece)
         inner = tuple([p for p in group if basket.owners[p] == basket.owners[piece]])
-        for some in dict.fromkeys((group, inner)):  # a header from another chunk may be too much
+        # a group's title may be too much, and so may a header from another chunk
+        for some in dict.fromkeys((group, (piece, *group[1:][-1:]), inner)):
             basket.take(some)
             _count(basket, counted, scale)
             if _over(_used(basket, counted), scale) <= 0:

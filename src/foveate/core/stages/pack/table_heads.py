@@ -1,21 +1,26 @@
-"""Rows of a table whose names stand in an earlier chunk lean on the names there (SPEC U2).
+"""Rows whose names, or group's title, stand in an earlier chunk lean on them there (SPEC U2).
 
 A table, or a list of records, that was cut into chunks goes on in the next ones without its header.
-The chunk that has it is looked for among the candidates of the same document that come before: the
-nearest whose last shape is of the same kind, with as many columns, and open at its end.
+The header is looked for before it in the candidates of the same document: that of the nearest shape
+of the same kind, with as many columns, that is open at its end. The title
+of the group that is open there goes on up to the next title or total. A chunk that is missing
+between may have had one of those, so the title goes on only without a gap, or if the rows' metadata
+say where it is.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from foveate.core.renditions import shapes_of
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import Candidate
+from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
 
 LAID_OUT = ("indented", "code")
 """Shapes in which indentation says what goes on."""
+_GAP = 2  # characters of white space between chunks
 
 
 def link_heads(pool: Sequence[Candidate], firsts: Sequence[int], heads: list[int]) -> None:
@@ -28,8 +33,7 @@ def link_heads(pool: Sequence[Candidate], firsts: Sequence[int], heads: list[int
         if candidate.sentences is not None:
             documents.setdefault(candidate.document_id, []).append(owner)
     for owners in documents.values():
-        if len(owners) > 1:
-            _link_document(pool, sorted(owners, key=lambda o: _place(pool[o])), firsts, heads)
+        _link_document(pool, sorted(owners, key=lambda o: _place(pool[o])), firsts, heads)
 
 
 def _place(candidate: Candidate) -> tuple[int, int]:
@@ -40,40 +44,92 @@ def _place(candidate: Candidate) -> tuple[int, int]:
 def _link_document(
     pool: Sequence[Candidate], owners: Sequence[int], firsts: Sequence[int], heads: list[int]
 ) -> None:
-    open_table: tuple[Shape, int] | None = None  # and the piece that has its names
+    table: _OpenTable | None = None
+    titles: dict[int, int] = {}  # by the sequence of a chunk, the piece with the last title in it
     for owner in owners:
-        candidate = pool[owner]
-        shapes = shapes_of(candidate.chunk)
-        if not shapes:
-            open_table = None
-            continue
-        pieces = _pieces(candidate, firsts[owner])
-        first, last = shapes[0], shapes[-1]
-        begins = not candidate.text[: first.start].strip()
-        if open_table is not None and begins and _continues(open_table[0], first):
-            for piece in _rows_of(open_table[0], first, candidate.text, pieces):
-                if heads[piece] == piece:
-                    heads[piece] = open_table[1]
-        if candidate.text[last.end :].strip():
-            open_table = None
-        elif last.head >= 0:
-            piece = pieces.get(last.spans[last.head], -1)
-            if piece >= 0:
-                open_table = last, piece
-            elif len(shapes) > 1 or last.start:
-                open_table = None
+        candidate, at = pool[owner], 0
+        shapes, pieces = shapes_of(candidate.chunk), _pieces(candidate, firsts[owner])
+        chunks = [part.chunk for part in candidate.parts] or [candidate.chunk]
+        for shape in shapes:
+            is_next, title = not candidate.text[at : shape.start].strip(), -1
+            if at and not is_next:
+                table = None
+            if table is not None and is_next and _continues(table.shape, shape):
+                title = table.title if at else _title_for(chunks[0], table, titles)
+                rows = _rows_of(table.shape, shape, candidate.text, pieces)
+                title = _link_rows(shape, rows, heads, table.names, title)
+            table = _table_after(table, shape, pieces, title)
+            if shape.title >= 0 and table is not None:
+                titles |= dict.fromkeys([chunk.sequence for chunk in chunks], table.title)
+            at = shape.end
+        if not shapes or candidate.text[at:].strip():
+            table = None
+        if table is not None:
+            table = table._replace(reached=chunks[-1])
+
+
+def _link_rows(
+    shape: Shape, rows: Iterable[tuple[int, int]], heads: list[int], names: int, title: int
+) -> int:
+    """Let the rows lean on the title of their group, or on the names; the title if it goes on."""
+    grouped = shape.spans[shape.untitled - 1][1] if title >= 0 and shape.untitled else 0
+    for start, piece in rows:
+        if heads[piece] == piece:
+            heads[piece] = title if start < grouped else names
+    return title if shape.untitled == len(shape.spans) else -1
+
+
+class _OpenTable(NamedTuple):
+    """A table that may go on: its shape, and the pieces that later rows need.
+
+    `names`: the piece with the names of its columns; `title`: with the title of the group that is
+    open where the chunk `reached` ends, -1 if none is.
+    """
+
+    shape: Shape
+    names: int
+    title: int = -1
+    reached: Chunk | None = None
+
+
+def _table_after(
+    table: _OpenTable | None, shape: Shape, pieces: Mapping[tuple[int, int], int], title: int
+) -> _OpenTable | None:
+    """The table that is open behind the shape; `title`: of the group that goes on over it all."""
+    if shape.head >= 0:
+        names = pieces.get(shape.spans[shape.head], -1)
+        if names >= 0:
+            table = _OpenTable(shape, names)
+        elif shape.start:
+            table = None
+    if shape.title >= 0:
+        title = pieces.get(shape.spans[shape.title], -1)
+    return table and table._replace(title=title)
+
+
+def _title_for(chunk: Chunk, table: _OpenTable, titles: Mapping[int, int]) -> int:
+    """The piece with the title of the group that goes on in the chunk; -1 if none is known."""
+    if TABLE_NAMES in chunk.metadata:
+        place = chunk.metadata.get(TABLE_TITLE)
+        return titles.get(place, -1) if type(place) is int else -1
+    before = table.reached
+    if before is None or before.end is None or chunk.start is None:
+        follows = before is not None and chunk.sequence == before.sequence + 1
+    else:
+        follows = chunk.start <= before.end + _GAP
+    return table.title if follows else -1
 
 
 def _rows_of(
     before: Shape, shape: Shape, text: str, pieces: Mapping[tuple[int, int], int]
-) -> Iterator[int]:
-    """The pieces of the shape that need the head of the one before."""
+) -> Iterator[tuple[int, int]]:
+    """The pieces of the shape that need the head of the one before, and where they start."""
     rows = sorted({a for counted in shape.counted for a, _ in counted.spans})
     deep = before.columns if shape.name in LAID_OUT else -1
     for (a, b), piece in pieces.items():
         lead = b - a - len(text[a:b].lstrip(" \t"))
         if _holds(rows, a, b) and (deep in (-1, lead) or a == 0):
-            yield piece
+            yield a, piece
 
 
 def _pieces(candidate: Candidate, first: int) -> Mapping[tuple[int, int], int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from foveate.core.text.shapes.qualifiers import add_rows
+from foveate.core.text.shapes.qualifiers import add_rows, is_title_row, usual_width
 from foveate.core.text.shapes.shape import Draft, Reading, line_end
 
 DELIMITERS = "\t,;|"
@@ -29,6 +29,8 @@ PAIR = 2
 
 _QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
 _DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"\s*[-+(]?[\d.,' ]*\d[\d.,' ]*%?\)?\s*")
+_YEAR = re.compile(r"[^\d_#-]{0,9}(?:19|20)\d\d[^\d_-]{0,9}")
 
 
 def opens_table(text: str, start: int, end: int) -> str:
@@ -72,10 +74,11 @@ def read_delimited(text: str, start: int, delimiter: str) -> Reading:
         body.append(row)
         at = row.end
     spans = [(row.start, row.stop) for row in body]
-    head, units = add_rows(draft, head, [a for a, _ in spans], [row.cells for row in body])
+    columns = len(first.cells)
+    head, units = add_rows(draft, head, [a for a, _ in spans], [row.cells for row in body], columns)
     draft.counted.append(("rows", spans[units:]))
     name = {"\t": "tsv", ",": "csv"}.get(delimiter, f"rows by {delimiter}")
-    shape = draft.shape(text, name, spans[-1][1], head=head, columns=len(first.cells))
+    shape = draft.shape(text, name, spans[-1][1], head=head, columns=columns)
     return Reading(shape, at)
 
 
@@ -152,6 +155,10 @@ def has_names(rows: Sequence[Row]) -> bool:
     names, values = rows[0].cells, [row.cells for row in rows[1:]]
     if any(len(name) > MAX_NAME for name in names) or not values:
         return False
+    if is_title_row(names, usual_width(values)):
+        return False
+    if _are_years(names, values):
+        return True
     telling = False
     for n, name in enumerate(names):
         digits = sum(bool(_DIGIT.search(row[n])) for row in values if n < len(row))
@@ -162,3 +169,14 @@ def has_names(rows: Sequence[Row]) -> bool:
             else:
                 telling = True
     return telling or len({name.strip() for name in names}) == len(names)
+
+
+def _are_years(names: Sequence[str], values: Sequence[Sequence[str]]) -> bool:
+    """Whether all numbers in a row of names are years, and what is below them is none.
+
+    The first cell is a label, and may hold an identifier that looks like one.
+    """
+    years = [n for n, name in enumerate(names) if n and _YEAR.fullmatch(name)]
+    if not years or any(_NUMBER.fullmatch(name) for n, name in enumerate(names) if n not in years):
+        return False
+    return not any(_YEAR.fullmatch(row[n]) for row in values for n in years if n < len(row))

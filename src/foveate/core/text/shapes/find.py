@@ -21,7 +21,8 @@ from foveate.core.text.shapes.html_table import FIRST, read_html_table
 from foveate.core.text.shapes.indented import KEY, read_indented
 from foveate.core.text.shapes.json import read_json, resume_json
 from foveate.core.text.shapes.log import ENTRY, read_log
-from foveate.core.text.shapes.pipe_table import read_pipe_table
+from foveate.core.text.shapes.pipe_table import RULE, read_pipe_table
+from foveate.core.text.shapes.qualifiers import measure_of
 from foveate.core.text.shapes.shape import (
     Counted,
     Reading,
@@ -82,7 +83,7 @@ def find_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape, 
 
 
 def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shape]:
-    at, size = 0, len(text)
+    at, size, last = 0, len(text), 0
     # up to where each reader has looked; without colons nobody speaks
     stops = {"dialogue": 0 if text.count(":") >= FEWEST_TURNS else size}
     torn = _read_torn(text) if "{" in text else None
@@ -101,6 +102,9 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
         if not may_open and not (rare and any(text.find(mark, at, end) >= 0 for mark in rare)):
             at = end + 1
             continue
+        if measure_of(text[at:end]):  # its table begins below it
+            at = _below_rule(text, end + 1)
+            continue
         body = text[at:end].lstrip()
         if body.startswith(("```", "~~~")):
             shape, at = _read_fence(text, at, end)
@@ -109,9 +113,37 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
             continue
         found = _read_opened(text, _openings(text, at, end, body) if body else (), stops)
         if found is not None:
-            yield found
+            yield _with_measure(text, found, last) if found.is_table else found
+            last = found.end
             end = line_end(text, found.end)
         at = end + 1
+
+
+def _below_rule(text: str, at: int) -> int:
+    """Where the line begins that is below the rule here, if a rule of a Markdown table is here."""
+    end = line_end(text, at)
+    return end + 1 if RULE.match(text, at, end) else at
+
+
+def _with_measure(text: str, shape: Shape, after: int) -> Shape:
+    """The table from the line above its names on, if that says how all in it is measured.
+
+    Between them may be one empty line or the rule of a Markdown table; `after`: where the shape
+    before it ends.
+    """
+    if shape.head < 0:
+        return shape
+    end = shape.start
+    for _ in range(2):
+        end = max(text.rfind("\n", after, end), after)
+        start = text.rfind("\n", after, end) + 1 or after
+        line = text[start:end]
+        if line.strip() and not RULE.match(line):
+            break
+    if not measure_of(line):
+        return shape
+    start += len(line) - len(line.lstrip())
+    return shape._replace(start=start, spans=((start, shape.spans[0][1]), *shape.spans[1:]))
 
 
 def _read_opened(
@@ -198,6 +230,7 @@ def _read_torn(text: str) -> Shape | None:
                 start=lead,
                 spans=(before, *shape.spans),
                 leans=(0, *(lean + 1 for lean in shape.leans)),
+                head=shape.head + (shape.head >= 0),
             )
     return None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from foveate.core.text.shapes.qualifiers import add_rows
+from foveate.core.text.shapes.qualifiers import add_rows, measure_of, usual_width
 from foveate.core.text.shapes.shape import Draft, Reading
 
 FIRST = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
@@ -43,6 +43,8 @@ def read_html_table(text: str, start: int) -> Reading:
         rows = sorted(rows + nested)
     if len(rows) < FEWEST_ROWS:
         return Reading(None, max(end, start + 1))
+    if len(rows) > FEWEST_ROWS and measure_of(_ANY_TAG.sub("", text[rows[0][0] : rows[1][0]])):
+        del rows[0]  # it is above the names, and part of their unit
     draft = Draft()
     named = rows[0][1]
     head = draft.add(start) if named else -1
@@ -50,9 +52,10 @@ def read_html_table(text: str, start: int) -> Reading:
     starts = [at for at, _ in bodies]
     spans = list(zip(starts, [*starts[1:], end], strict=True))
     firsts = starts if named else [start, *starts[1:]]
-    head, units = add_rows(draft, head, firsts, [_cells(text[a:b]) for a, b in spans])
+    cells = [_cells(text[a:b]) for a, b in spans]
+    columns = usual_width(cells)
+    head, units = add_rows(draft, head, firsts, cells, columns)
     draft.counted.append(("rows", spans[units:]))
-    columns = len(re.findall(r"<t[hd]\b", text[rows[0][0] : rows[1][0]], re.IGNORECASE))
     shape = draft.shape(text, "html table", end, head=head, columns=columns, broken=depth > 0)
     return Reading(shape, max(end, start + 1))
 

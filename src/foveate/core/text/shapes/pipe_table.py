@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from foveate.core.text.shapes.delimited import LOOKED_AT, Row, has_names
-from foveate.core.text.shapes.qualifiers import add_rows
+from foveate.core.text.shapes.qualifiers import add_rows, usual_width
 from foveate.core.text.shapes.shape import Draft, Reading, line_end
 
-_RULE = re.compile(r"[ \t]*+\|(?:[ \t]*+:?+-++:?+[ \t]*+\|?+)++[ \t]*+\r?\Z")
-_YEAR = re.compile(r"\D{0,9}(?:19|20)\d\d\D{0,9}\Z")
+RULE = re.compile(r"[ \t]*+\|(?:[ \t]*+:?+-++:?+[ \t]*+\|?+)++[ \t]*+\r?\Z")
+"""The line below the names of a Markdown table."""
 FEWEST_ROWS = 2
 
 
@@ -23,7 +23,7 @@ def read_pipe_table(text: str, start: int) -> Reading:
             break
         lines.append((at + len(text[at:end]) - len(text[at:end].lstrip()), end))
         at = end + 1
-    rules = [n for n, (a, b) in enumerate(lines[:2]) if _RULE.match(text, a, b)]
+    rules = [n for n, (a, b) in enumerate(lines[:2]) if RULE.match(text, a, b)]
     if len(lines) < FEWEST_ROWS or (not rules and text.count("|", *lines[0]) < FEWEST_ROWS):
         return Reading(None, max(at, start + 1))
     draft = Draft()
@@ -34,9 +34,9 @@ def read_pipe_table(text: str, start: int) -> Reading:
         draft.add(lines[1][0], head)
     rows = lines[named + ruled :]
     cells = [_cells(text, *one).cells for one in rows]
-    head, units = add_rows(draft, head, [a for a, _ in rows], cells)
+    columns = usual_width([_cells(text, *one).cells for one in lines[:LOOKED_AT]])
+    head, units = add_rows(draft, head, [a for a, _ in rows], cells, columns)
     draft.counted.append(("rows", rows[units:]))
-    columns = max(text.count("|", *lines[0]) - 1, 1)
     shape = draft.shape(text, "markdown table", lines[-1][1], head=head, columns=columns)
     return Reading(shape, max(at, start + 1))
 
@@ -47,6 +47,5 @@ def _cells(text: str, start: int, end: int) -> Row:
 
 
 def _is_named(rows: list[Row]) -> bool:
-    """Whether a table without a rule begins with names: a corner is free, or years head columns."""
-    first = rows[0].cells
-    return not first[0] or any(map(_YEAR.match, first[1:])) or has_names(rows)
+    """Whether a table without a rule begins with names: their corner may be free."""
+    return not rows[0].cells[0] or has_names(rows)

@@ -1,12 +1,14 @@
 """Rows that qualify others: units of measure, titles of groups, and totals of them.
 
-A row of units leans on the names, and every row below it leans on the units. A row that has a text
-in its first cell alone titles the rows below it, up to their total or to the next title.
+A row of units leans on the names, and every row below it leans on the units. A line above the names
+that says how all is measured ("in thousands of EUR") is read with them. A row that has a text in
+its first cell alone titles the rows below it, up to their total or to the next title.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from foveate.core.text.shapes.shape import Draft
@@ -28,24 +30,82 @@ _TOTAL = re.compile(
 )
 
 
+MAX_TITLE = 100
+"""Characters of a group's title."""
+MAX_MEASURE = 100
+"""Characters of a line that says how a table is measured."""
+_MEASURE = re.compile(
+    r"""%|[$€£¥]|eur|usd|gbp|chf|jpy|cny|aud|cad|sek|nok|dkk|pln|inr|brl|teur|t€|[mk]€|€[mk]|euros?
+      |dollars?|pounds?|francs?|franken|yen|percent|prozent|thousands?|millions?|billions?
+      |tausend|tsd|mio|mrd|milliers|milliards?|millones|miles|duizend(?:en)?|miljoen(?:en)?
+      |migliaia|milioni""",
+    re.VERBOSE,
+)
+_FILLERS = frozenset(
+    [
+        "in",
+        "en",
+        "of",
+        "de",
+        "d",
+        "von",
+        "van",
+        "di",
+        "us",
+        "u.s",
+        "'000",
+        "000",
+        "1000",
+        "1,000",
+        "all",
+        "amounts",
+        "amount",
+        "figures",
+        "values",
+        "data",
+        "numbers",
+        "are",
+        "stated",
+        "expressed",
+        "shown",
+        "unless",
+        "otherwise",
+        "except",
+        "for",
+        "per",
+        "share",
+        "beträge",
+        "angaben",
+        "werte",
+        "alle",
+        "montants",
+        "bedragen",
+        "importes",
+        "cifras",
+        "valori",
+    ]
+)
+_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]+)[)\]]\Z")
+
+
 def add_rows(
-    draft: Draft, head: int, starts: Sequence[int], rows: Sequence[Sequence[str]]
+    draft: Draft, head: int, starts: Sequence[int], rows: Sequence[Sequence[str]], columns: int
 ) -> tuple[int, int]:
     """Units for the rows, which lean on `head` or on what qualifies them.
 
     The unit that later rows lean on, and how many rows are units of measure.
     """
-    title = -1
+    title, goes_on = -1, head < 0
     first = 1 if rows and head >= 0 and is_unit_row(*rows) else 0
     if first:
         head = draft.add(starts[0], head)
     for start, cells in zip(starts[first:], rows[first:], strict=True):
-        is_title = head >= 0 and is_title_row(cells)
+        is_title = is_title_row(cells, columns)
         own = draft.add(start, head if is_title or title < 0 else title)
-        if is_title:
-            title = own
-        elif is_total_row(cells):
-            title = -1
+        draft.untitled += goes_on and not is_title
+        if is_title or is_total_row(cells):
+            title, goes_on = own if is_title else -1, False
+    draft.title = title
     return head, first
 
 
@@ -71,9 +131,31 @@ def is_unit(cell: str) -> bool:
     return _UNIT.fullmatch(cell.strip(" *")) is not None
 
 
-def is_title_row(cells: Sequence[str]) -> bool:
+def measure_of(line: str) -> str:
+    """How the line says that a table is measured, as `in thousands of EUR` does; else empty.
+
+    It says nothing else, or ends with it in brackets.
+    """
+    line = line.strip(" \t\r\n|,;*_:.")
+    if len(line) > MAX_MEASURE or line.startswith("#"):
+        return ""
+    inner = _IN_BRACKETS.search(line)
+    words = [word.strip(".,:;'’") for word in (inner[1] if inner else line).lower().split()]
+    says = [_MEASURE.fullmatch(word) is not None for word in words]
+    known = all(said or word in _FILLERS for said, word in zip(says, words, strict=True))
+    return (inner[0] if inner else line) if known and any(says) else ""
+
+
+def is_title_row(cells: Sequence[str], columns: int) -> bool:
     """Whether the first of three or more cells alone has a text; one of two may lack its value."""
-    return len(cells) > 2 and bool(cells[0].strip()) and not any(c.strip() for c in cells[1:])
+    if columns < 3 or not cells or any(cell.strip() for cell in cells[1:]):
+        return False
+    return 0 < len(cells[0].strip()) <= MAX_TITLE and not is_total_row(cells)
+
+
+def usual_width(rows: Sequence[Sequence[str]]) -> int:
+    """How many cells most of the rows have; a title may be one cell over all columns."""
+    return max(Counter(map(len, rows)).items(), key=lambda found: (found[1], found[0]))[0]
 
 
 def is_total_row(cells: Sequence[str]) -> bool:

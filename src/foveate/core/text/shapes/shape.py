@@ -27,7 +27,8 @@ class Shape(NamedTuple):
     `leans[i]`: the unit that i is never shown without, itself where it stands alone. `head`: the
     unit that what goes on in a later part of the same text needs too, -1 if there is none;
     `columns`: of a table, or the indentation of what goes on, else 0. `broken`: it ended in the
-    middle of something.
+    middle of something. `title`: the unit that titles the rows that go on in a later part, -1 if
+    there is none; `untitled`: how many units may go on with a group whose title stands before.
     """
 
     name: str
@@ -39,6 +40,8 @@ class Shape(NamedTuple):
     head: int = -1
     columns: int = 0
     broken: bool = False
+    title: int = -1
+    untitled: int = 0
 
     @property
     def is_table(self) -> bool:
@@ -78,6 +81,8 @@ class Draft:
     starts: list[int] = field(default_factory=list)
     leans: list[int] = field(default_factory=list)
     counted: list[tuple[str, list[Span]]] = field(default_factory=list)
+    title: int = -1
+    untitled: int = 0
 
     def add(self, start: int, lean: int = -1) -> int:
         """A unit from here on; `lean`: the unit it leans on. Its number."""
@@ -111,7 +116,7 @@ class Draft:
         )
         return Shape(
             name, starts[0], last, tuple(spans), tuple(self.leans), counted, head, columns,
-            broken,
+            broken, self.title, self.untitled,
         )  # fmt: skip
 
 
