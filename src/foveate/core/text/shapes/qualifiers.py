@@ -41,50 +41,11 @@ _MEASURE = re.compile(
       |migliaia|milioni""",
     re.VERBOSE,
 )
-_FILLERS = frozenset(
-    [
-        "in",
-        "en",
-        "of",
-        "de",
-        "d",
-        "von",
-        "van",
-        "di",
-        "us",
-        "u.s",
-        "'000",
-        "000",
-        "1000",
-        "1,000",
-        "all",
-        "amounts",
-        "amount",
-        "figures",
-        "values",
-        "data",
-        "numbers",
-        "are",
-        "stated",
-        "expressed",
-        "shown",
-        "unless",
-        "otherwise",
-        "except",
-        "for",
-        "per",
-        "share",
-        "beträge",
-        "angaben",
-        "werte",
-        "alle",
-        "montants",
-        "bedragen",
-        "importes",
-        "cifras",
-        "valori",
-    ]
-)
+_FILLERS = """
+    in en of de d von van di us u.s '000 000 1000 1,000 all amounts amount figures values
+    data numbers are stated expressed shown unless otherwise except for per share beträge
+    alle angaben werte montants bedragen importes cifras valori
+"""
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]+)[)\]]\Z")
 
 
@@ -142,7 +103,7 @@ def measure_of(line: str) -> str:
     inner = _IN_BRACKETS.search(line)
     words = [word.strip(".,:;'’") for word in (inner[1] if inner else line).lower().split()]
     says = [_MEASURE.fullmatch(word) is not None for word in words]
-    known = all(said or word in _FILLERS for said, word in zip(says, words, strict=True))
+    known = all(said or word in _FILLERS.split() for said, word in zip(says, words, strict=True))
     return (inner[0] if inner else line) if known and any(says) else ""
 
 
