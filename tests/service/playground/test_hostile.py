@@ -26,6 +26,7 @@ PAYLOADS = (
     "&lt;b&gt;bold&lt;/b&gt; <b>bold</b>",
 )
 NAMES = ("__proto__", "constructor", "toString", "javascript:window.taken=1", "#result", "a\"b'c")
+PLACES = ("north quay", "old mill", "fish market", "lock island", "customs house", "winter dock")
 LABELS = (
     '<a href="https://example.org">x</a>',
     '<a xlink:href="data:text/html,x">x</a>',
@@ -51,7 +52,7 @@ def candidates() -> str:
             "title": payload,
             "section": payload,
             "score": 0.9 - n / 10,
-            "text": f"The berth number {n} costs {n} euros a day. {payload}",
+            "text": f"The berth {payload} at the {PLACES[n]} costs {n} euros a day.",
             "metadata": {payload: payload},
         }
         for n, payload in enumerate(PAYLOADS)
