@@ -58,7 +58,8 @@ REASON_SENTENCES: Mapping[str, str] = {
     "message_kept": "as it came, {tokens} tokens",
     "message_pinned": "stays as it came, {tokens} tokens",
     "message_left_out": (
-        "its {tokens} tokens do not fit; the ledger names {named} of its {values} values"
+        "its {tokens} tokens do not fit; values shown nowhere else: {values}, "
+        "of them in the ledger: {named}"
     ),
     "message_orphaned": "a call without its result or a result without its call is not sent",
     "result_shortened": "its most fitting parts, {shown} of {tokens} tokens",

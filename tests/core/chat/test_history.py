@@ -327,6 +327,21 @@ def test_options_that_mean_nothing_are_refused():
         user("\ud83d")
 
 
+@pytest.mark.parametrize("room", range(60, 260, 7))
+def test_question_of_a_long_turn_stands_beside_its_handle(room):
+    """A3, W1: a long turn of a person that left is quoted, and its handle is given."""
+    asked = "Which berth is free in May?"
+    told = " ".join(f"We came to berth B_{n:02} in spring." for n in range(30))
+    turns = (user(f"{told} {asked}"), said("So it goes. " * 60), user("Then do."))
+    made = kept(turns, room, History(verbatim=1), query="So?")
+    assert made.tokens <= room
+    lead = made.messages[0].text
+    if lead.startswith("[Ledger: ") and "(expand" in lead.splitlines()[1]:
+        assert f"\u201c{asked}\u201d" in lead.splitlines()[1]
+    if room > 150:
+        assert asked in lead
+
+
 def test_values_of_what_is_not_shown_stand_in_front():
     """A3, W1: identifiers of turns that left stand in front, but not those of withdrawn turns."""
     turns = (

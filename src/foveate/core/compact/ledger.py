@@ -44,9 +44,9 @@ QUESTION_SHARE, HANDLE_SHARE = 3, 6
 MOST_REFUSED = 24
 """Values in a row without room for them, after which no other is tried."""
 CROWD = 24
-"""Values of one text that nothing else names; the others of it come after what people said."""
+"""Values that only one text names; of such, so many come before what people said."""
 LONGEST_SAID = 240
-"""Characters of a sentence of a person that comes before such values."""
+"""Characters of a sentence of a person; a longer one is an excerpt like others."""
 
 
 @dataclass(slots=True)
@@ -97,8 +97,9 @@ class Line:
         """Its values in the order of the text, but for those in what is quoted of a person."""
         quotes = self.quotes if self.origin.kind == "user" else ()
         quoted = {value.text for quote in quotes for value in extract_values(quote)}
+        said = self.values.keys() - quoted
         known = {value.text: value for value in self.origin.values}
-        return [spell_value(known[text]) for text in known if text in self.values.keys() - quoted]
+        return [spell_value(known[text]) for text in known if text in said]
 
 
 def write_line(lines: Sequence[Line]) -> str:
@@ -155,6 +156,7 @@ class LedgerDraft:
     count: Callable[[str], int]
     lines: dict[int, Line] = field(default_factory=dict)
     added: list[tuple[int, str, bool]] = field(default_factory=list)
+    quoted: set[str] = field(default_factory=set)
     used: int = 0
     names: dict[str, int] = field(default_factory=dict)
 
@@ -182,6 +184,7 @@ class LedgerDraft:
             line.values[text] = value
         else:
             line.quotes.append(text)
+            self.quoted.add(text)
         self.added.append((n, text, value is not None))
         self.used += cost
         return True
@@ -203,23 +206,26 @@ class LedgerDraft:
                 break
 
     def add_quotes(self, pieces: Iterable[tuple[int, str]]) -> None:
-        """Quote pieces of origins that are not quoted yet, while there is room."""
+        """Quote pieces of origins, each text once, while there is room."""
         refused = 0
         for n, text in pieces:
-            line = self.lines.get(n)
-            if line is None or text not in line.quotes:
+            if text not in self.quoted:
                 refused = 0 if self.add(n, text) else refused + 1
             if refused > MOST_REFUSED:
                 break
 
     def add_handles(self) -> None:
-        """The handles of long results in their part of the room; the longest first."""
+        """The handles of long results in their part of the room, each once; the longest first."""
         most = self.used + (self.room - self.used) // HANDLE_SHARE
-        long = [n for n, origin in enumerate(self.origins) if len(origin.text) >= WORTH_HANDLE]
-        for n in sorted(long, key=lambda n: (-len(self.origins[n].text), -n)):
+        newest = {
+            origin.handle: n
+            for n, origin in enumerate(self.origins)
+            if origin.handle and not origin.shown and len(origin.text) >= WORTH_HANDLE
+        }
+        for n in sorted(newest.values(), key=lambda n: (-len(self.origins[n].text), -n)):
             cost = HANDLE_TOKENS + self.count(f"\n- {self.origins[n].label}")
-            if self.origins[n].handle and not self.origins[n].shown and self.used + cost <= most:
-                self.lines[n] = Line(self.origins[n], handle=True)
+            if self.used + cost <= most:
+                self.lines.setdefault(n, Line(self.origins[n])).handle = True
                 self.used += cost
 
     def finish(self, values: int, needed: int) -> Ledger:
@@ -258,7 +264,7 @@ def rank_values(
 ) -> tuple[list[tuple[int, Value]], list[tuple[int, Value]]]:
     """What left and is not `visible`, with the origin to name it under, the most needed first.
 
-    The second list has what is beyond the `CROWD` best of one origin that nothing else names.
+    The second list has the values of each origin that nothing else names, but for its `CROWD` best.
 
     `said`: values that people named. `used`: values in arguments of calls. `end`: places in all.
     """
@@ -316,6 +322,8 @@ def write_ledger(
     draft = LedgerDraft(origins=origins, left=left, room=room, count=count)
     most = draft.used + (room - draft.used) // QUESTION_SHARE
     for n, text in questions:
+        if text in draft.quoted:
+            continue
         if draft.used + count(text) > most:
             break
         draft.add(n, text)
