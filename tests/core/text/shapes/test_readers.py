@@ -238,3 +238,13 @@ def test_a_part_of_a_list_of_records_is_read_from_its_first_whole_one() -> None:
 def test_prose_is_no_shape(text: str) -> None:
     """U1: brackets, commas, colons and numbers of prose open nothing, nor does minified code."""
     assert find_shapes(text) == ()
+
+
+def test_json_torn_at_both_ends_has_the_unit_that_opens_its_list_as_head() -> None:
+    """U1: what goes on in the next chunk needs the opening of the list, not the record before."""
+    rows = ",\n".join(f'{{"part": "P-{n}", "note": "some longer words of it"}}' for n in range(12))
+    text = f'"kg": 1}}\n{{"id": "B", "rows": [\n{rows},\n{{"part": "P-1'
+    (shape,) = find_shapes(text)
+
+    first, last = shape.spans[shape.head]
+    assert text[first:last].strip() == '"rows": ['

@@ -22,7 +22,7 @@ from foveate.core.text.shapes.indented import KEY, read_indented
 from foveate.core.text.shapes.json import read_json, resume_json
 from foveate.core.text.shapes.log import ENTRY, read_log
 from foveate.core.text.shapes.pipe_table import RULE, read_pipe_table
-from foveate.core.text.shapes.qualifiers import measure_of
+from foveate.core.text.shapes.qualifiers import is_measure_line
 from foveate.core.text.shapes.shape import (
     Counted,
     Reading,
@@ -102,7 +102,7 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
         if not may_open and not (rare and any(text.find(mark, at, end) >= 0 for mark in rare)):
             at = end + 1
             continue
-        if measure_of(text[at:end]):  # its table begins below it
+        if is_measure_line(text[at:end]):  # its table begins below it
             at = _below_rule(text, end + 1)
             continue
         body = text[at:end].lstrip()
@@ -140,7 +140,7 @@ def _with_measure(text: str, shape: Shape, after: int) -> Shape:
         line = text[start:end]
         if line.strip() and not RULE.match(line):
             break
-    if not measure_of(line):
+    if not is_measure_line(line):
         return shape
     start += len(line) - len(line.lstrip())
     return shape._replace(start=start, spans=((start, shape.spans[0][1]), *shape.spans[1:]))

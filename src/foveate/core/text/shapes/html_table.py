@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from foveate.core.text.shapes.qualifiers import add_rows, measure_of, usual_width
+from foveate.core.text.shapes.qualifiers import add_rows, is_measure_line, usual_width
 from foveate.core.text.shapes.shape import Draft, Reading
 
 FIRST = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
@@ -43,7 +43,7 @@ def read_html_table(text: str, start: int) -> Reading:
         rows = sorted(rows + nested)
     if len(rows) < FEWEST_ROWS:
         return Reading(None, max(end, start + 1))
-    if len(rows) > FEWEST_ROWS and measure_of(_ANY_TAG.sub("", text[rows[0][0] : rows[1][0]])):
+    if len(rows) > FEWEST_ROWS and is_measure_line(_ANY_TAG.sub("", text[rows[0][0] : rows[1][0]])):
         del rows[0]  # it is above the names, and part of their unit
     draft = Draft()
     named = rows[0][1]

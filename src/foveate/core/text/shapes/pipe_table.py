@@ -28,14 +28,15 @@ def read_pipe_table(text: str, start: int) -> Reading:
         return Reading(None, max(at, start + 1))
     draft = Draft()
     ruled = rules == [1]
-    named = ruled or (not rules and _is_named([_cells(text, *one) for one in lines[:LOOKED_AT]]))
+    cells = [_cells(text, *one) for one in lines]
+    named = ruled or (not rules and _is_named(cells[:LOOKED_AT]))
     head = draft.add(lines[0][0]) if named else -1
     if ruled:
         draft.add(lines[1][0], head)
     rows = lines[named + ruled :]
-    cells = [_cells(text, *one).cells for one in rows]
-    columns = usual_width([_cells(text, *one).cells for one in lines[:LOOKED_AT]])
-    head, units = add_rows(draft, head, [a for a, _ in rows], cells, columns)
+    columns = usual_width([row.cells for row in cells[:LOOKED_AT]])
+    values = [row.cells for row in cells[named + ruled :]]
+    head, units = add_rows(draft, head, [a for a, _ in rows], values, columns)
     draft.counted.append(("rows", rows[units:]))
     shape = draft.shape(text, "markdown table", lines[-1][1], head=head, columns=columns)
     return Reading(shape, max(at, start + 1))

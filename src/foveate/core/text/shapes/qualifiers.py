@@ -41,11 +41,13 @@ _MEASURE = re.compile(
       |migliaia|milioni""",
     re.VERBOSE,
 )
-_FILLERS = """
-    in en of de d von van di us u.s '000 000 1000 1,000 all amounts amount figures values
-    data numbers are stated expressed shown unless otherwise except for per share beträge
-    alle angaben werte montants bedragen importes cifras valori
-"""
+_FILLER_WORDS = (
+    "in en of de d von van di us u.s '000 000 1000 1,000 all amounts amount figures values data "
+    "numbers are stated expressed shown unless otherwise except for per share "
+    "alle beträge angaben werte "  # codespell:ignore alle
+    "montants bedragen importes cifras valori"
+)
+_FILLERS = frozenset(_FILLER_WORDS.split())
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]+)[)\]]\Z")
 
 
@@ -92,19 +94,23 @@ def is_unit(cell: str) -> bool:
     return _UNIT.fullmatch(cell.strip(" *")) is not None
 
 
-def measure_of(line: str) -> str:
-    """How the line says that a table is measured, as `in thousands of EUR` does; else empty.
+def is_measure_line(line: str) -> bool:
+    """Whether the line says how a table is measured, as `in thousands of EUR` does.
 
     It says nothing else, or ends with it in brackets.
     """
     line = line.strip(" \t\r\n|,;*_:.")
-    if len(line) > MAX_MEASURE or line.startswith("#"):
-        return ""
-    inner = _IN_BRACKETS.search(line)
-    words = [word.strip(".,:;'’") for word in (inner[1] if inner else line).lower().split()]
-    says = [_MEASURE.fullmatch(word) is not None for word in words]
-    known = all(said or word in _FILLERS.split() for said, word in zip(says, words, strict=True))
-    return (inner[0] if inner else line) if known and any(says) else ""
+    if not line or len(line) > MAX_MEASURE or line.startswith("#"):
+        return False
+    ends = _IN_BRACKETS.search(line) if line[-1] in ")]" else None
+    is_said = False
+    for part in (ends[1] if ends else line).lower().split():  # of prose the first word or two
+        word = part.strip(".,:;'’")
+        if _MEASURE.fullmatch(word):
+            is_said = True
+        elif word not in _FILLERS:
+            return False
+    return is_said
 
 
 def is_title_row(cells: Sequence[str], columns: int) -> bool:
