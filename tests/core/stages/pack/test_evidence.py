@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import combinations
 from math import exp
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,8 @@ from foveate.core.stages.compress.score import score_sentences
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 from foveate.core.stages.pack.evidence import pack_evidence
-from foveate.core.types import Candidate, Sentences, Step
+from foveate.core.stages.pack.selection import build_selection
+from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Sentences, Step
 from foveate.pipeline.assembler import assemble
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import candidates
@@ -284,6 +286,74 @@ def _table(number: int, rows: range, *, sequence: int, names: str = "") -> Candi
     text = names + "".join(f"| A-{n} | {n} kg | Bern |\n" for n in rows)
     made = candidate(text, id=f"t{number}", document_id="d", sequence=sequence, score=0.1)
     return replace(made, chunk=replace(made.chunk, start=None, end=None))
+
+
+TOWNS = [
+    ["part", "kg", "town"],
+    ["Boats", "", ""],
+    *([f"A-{n}", str(40 + n), "Bern"] for n in range(30)),
+]
+LINES = {
+    "markdown": ["| part | kg | town |\n|---|---|---|\n"]
+    + [f"| {' | '.join(row)} |\n" for row in TOWNS[1:]],
+    "csv": [",".join(row) + "\n" for row in TOWNS],
+    "rows by ;": [";".join(row) + "\n" for row in TOWNS],
+    "html": ["<table><tr><th>part</th><th>kg</th><th>town</th></tr>\n"]
+    + ["<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n" for row in TOWNS[1:]],
+}
+
+
+def _leans_on(pool: tuple[Candidate, ...], holds: str) -> list[str]:
+    """What the row with this text leans on, by their texts."""
+    asked = request("How heavy is it?", budget=900)
+    offered = Compress(offer="sentences", when="always")(pool, asked).candidates
+    basket = build_selection(offered, tracker_for_budget(asked.budget, asked.token_counter, None))
+    texts = [c.text[a:b] for c in basket.pool for a, b in c.sentences.spans]  # type: ignore[union-attr]
+    row = next(n for n, text in enumerate(texts) if holds in text)
+    return [texts[n].strip() for n in basket.with_heads(row)[1:]]
+
+
+@pytest.mark.parametrize("form", LINES)
+@pytest.mark.parametrize("offsets", [True, False])
+def test_a_row_leans_on_the_title_of_its_group_in_an_earlier_chunk(
+    form: str, *, offsets: bool
+) -> None:
+    """U2: over no gap, for another group may begin there, unless the metadata say where it is."""
+    lines, found, at = LINES[form], [], 0
+    for n, first in enumerate(range(0, len(lines), 8)):
+        text = "".join(lines[first : first + 8])
+        chunk = Chunk(id=f"c{n}", document_id="d", sequence=n, text=text)
+        if offsets:
+            chunk = replace(chunk, start=at, end=at + len(text))
+        found.append(Candidate(chunk=chunk, score=0.5))
+        at += len(text)
+    told = replace(
+        found[2], chunk=replace(found[2].chunk, metadata={TABLE_NAMES: 0, TABLE_TITLE: 0})
+    )
+
+    assert ["Boats" in text for text in _leans_on(tuple(found), "A-18")] == [True, False]
+    assert ["Boats" in text for text in _leans_on((found[0], found[2]), "A-18")] == [False]
+    assert ["Boats" in text for text in _leans_on((found[0], told), "A-18")] == [True, False]
+
+
+def test_the_title_of_a_group_is_left_out_before_the_names() -> None:
+    """U2: where the budget does not hold both, the row is shown with the names of its columns."""
+    group = (
+        "Boats that were hired out by the hour at the quay in the summer of the year before last"
+    )
+    lines = ["| part | kg | town |\n|---|---|---|\n", f"| {group} |  |  |\n"]
+    lines += [f"| A-{n} | {40 + n} | Bern |\n" for n in range(30)]
+    found = []
+    for n, some in enumerate((lines[:8], lines[8:])):
+        made = candidate("".join(some), id=f"t{n}", document_id="d", sequence=n, score=0.1)
+        found.append(replace(made, chunk=replace(made.chunk, start=None, end=None)))
+    roomy, tight = (
+        " ".join(texts_shown(packed(tuple(found), budget, "How heavy is A-25?")))
+        for budget in (90, 34)
+    )
+
+    assert ("A-25" in roomy, "town" in roomy, group in roomy) == (True, True, True)
+    assert ("A-25" in tight, "town" in tight, group in tight) == (True, True, False)
 
 
 def _rows_of(pool: tuple[Candidate, ...], budget: int) -> dict[str, str]:

@@ -61,12 +61,14 @@ def _holders(passage: Passage, word: str) -> list[tuple[int, bool]]:
     if passage.candidate.chunk.row is not None:
         sentences = []  # the row of a table that was written out as a sentence
     openings = [a for a, _ in sentences]
-    found = []
+    found: list[tuple[int, bool]] = []
     for match in identifier_pattern([word]).finditer(text):
         at = match.start()
         prose = bisect_right(openings, at) - 1
         if prose < 0 or at >= sentences[prose][1]:
-            unit = max(bisect_right(starts, at) - 1, 0)
-            is_first = _BEFORE_FIRST.fullmatch(text, starts[unit], at) is not None
-            found.append((passage.first + unit, is_first))
+            place = max(bisect_right(starts, at) - 1, 0)
+            unit = passage.first + place
+            if not found or found[-1][0] != unit:  # only the first in a unit can begin it
+                is_first = _BEFORE_FIRST.fullmatch(text, starts[place], at) is not None
+                found.append((unit, is_first))
     return found

@@ -178,8 +178,8 @@ def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTrac
             continue
         group = basket.with_heads(piece)
         inner = tuple([p for p in group if basket.owners[p] == basket.owners[piece]])
-        # a group's title may be too much, and so may a header from another chunk
-        for some in dict.fromkeys((group, (piece, *group[1:][-1:]), inner)):
+        named = (piece, group[-1]) if len(group) > 1 else group  # without the title of its group
+        for some in dict.fromkeys((group, named, inner)):  # what is in other chunks may be too much
             basket.take(some)
             _count(basket, counted, scale)
             if _over(_used(basket, counted), scale) <= 0:

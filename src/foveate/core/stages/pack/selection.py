@@ -118,14 +118,17 @@ class Selection:
         """
         owner = self.owners[pieces[0]]
         is_whole = self.firsts[owner + 1] - self.firsts[owner] == len(pieces)
-        if not is_whole and self.many[owner] == 0:
+        if self.many[owner] == 0 and not is_whole and self._is_unlikely(pieces):
             frame = self.openings[owner]["fresh"][self.unit]
-            is_short = sum(map(self.costs.__getitem__, pieces)) < frame
-            if is_short and max(map(self.worths.__getitem__, pieces)) < self.likely:
+            if sum(map(self.costs.__getitem__, pieces)) < frame:
                 return False
         if self.rights[owner] > 0 or (self.is_modest and is_whole):
             return True
         return any(map(self.earned.__getitem__, pieces))
+
+    def _is_unlikely(self, pieces: tuple[int, ...]) -> bool:
+        """Whether all of them are unlikely beside the best."""
+        return max(map(self.worths.__getitem__, pieces)) < self.likely
 
     def take(self, pieces: tuple[int, ...]) -> list[int]:
         """Choose them; their neighbours, which are worth a little more for it, are handed back."""
