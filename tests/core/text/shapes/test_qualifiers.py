@@ -235,3 +235,12 @@ def test_years_name_columns() -> None:
 
     assert check_shapes(years)[0].head == 0
     assert check_shapes(values)[0].head == -1
+
+
+def test_first_row_that_titles_all_columns_is_their_head() -> None:
+    """U1: where the names of the columns stand below it; the title of a group is no head."""
+    rows = "".join(f"| Item {n} | {n + 7} | {n + 9} |\n" for n in range(6))
+    names = "| Year ended May 31, | | |\n| | 2019 | 2018 |\n"
+
+    assert check_shapes(names + rows)[0].head == 0
+    assert check_shapes("| Assets | | |\n" + rows)[0].head == -1

@@ -155,8 +155,8 @@ def has_names(rows: Sequence[Row]) -> bool:
     names, values = rows[0].cells, [row.cells for row in rows[1:]]
     if any(len(name) > MAX_NAME for name in names) or not values:
         return False
-    if is_title_row(names, usual_width(values)):
-        return False
+    if is_title_row(names, usual_width(values)):  # of all columns, if their names stand below it
+        return has_names(rows[1:])
     if _are_years(names, values):
         return True
     telling = False
