@@ -258,8 +258,8 @@ def test_a_likely_sentence_that_says_little_new_comes_before_an_unlikely_one() -
     assert [c.id for c in step.candidates] == ["c0", "c1"]
 
 
-def test_a_fragment_shorter_than_its_frame_opens_no_block() -> None:
-    """J3: what is unlikely and shorter than the frame of a block is not shown in one of its own."""
+def test_an_unlikely_fragment_opens_no_block() -> None:
+    """J3: what is unlikely and under eight tokens long is not shown in a block of its own."""
 
     def ids(fragment: str, worth: float) -> list[str]:
         long = " ".join(f"word{k}" for k in range(60))
@@ -272,8 +272,7 @@ def test_a_fragment_shorter_than_its_frame_opens_no_block() -> None:
             replace(candidate(long, id="a", score=1.0), sentences=first),
             replace(candidate(text, id="b", score=0.5), sentences=second),
         )
-        framed = request(budget=90, frame=lambda _, __: "[1] notes of the mill\n")
-        step = Pack(policy="value", fill="relevance")(pool, framed)
+        step = Pack(policy="value", fill="relevance")(pool, request(budget=90))
         return [c.id for c in step.candidates]
 
     assert ids("was translated to", exp(-15)) == ["a"]

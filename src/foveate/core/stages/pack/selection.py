@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
 ELISION = 3  # tokens of the mark between two pieces
 ENDS = 2  # tokens of the marks at both ends of what is shown of a text
+FRAGMENT = (8, 32)  # tokens, characters; what is shorter and unlikely opens no block
 
 
 @dataclass(slots=True)
@@ -113,22 +114,22 @@ class Selection:
     def may_stand(self, pieces: tuple[int, ...]) -> bool:
         """Whether these may be shown: in a block that a piece earned, or by one that earns it.
 
-        A block that was opened for the head of another chunk's rows alone is not earned. A part of
-        a text that is unlikely and shorter than the frame of its block opens none.
+        A block that was opened for the head of another chunk's rows alone is not earned. A
+        fragment that is unlikely opens none.
         """
         owner = self.owners[pieces[0]]
         is_whole = self.firsts[owner + 1] - self.firsts[owner] == len(pieces)
-        if self.many[owner] == 0 and not is_whole and self._is_unlikely(pieces):
-            frame = self.openings[owner]["fresh"][self.unit]
-            if sum(map(self.costs.__getitem__, pieces)) < frame:
-                return False
+        if self.many[owner] == 0 and not is_whole and self._is_unlikely_fragment(pieces):
+            return False
         if self.rights[owner] > 0 or (self.is_modest and is_whole):
             return True
         return any(map(self.earned.__getitem__, pieces))
 
-    def _is_unlikely(self, pieces: tuple[int, ...]) -> bool:
-        """Whether all of them are unlikely beside the best."""
-        return max(map(self.worths.__getitem__, pieces)) < self.likely
+    def _is_unlikely_fragment(self, pieces: tuple[int, ...]) -> bool:
+        """Whether they are short in all, and each is unlikely beside the best."""
+        if max(map(self.worths.__getitem__, pieces)) >= self.likely:
+            return False
+        return sum(map(self.costs.__getitem__, pieces)) < FRAGMENT[self.unit]
 
     def take(self, pieces: tuple[int, ...]) -> list[int]:
         """Choose them; their neighbours, which are worth a little more for it, are handed back."""
