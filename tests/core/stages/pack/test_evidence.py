@@ -259,7 +259,7 @@ def test_a_likely_sentence_that_says_little_new_comes_before_an_unlikely_one() -
 
 
 def test_an_unlikely_fragment_opens_no_block() -> None:
-    """J3: what is unlikely and under eight tokens long is not shown in a block of its own."""
+    """J3: what is unlikely and under seven tokens long is not shown in a block of its own."""
 
     def ids(fragment: str, worth: float) -> list[str]:
         long = " ".join(f"word{k}" for k in range(60))

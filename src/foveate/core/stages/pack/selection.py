@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
 ELISION = 3  # tokens of the mark between two pieces
 ENDS = 2  # tokens of the marks at both ends of what is shown of a text
-FRAGMENT = (8, 32)  # tokens, characters; what is shorter and unlikely opens no block
+FRAGMENT = (7, 28)  # tokens, characters; what is shorter and unlikely opens no block
 
 
 @dataclass(slots=True)
