@@ -18,15 +18,6 @@ def where(number: int) -> tuple[int, str]:
     return os.getpid(), str(Path.cwd())
 
 
-def dies_once(given: tuple[int, str]) -> int:
-    """Kills its process unless that was noted before."""
-    number, note = given
-    if number == 2 and not Path(note).exists():
-        Path(note).touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
-
-
 def dies(number: int) -> int:
     """Kills its process at the number 2, always, and writes down that it came."""
     if number == 2:

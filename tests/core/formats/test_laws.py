@@ -27,7 +27,7 @@ JSON_FORMATS = ("anthropic-search-result", "anthropic-document", "openai-parts")
 @pytest.mark.parametrize("format", EVERY, ids=repr)
 def test_every_format_obeys_the_laws(format):
     """R1 R3 C1 S11: nothing is forged, spans and labels are true, time is linear."""
-    check_format(format, examples=25)
+    check_format(format, examples=12)
 
 
 @pytest.mark.parametrize("format", EVERY, ids=repr)
