@@ -87,7 +87,7 @@ def test_conversations_fit_by_the_endpoints_own_count(name, figure):
             continue
         left = budget.window - budget.generation - budget.buffer - read(made.openai())
         fitted, nearest = fitted + 1, min(nearest, left)
-    figure(f"{fitted} of {CONVERSATIONS} conversations fit by the engine's own count, the nearest by {nearest}")
+    figure(f"{fitted} of {CONVERSATIONS} fit by the engine's own count, the nearest by {nearest}")
 
     assert fitted > CONVERSATIONS / 2
     assert nearest >= 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import pairwise
 
 import pytest
@@ -83,6 +84,31 @@ def test_calls_of_the_last_step_may_wait(results):
     assert compact(messages, budget=90).places[-1 - results :] == tuple(range(1, len(messages)))
     made = compact([*messages, ASKED], budget=90)
     assert made.places == (-1, len(messages))
+
+
+def test_work_grows_with_the_calls_of_a_step():
+    """A1: twice as many calls side by side, answered in reverse order, take twice the work."""
+    made = []
+    for count in (150, 300):
+        calls = [called("look", f'{{"part": {n}}}', n) for n in range(count)]
+        steps = [{"role": "assistant", "content": None, "tool_calls": calls}]
+        steps += [
+            {"role": "tool", "tool_call_id": f"c{n}", "content": f"P-{n} is at {n} bar. " * 9}
+            for n in reversed(range(count))
+        ]
+        events = 0
+
+        def note(_frame, _event, _what):
+            nonlocal events
+            events += 1
+
+        sys.setprofile(note)
+        try:
+            compact([ASKED, *steps], budget=count * 70)
+        finally:
+            sys.setprofile(None)
+        made.append(events)
+    assert made[1] < 2.5 * made[0]
 
 
 def test_the_last_whole_step_stays_before_an_orphan():

@@ -6,8 +6,10 @@ never changed: an entry that stays is given back as the object that came.
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 from foveate.core.checks import check_string
@@ -139,24 +141,25 @@ def _pair_calls(entries: Sequence[Entry]) -> tuple[list[int], set[int], set[int]
     """
     ends = list(range(len(entries)))
     orphans, paired = set[int](), set[int]()
-    waiting: list[tuple[str, int]] = []
+    waiting: defaultdict[str, deque[int]] = defaultdict(deque)
     for n, entry in enumerate(entries):
         if not entry.results and entry.role != "assistant":
-            orphans.update(place for _, place in waiting)
-            waiting = []
+            orphans.update(chain.from_iterable(waiting.values()))
+            waiting.clear()
         for result in entry.results:
-            call = next((call for call in waiting if call[0] == result.call_id), None)
-            if call is None:
-                orphans.add(n)
+            if places := waiting.get(result.call_id):
+                place = places.popleft()
+                ends[place] = n
+                paired |= {n, place}
             else:
-                waiting.remove(call)
-                ends[call[1]] = n
-                paired |= {n, call[1]}
-        waiting += [(call.id, n) for call in entry.calls]
+                orphans.add(n)
+        for call in entry.calls:
+            waiting[call.id].append(n)
     step = _last_step(entries)
-    orphans.update(place for _, place in waiting if place < step)
-    for _, place in waiting:
-        if place >= step:
+    for place in chain.from_iterable(waiting.values()):
+        if place < step:
+            orphans.add(place)
+        else:
             ends[place] = len(entries) - 1
             paired.add(place)
     return ends, orphans, paired

@@ -49,27 +49,28 @@ class ResultsView:
         self.fitted = self._fitted_groups()
         asked = ""
         for n, group in enumerate(self.measured.groups):
-            waiting: list[ToolCall] = []
+            made: dict[str, ToolCall] = {}
             for entry in group.entries:
                 asked = entry.said if entry.role == "user" and entry.said else asked
-                waiting += entry.calls
+                for call in entry.calls:
+                    made.setdefault(call.id, call)
                 for result in entry.results:
                     key = (entry.index, result.slot)
-                    call = next((c for c in waiting if c.id == result.call_id), None)
-                    if call is not None:
-                        calls[key] = call
-                    arguments = call.arguments if call else ""
+                    asking = made.get(result.call_id)
+                    if asking is not None:
+                        calls[key] = asking
+                    arguments = asking.arguments if asking else ""
                     self.clues[key] = f"{self.query or asked}\n{arguments}"
                     tokens = self.measured.result_tokens(result)
                     self.facts[key] = ResultFacts(group=n, tokens=tokens, fitted=n in self.fitted)
         self._find_repeats(calls)
 
     def _fitted_groups(self) -> dict[int, int]:
-        """Groups that did not fit in full when they came, with the tokens they must do with."""
+        """Groups that did not fit in full when they came, with the limit of each large result."""
         found, must, points = {}, 0, set(self.points)
         for n, size in enumerate(self.measured.sizes):
             if n in points and not size.must and must + size.tokens > self.room:
-                found[n] = self.room - must
+                found[n] = self._fitted_limit(n, self.room - must)
             must += size.tokens if size.must else 0
         return found
 
@@ -123,7 +124,7 @@ class ResultsView:
             text = pointer_text(choice.form, result)
         else:
             if choice.form == "fitted":
-                most = self._fitted_limit(fact.group)
+                most = self.fitted[fact.group]
             if fact.tokens <= most:
                 return None
             text, _, _ = shorten_result(
@@ -137,10 +138,9 @@ class ResultsView:
         tokens = self.measured.count(text)
         return ShownResult(choice.form, text, tokens) if tokens < fact.tokens else None
 
-    def _fitted_limit(self, n: int) -> int:
-        """Tokens for each large result of a group that has to do with less than it has."""
+    def _fitted_limit(self, n: int, most: int) -> int:
+        """Tokens for each large result of a group that has to do with `most` tokens."""
         group = self.measured.groups[n]
-        most = self.fitted[n]
         most -= sum(map(self.measured.lead_tokens, group.entries))
         sizes = sorted(
             self.measured.result_tokens(result)
