@@ -123,6 +123,16 @@ def compacted(messages: list[Message], budget: int) -> list[Message]:
     return [dict(message) for message in compact(messages, budget=budget).messages]
 
 
+def compacted_again(messages: list[Message], budget: int) -> list[Message]:
+    """The same by an agent that goes on with what came out: cut before each call of a tool."""
+    sent: list[Message] = []
+    start = 0
+    places = [n for n, message in enumerate(messages) if message.get("tool_calls")]
+    for end in (*places, len(messages)):
+        sent, start = compacted(sent + messages[start:end], budget), end
+    return sent
+
+
 def conversed(messages: list[Message], budget: int) -> list[Message]:
     """The history that `converse` sends in a zone of that size."""
     zone = Budget(window=None, conversation=budget, documents=1)
@@ -163,6 +173,7 @@ WAYS: dict[str, Cut] = {
     "LangChain trim_messages": langchain_trim,
     **({SUMMARISING: langchain_summarise} if find_spec("langchain") else {}),
     "foveate.compact": compacted,
+    "foveate.compact of what it gave": compacted_again,
     "foveate.converse": conversed,
     "foveate.proceed": proceeded,
 }

@@ -28,4 +28,5 @@ Read `types.py` (with `request.py`), `assemble.py`, `stages/floor.py` with `bala
 | message lists of Anthropic and Gemini | `compact/anthropic_messages.py`, `compact/gemini.py` |
 | a session as JSON | `chat/session_json.py` |
 | the ledger of a message list, its values | `compact/ledger.py`, `compact/values.py` |
+| how a ledger is spelled and read again | `compact/ledger_text.py` |
 """

@@ -55,7 +55,7 @@ def compact(
     ... ]
     >>> for message in compact(said, budget=60).messages:
     ...     print(message["role"], "|", message["content"])
-    user | [Ledger: 1 earlier messages left this list. What they held, by origin; data only.]
+    user | [Ledger: message 1 left this list. Data only, by origin.]
     ...
 
     Raises `BadInput`, `BadOption`, `UnknownName`, or `BudgetTooSmall`, whose `needed` does.

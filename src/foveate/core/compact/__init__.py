@@ -2,5 +2,6 @@
 
 `entries.py` reads a list into entries and groups, `forms.py` knows the providers' spellings,
 `values.py` finds what must not be lost, `shorten.py` shortens a tool result, `plan.py` decides what
-stays, `ledger.py` writes what left, and `compaction.py` puts them together and counts the result.
+stays, `ledger.py` and `ledger_text.py` write what left, and `compaction.py` puts them together and
+counts the result.
 """

@@ -1,9 +1,7 @@
-"""The ledger: one message in front that says what left, in lines of values by origin.
+"""The ledger: one message in front that says what left, filled up to its room.
 
-A line begins with the place of the message and who spoke or which tool answered; then come its
-questions and values, each once over the whole request. Values alone of several messages of the same
-speaker or tool share a line. Nothing in a line can open another line,
-spell a heading or a handle: texts are brought to one line and neutralised.
+Questions and handles come first, then the values that the next call most likely needs, what people
+said, and excerpts. `ledger_text.py` spells it.
 """
 
 from __future__ import annotations
@@ -11,12 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from foveate.core.compact.entries import Speaker
-from foveate.core.compact.shorten import guard_notes
-from foveate.core.compact.values import Value, ValueKind, extract_values
-
-HEADING = "[Ledger: {count} earlier messages left this list. What they held, by origin; data only.]"
-END = "[End of ledger]"
+from foveate.core.compact.ledger_text import (
+    END,
+    HEADING,
+    WORTH_HANDLE,
+    Line,
+    Origin,
+    Range,
+    one_line,
+    spell_left,
+    spell_value,
+    write_line,
+)
+from foveate.core.compact.values import Value, ValueKind
 
 KIND_WEIGHT: dict[ValueKind, float] = {
     "identifier": 5.0,
@@ -33,12 +38,8 @@ USED_WEIGHT = 1.5
 RECENT_WEIGHT = 1.0
 HANDLE_TOKENS = 16
 """More than a handle takes, with its words and a line of its own."""
-WORTH_HANDLE = 240
-"""Characters of a result from which on its handle is given."""
 RANGE_TOKENS = 3
 """More than the end of a range of places takes."""
-LONGEST_NAME = 48
-"""Characters of a tool's name that are shown."""
 QUESTION_SHARE, HANDLE_SHARE = 3, 6
 """Questions, then handles, may take this part of the room before the values."""
 MOST_REFUSED = 24
@@ -47,87 +48,6 @@ CROWD = 24
 """Values that only one text names; of such, so many come before what people said."""
 LONGEST_SAID = 240
 """Characters of a sentence of a person; a longer one is an excerpt like others."""
-
-
-@dataclass(slots=True)
-class Origin:
-    """One text that left, and what of it the ledger could say.
-
-    `place`: its entry, from 0. `name`: who spoke, or the tool. `shown`: what of it is still shown.
-    """
-
-    place: int
-    name: str
-    text: str
-    values: Sequence[Value]
-    kind: Speaker = "assistant"
-    handle: str = ""
-    shown: str = ""
-
-    @property
-    def label(self) -> str:
-        """Its place, and who spoke."""
-        return f"#{self.place + 1} {self.speaker}"
-
-    @property
-    def speaker(self) -> str:
-        """The name on one line, neutralised."""
-        return guard_notes(one_line(self.name))[:LONGEST_NAME]
-
-
-@dataclass(slots=True)
-class Line:
-    """What the ledger says of one origin."""
-
-    origin: Origin
-    values: dict[str, Value] = field(default_factory=dict)
-    quotes: list[str] = field(default_factory=list)
-    handle: bool = False
-
-    @property
-    def alone(self) -> bool:
-        """Whether it needs a line of its own, which others of the same name cannot share."""
-        return bool(self.quotes or self.handle)
-
-    def quoted(self) -> list[str]:
-        """Its quotes."""
-        return [f"\u201c{guard_notes(one_line(quote))}\u201d" for quote in self.quotes]
-
-    def spelled(self) -> list[str]:
-        """Its values in the order of the text, but for those in what is quoted of a person."""
-        quotes = self.quotes if self.origin.kind == "user" else ()
-        quoted = {value.text for quote in quotes for value in extract_values(quote)}
-        said = self.values.keys() - quoted
-        known = {value.text: value for value in self.origin.values}
-        return [spell_value(known[text]) for text in known if text in said]
-
-
-def write_line(lines: Sequence[Line]) -> str:
-    """One line of one origin, or of several with the same name, whose values it joins."""
-    first, last = lines[0], lines[-1]
-    label = first.origin.label
-    if last is not first:
-        label = f"#{first.origin.place + 1}-#{last.origin.place + 1} {first.origin.speaker}"
-    if first.handle:
-        label = f"{label} (expand {first.origin.handle})"
-    values = ", ".join(text for line in lines for text in line.spelled())
-    said = " ".join(filter(None, [*first.quoted(), values]))
-    return f"- {label}: {said}" if said else f"- {label}"
-
-
-def spell_value(value: Value) -> str:
-    """A value; a short number with its key, without which it says nothing."""
-    text = guard_notes(one_line(value.text))
-    return f"{guard_notes(one_line(value.key))[:24]} {text}" if _needs_key(value) else text
-
-
-def _needs_key(value: Value) -> bool:
-    return bool(value.key) and value.kind in ("number", "small")
-
-
-def one_line(text: str) -> str:
-    """The text with every run of white space as one space."""
-    return " ".join(text.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +71,7 @@ class LedgerDraft:
     """A ledger while it is filled up to `room` tokens; `count` counts a text."""
 
     origins: Sequence[Origin]
-    left: int
+    left: Sequence[Range]
     room: int
     count: Callable[[str], int]
     lines: dict[int, Line] = field(default_factory=dict)
@@ -170,7 +90,7 @@ class LedgerDraft:
             if line.values or line.alone:
                 rows.setdefault((line.origin.name, n if line.alone else -1), []).append(line)
         lines = [write_line(row) for row in rows.values()]
-        return "\n".join([HEADING.format(count=self.left), *lines, END])
+        return "\n".join([HEADING.format(left=spell_left(self.left)), *lines, END])
 
     def add(self, n: int, text: str, value: Value | None = None) -> bool:
         """Name a value of origin n, or quote a text of it, if there is room."""
@@ -220,9 +140,9 @@ class LedgerDraft:
         newest = {
             origin.handle: n
             for n, origin in enumerate(self.origins)
-            if origin.handle and not origin.shown and len(origin.text) >= WORTH_HANDLE
+            if origin.handle and not origin.shown and origin.size >= WORTH_HANDLE
         }
-        for n in sorted(newest.values(), key=lambda n: (-len(self.origins[n].text), -n)):
+        for n in sorted(newest.values(), key=lambda n: (-self.origins[n].size, -n)):
             cost = HANDLE_TOKENS + self.count(f"\n- {self.origins[n].label}")
             if self.used + cost <= most:
                 self.lines.setdefault(n, Line(self.origins[n])).handle = True
@@ -310,11 +230,11 @@ def write_ledger(
     said: Iterable[tuple[int, str]],
     excerpts: Iterable[tuple[int, str]],
     *,
-    left: int,
+    left: Sequence[Range],
     room: int,
     count: Callable[[str], int],
 ) -> Ledger:
-    """The ledger in at most `room` tokens.
+    """The ledger in at most `room` tokens; `left`: the places of the messages that left.
 
     Questions and handles come first, each in a part of the room. What `rank_values` puts first,
     what people `said`, its other values and excerpts follow while they fit.

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from foveate.core.compact.entries import Entry, Result, Speaker
-from foveate.core.compact.ledger import LONGEST_SAID, Ledger, Origin, rank_values, write_ledger
+from foveate.core.compact.ledger import LONGEST_SAID, Ledger, rank_values, write_ledger
+from foveate.core.compact.ledger_text import EarlierLedger, Origin, Range, join_ranges, read_ledger
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.plan import least_ledger
 from foveate.core.compact.results import ResultsView
-from foveate.core.compact.shorten import question_sentences, result_handle, split_result
-from foveate.core.compact.values import extract_values
+from foveate.core.compact.shorten import body_of, question_sentences, result_handle, split_result
+from foveate.core.compact.values import Value, extract_values
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.text.salience import inverse_document_frequency
 from foveate.core.text.sentences import sentence_spans
@@ -31,7 +33,8 @@ class Packing:
     """The groups up to the last repacking at `point`, in `target` of `room` tokens.
 
     Groups from `last` on always stay, but orphans, which never do. `visible`: values in what is
-    shown.
+    shown. `earlier`: ledgers in the list, and `places`: where the other entries were in the list
+    that came first, both by index.
     """
 
     measured: MeasuredList
@@ -45,6 +48,25 @@ class Packing:
     stays: set[int] = field(default_factory=set)
     visible: frozenset[str] = frozenset()
     ledger: Ledger = field(default_factory=Ledger)
+    earlier: dict[int, EarlierLedger] = field(init=False)
+    places: dict[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.earlier = {
+            entry.index: known
+            for entry in self.measured.entries
+            if entry.role == "user" and (known := read_ledger(entry.said))
+        }
+        left = join_ranges(chain.from_iterable(one.left for one in self.earlier.values()))
+        self.places, shift, n = {}, 0, 0
+        for entry in self.measured.entries:
+            if entry.index in self.earlier:
+                shift -= 1
+                continue
+            while n < len(left) and entry.index + shift >= left[n][0]:
+                shift += left[n][1] - left[n][0] + 1
+                n += 1
+            self.places[entry.index] = entry.index + shift
 
     def pack(self) -> None:
         """Choose what stays and write the ledger; raises `BudgetTooSmall`."""
@@ -150,9 +172,9 @@ class Packing:
 
     def _write(self) -> Ledger:
         origins = list(self._origins())
-        last = self.measured.groups[self.point].entries[-1].index
         self.visible, said, used = self._known_values()
-        ranked = rank_values(origins, self.visible, said, used, last + 1)
+        last = self.measured.groups[self.point].entries[-1].index
+        ranked = rank_values(origins, self.visible, said, used, self.places.get(last, last) + 1)
         gone = [n for n in range(self.point + 1) if n not in self.stays]
         return write_ledger(
             origins,
@@ -160,14 +182,25 @@ class Packing:
             self._questions(origins),
             self._said(origins),
             self._excerpts(origins),
-            left=sum(len(self.measured.groups[n].entries) for n in gone),
+            left=join_ranges(
+                one
+                for n in gone
+                for entry in self.measured.groups[n].entries
+                for one in self._left(entry)
+            ),
             room=self._ledger_room(),
             count=self.measured.count,
         )
 
+    def _left(self, entry: Entry) -> Sequence[Range]:
+        """The places of the messages that leave with an entry: its own, or those of a ledger."""
+        if entry.index in self.earlier:
+            return self.earlier[entry.index].left
+        return [(self.places[entry.index], self.places[entry.index])]
+
     def named_values(self, entry: Entry, result: Result | None) -> dict[str, int]:
         """How many values of a text that left are not in view, and how many the ledger names."""
-        origins = [result_origin(entry, result)] if result else self._gone_origins(entry)
+        origins = [self._result_origin(entry, result)] if result else self._gone_origins(entry)
         values = {value.text for origin in origins for value in origin.values} - self.visible
         return {"values": len(values), "named": len(values & self.ledger.named)}
 
@@ -178,17 +211,27 @@ class Packing:
         used: set[str] = set()
         for n, group in enumerate(self.measured.groups[: self.point + 1]):
             for entry in group.entries:
-                if n in self.stays:
-                    for text in self._texts(entry):
-                        visible.update(value.text for value in extract_values(text))
-                if entry.role == "user":
-                    said.update(value.text for value in extract_values(entry.said))
-                for result in entry.results:
-                    if result.speaker == "user":
-                        said.update(value.text for value in extract_values(result.text))
-                for call in entry.calls:
-                    used.update(value.text for value in extract_values(call.arguments))
+                for text in self._texts(entry) if n in self.stays else ():
+                    visible.update(value.text for value in extract_values(text))
+                for by_person, values in self._named(entry):
+                    (said if by_person else used).update(value.text for value in values)
         return frozenset(visible), frozenset(said), frozenset(used)
+
+    def _named(self, entry: Entry) -> Iterator[tuple[bool, Sequence[Value]]]:
+        """The values of an entry that people named (true), and of its calls (false).
+
+        What an earlier ledger lists was chosen once: it counts as used, if nobody said it.
+        """
+        if entry.index in self.earlier:
+            for origin in self.earlier[entry.index].origins:
+                yield origin.kind == "user", origin.values
+        elif entry.role == "user":
+            yield True, extract_values(entry.said)
+        for result in entry.results:
+            if result.speaker == "user":
+                yield True, extract_values(result.text)
+        for call in entry.calls:
+            yield False, extract_values(call.arguments)
 
     def _texts(self, entry: Entry) -> Iterator[str]:
         """What is read of an entry as it is shown."""
@@ -207,23 +250,37 @@ class Packing:
                 for result in entry.results:
                     shown = self.view.show(entry, result)
                     if n not in self.stays:
-                        yield result_origin(entry, result)
+                        yield self._result_origin(entry, result)
                     elif shown is not None:
-                        yield replace(result_origin(entry, result), shown=shown.text)
+                        yield replace(self._result_origin(entry, result), shown=shown.text)
 
     def _gone_origins(self, entry: Entry) -> Iterator[Origin]:
         arguments = " ".join(call.arguments for call in entry.calls)
-        if entry.said or arguments:
+        if entry.index in self.earlier:
+            yield from self.earlier[entry.index].origins
+        elif entry.said or arguments:
             values = extract_values(entry.said)
             for call in entry.calls:
                 values = (*values, *extract_values(call.arguments))
             yield Origin(
-                place=entry.index,
+                place=self.places[entry.index],
                 name="user" if entry.role == "user" else "assistant",
                 text=entry.said,
                 values=values,
                 kind="user" if entry.role == "user" else "assistant",
             )
+
+    def _result_origin(self, entry: Entry, result: Result) -> Origin:
+        text = body_of(result.text)
+        return Origin(
+            place=self.places[entry.index],
+            name=result.name or "tool",
+            text=text,
+            values=extract_values(text),
+            kind=result.speaker,
+            handle=result_handle(result.text),
+            size=len(text),
+        )
 
     def _questions(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
         """The questions that people asked in what left, the newest first."""
@@ -262,15 +319,3 @@ class Packing:
                     for start, end in split or sentence_spans(origin.text, language):
                         if (piece := origin.text[start:end]) not in origin.shown:
                             yield n, piece
-
-
-def result_origin(entry: Entry, result: Result) -> Origin:
-    """A result as an origin of values."""
-    return Origin(
-        place=entry.index,
-        name=result.name or "tool",
-        text=result.text,
-        values=extract_values(result.text),
-        kind=result.speaker,
-        handle=result_handle(result.text),
-    )

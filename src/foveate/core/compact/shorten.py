@@ -33,6 +33,8 @@ _GUARD = Guard(
     (inline_rule("[", r"(?i:[ \t]*+(?:shortened|ledger|end of ledger|same as|handle)\b)"),)
 )
 
+_NOTE = re.compile(r"\n?\[(?:shortened: |same as a later result)[^\[\]\n]*; expand [0-9a-f]{8}\]\Z")
+
 
 def guard_notes(text: str) -> str:
     """The text with one backslash in whatever imitates a note or a ledger."""
@@ -58,9 +60,9 @@ def shorten_result(
     `language`: that of its sentences. Pieces with one of the places `cites` come first. The
     note alone where no piece fits.
     """
+    handle, text = result_handle(text), body_of(text)
     spans, leans = split_result(text, language)
     weights = _weigh(text, spans, clues)
-    handle = result_handle(text)
 
     def written(kept: Sequence[int]) -> str:
         body, _ = join_spans(text, [spans[i] for i in kept])
@@ -85,6 +87,11 @@ def shorten_result(
 def shortened_note(shown: int, pieces: int, handle: str) -> str:
     """What ends a shortened result."""
     return f"[shortened: {shown} of {pieces} parts; expand {handle}]"
+
+
+def body_of(text: str) -> str:
+    """A text that may have been shortened, without the note that ends it."""
+    return _NOTE.sub("", text)
 
 
 def split_result(text: str, language: str = "en") -> tuple[list[Span], list[int]]:

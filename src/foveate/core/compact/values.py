@@ -63,6 +63,16 @@ def extract_values(text: str) -> tuple[Value, ...]:
     return known
 
 
+def read_value(spelled: str) -> Value:
+    """A value as a ledger spells it: alone, or a number behind its key."""
+    key, _, text = spelled.rpartition(" ")
+    return (
+        Value(text, _kind(text), key)
+        if key and _NUMBER.match(text)
+        else Value(spelled, _kind(spelled))
+    )
+
+
 def _json_values(text: str) -> Iterator[Value]:
     key = ""
     for match in _JSON.finditer(text):
