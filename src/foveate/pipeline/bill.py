@@ -12,6 +12,7 @@ from foveate.core.compact.entries import Entry, Result
 from foveate.core.compact.forms import message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadInput
 from foveate.core.json_text import compact_json
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, token_counter
 from foveate.pipeline.logged_request import LoggedRequest, parse_request
@@ -109,8 +110,17 @@ def bill(
         repeats=_most_expensive(_repeats(measured)),
         prefix=None
         if before is None
-        else _prefix_break(sent, parse_request(before), [*front, *measured.tokens.values()]),
+        else _prefix_break(sent, _parse_before(before), [*front, *measured.tokens.values()]),
     )
+
+
+def _parse_before(value: Any) -> LoggedRequest:
+    """The request before; an error says that it is about this one."""
+    try:
+        return parse_request(value)
+    except BadInput as error:
+        what = str(error).removeprefix(f"field {error.field!r}: ")
+        raise BadInput(what, field="before") from None
 
 
 def _items(measured: MeasuredList, entry: Entry) -> Iterator[tuple[str, str, int]]:
