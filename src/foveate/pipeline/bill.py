@@ -22,6 +22,8 @@ FRONT = ("the tools changed", "the system prompt changed")
 """What providers cache before all messages, in their order, and why the prefix ends there."""
 _DEPTH = 6
 """Levels of a request down to a block within a tool's result."""
+SHOWN = 60
+"""Characters of a text by which it is named."""
 LEAST_REPEATED = 16
 """Tokens; a shorter text that comes again costs too little to be named."""
 
@@ -177,8 +179,10 @@ def _repeats(measured: MeasuredList) -> Iterator[Part]:
 
 
 def _part(places: Iterable[int], tokens: int, text: str) -> Part:
-    unique = tuple(dict.fromkeys(places))
-    return Part(places=unique, tokens=tokens, begins=" ".join(text[:200].split())[:60])
+    words = " ".join(text[: 4 * SHOWN].split())
+    whole = len(words) <= SHOWN and len(text) <= 4 * SHOWN
+    begins = words if whole else f"{words[:SHOWN].rstrip()} …"
+    return Part(places=tuple(dict.fromkeys(places)), tokens=tokens, begins=begins)
 
 
 def _most_expensive(parts: Iterable[Part]) -> tuple[Part, ...]:
