@@ -67,6 +67,24 @@ def test_a_request_is_one_trace_with_a_span_a_stage(collector, filled_store):
     assert server.begin <= whole.begin <= pack.begin <= pack.end <= whole.end <= server.end
 
 
+@pytest.mark.parametrize("content", [False, True])
+def test_documents_go_out_where_contents_may_be_logged(collector, filled_store, content):
+    """F7, X4: what was found and assembled, by OpenInference's names, with `log_content` alone."""
+    settings = Settings(
+        store=str(filled_store), embedder="hashing", otlp=collector.url, log_content=content
+    )
+    spans = {span.name: span.attributes for span in of_request(collector, settings)}
+
+    search, whole = spans["foveate.search"], spans["foveate.assemble"]
+    assert search["openinference.span.kind"] == "RETRIEVER"
+    assert whole["openinference.span.kind"] == "RERANKER"
+    assert ("retrieval.documents.0.document.content" in search) == content
+    assert ("reranker.input_documents.0.document.metadata" in whole) == content
+    assert ("reranker.output_documents.0.document.content" in whole) == content
+    assert whole.get("input.value") == (BODY["query"] if content else None)
+    assert ("boiler" in str(spans).lower()) == content
+
+
 def test_machines_that_look_after_the_service_leave_no_traces(collector, filled_store):
     """F7: health and metrics are asked every few seconds, and are not traced."""
     settings = Settings(store=str(filled_store), embedder="hashing", otlp=collector.url)
