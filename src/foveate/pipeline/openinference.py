@@ -64,11 +64,11 @@ def candidate_fates(trace: Iterable[StageTrace]) -> Fates:
     """The last decision about each candidate, by id: stage, action, reason and numbers."""
     return {
         decision.chunk_id: {
+            **decision.numbers,
             "stage": entry.stage,
             "action": decision.action,
             "reason": decision.reason,
-            **({"by": decision.by} if decision.by else {}),
-            **decision.numbers,
+            "by": decision.by,
         }
         for entry in trace
         for decision in entry.decisions
@@ -87,11 +87,11 @@ def _flatten(prefix: str, items: Iterable[Any], read: Callable[[Any], Any]) -> d
 def _candidate(candidate: Candidate, fates: Fates) -> Iterator[tuple[str, str | float]]:
     chunk = candidate.chunk
     about = {
+        **fates.get(candidate.id, {}),
         "source": chunk.source,
         "title": chunk.title,
         "section": chunk.section,
         "page": chunk.page,
-        **fates.get(candidate.id, {}),
     }
     yield "id", candidate.id
     yield "content", candidate.text
