@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -139,12 +139,12 @@ def _items(measured: MeasuredList, entry: Entry) -> Iterator[tuple[str, str, int
 
 def _sources(measured: MeasuredList) -> Iterator[Part]:
     """What each call of a tool brought; the same call again is the same source."""
-    calls: defaultdict[str, list[str]] = defaultdict(list)
+    calls: defaultdict[str, deque[str]] = defaultdict(deque)
     found: defaultdict[str, list[tuple[int, Result]]] = defaultdict(list)
     for entry in measured.entries:
         for result in entry.results:
             waiting = calls[result.call_id]
-            source = waiting.pop(0) if waiting else result.name or "unknown"
+            source = waiting.popleft() if waiting else result.name or "unknown"
             found[source].append((entry.index + 1, result))
         for call in entry.calls:
             calls[call.id].append(f"{call.name} {call.arguments}")
