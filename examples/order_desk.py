@@ -227,13 +227,7 @@ class ScriptedModel(HTTPServer):
     def _count(self, request: Message, message: Message) -> Message:
         """The tokens of both; cached is what the request has in common with the one before."""
         last = self.requests[-1] if self.requests else request
-        read = bill(
-            request["messages"],
-            tools=request.get("tools", ()),
-            before=last["messages"],
-            tools_before=last.get("tools", ()),
-            tokenizer=TOKENIZER,
-        )
+        read = bill(request, before=last, tokenizer=TOKENIZER)
         same = self.usage[-1]["prompt_tokens"] if self.usage else 0
         if read.prefix:
             same = read.prefix.reused

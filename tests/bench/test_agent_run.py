@@ -29,7 +29,7 @@ def test_the_page_shows_what_the_command_prints(tmp_path, monkeypatch, capsys):
     assert rest.strip() in page, renew
     assert f"{2 * order_desk.TURNS} lists replayed: identical\n" in rest
     sent = json.loads((tmp_path / "build" / "desk" / "request.json").read_text("utf-8"))
-    assert bill(sent["messages"], tools=sent["tools"], tokenizer="o200k_base").total <= 8_000
+    assert bill(sent, tokenizer="o200k_base").total <= 8_000
     assert orphans(sent["messages"]) == 0
 
 

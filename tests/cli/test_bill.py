@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.pipeline.bill import bill
-from message_lists import FORMS, sessions, spell
+from message_lists import FORMS, Step, sessions, spell
 
 PAGE = "The valve of pump_07 opens at noon. " * 20
 
@@ -34,10 +36,112 @@ TOOLS = [{"type": "function", "function": {"name": "read"}}]
 
 @given(sessions, st.sampled_from(FORMS))
 def test_every_token_is_billed_once(steps, form):
-    """A7: the zones add up to the total, and so do the messages without the tools."""
-    found = bill(spell(steps, form), form=form, tools=TOOLS)
+    """A7: zones and turns add up to the total, sources to the results, messages to the rest."""
+    found = bill({"messages": spell(steps, form), "tools": TOOLS}, form=form)
     assert sum(found.by_zone.values()) == found.total
+    assert sum(turn.tokens for turn in found.by_turn) == found.total
+    assert sum(source.tokens for source in found.by_source) == found.by_zone["results"]
     assert sum(found.by_message) == found.total - found.by_zone["tools"]
+    places = [place for turn in found.by_turn for place in turn.places]
+    assert places == list(range(1, len(found.by_message) + 1))
+
+
+READ = Step("tools", "", (("read", '{"q": "pump_07"}'),), (PAGE,))
+FIND = Step("tools", "", (("find", '{"q": "boat_77"}'),), ("Found: boat_77.",))
+ASKED = (Step("user", "When does it open?"), READ, FIND, Step("assistant", "At noon."))
+AGAIN = (Step("user", "Sure?"), READ, Step("assistant", "Yes, at noon."))
+BODIES = {
+    "openai": lambda said: {"messages": [{"role": "system", "content": "Keep pumps."}, *said]},
+    "responses": lambda said: {"input": said, "instructions": "Keep pumps."},
+    "anthropic": lambda said: {"messages": said, "system": "Keep pumps."},
+    "gemini": lambda said: {
+        "contents": said,
+        "systemInstruction": {"parts": [{"text": "Keep pumps."}]},
+    },
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_sources_turns_repeats_and_the_prefix_in_every_form(run, form):
+    """A6, A8: of a request as OpenAI, Anthropic or Gemini got it, and of the one before it."""
+    body, front = BODIES[form], form == "openai"
+    request = {**body(spell([*ASKED, *AGAIN], form)), "tools": TOOLS}
+    before = {**body(spell(ASKED, form)), "tools": TOOLS}
+    changed = deepcopy(before)
+    messages = changed[next(key for key in ("messages", "input", "contents") if key in changed)]
+    messages[-1] = spell([Step("assistant", "At nine.")], form)[0]
+    for name, one in (("now", request), ("before", before), ("changed", changed)):
+        Path(f"{name}.json").write_text(json.dumps(one), encoding="utf-8")
+    record = run("bill", "now.json", "--before", "before.json", "--json").json
+
+    assert record["prefix"] is None
+    assert [source["begins"] for source in record["by_source"]] == [
+        'read {"q": "pump_07"}',
+        'find {"q": "boat_77"}',
+    ]
+    [repeat] = record["repeats"]
+    assert repeat["places"] == record["by_source"][0]["places"]
+    assert repeat["tokens"] * 2 == record["by_source"][0]["tokens"]
+    first, asked, again = record["by_turn"]
+    assert (first["begins"], asked["begins"], again["begins"]) == (
+        "",
+        "When does it open?",
+        "Sure?",
+    )
+    assert first["tokens"] == record["by_zone"]["tools"] + record["by_zone"]["system"]
+    assert record["by_zone"]["system"] == 3
+    assert first["places"] == [1] * front
+    assert again["places"][-1] == len(record["by_message"])
+
+    broken = run("bill", "now.json", "--before", "changed.json", "--json").json["prefix"]
+    assert broken["message"] == len(messages) == asked["places"][-1]
+    assert broken["why"] == f"it changed in {'parts' if form == 'gemini' else 'content'}"
+    out = run("bill", "now.json", "--before", "changed.json").out
+    places = ", ".join(map(str, repeat["places"]))
+    assert f'messages {places}: read {{"q": "pump_07"}}' in out
+    assert "before the first turn" in out
+    ends = f"{again['places'][0]}-{again['places'][-1]}"
+    assert f"turn 2, messages {ends}: Sure?" in out
+    assert f"prefix broken at message {len(messages)}" in out
+
+
+def test_a_breakpoint_that_moves_on_breaks_no_prefix():
+    """A6: Anthropic's `cache_control` says where to cache, and is no part of what is cached."""
+    marked = {"type": "ephemeral"}
+    block = {"type": "text", "text": "When does it open?"}
+    system = {"type": "text", "text": "Keep pumps.", "cache_control": marked}
+    before = {
+        "system": [system],
+        "messages": [{"role": "user", "content": [{**block, "cache_control": marked}]}],
+    }
+    later = [{"role": "assistant", "content": "At noon."}]
+    for content in ([block], "When does it open?"):
+        messages = [{"role": "user", "content": content}, *later]
+        now = {"system": "Keep pumps.", "messages": messages}
+        found = bill(now, before=before)
+        assert found.prefix is None
+        assert found.by_zone["system"] == 3
+
+
+def test_results_are_told_apart_where_calls_have_no_ids():
+    """A8: two calls of one function at once, and a third later, as Gemini sends them."""
+    steps = [
+        Step("tools", "", (("read", f'{{"q": "{a}"}}'), ("read", f'{{"q": "{b}"}}')), (a, b))
+        for a, b in (("one", "two"), ("three", "one"))
+    ]
+    found = bill(spell(steps, "gemini"))
+    places = {source.begins: source.places for source in found.by_source}
+    assert places == {
+        'read {"q": "one"}': (2, 4),
+        'read {"q": "two"}': (2,),
+        'read {"q": "three"}': (4,),
+    }
+
+
+def test_an_input_that_is_a_text_is_billed(run):
+    """A8: what the Responses API takes in place of a list."""
+    Path("r.json").write_text('{"input": "When does it open?"}', encoding="utf-8")
+    assert run("bill", "r.json", "--json").json["by_zone"]["user"] == 5
 
 
 def test_a_request_is_billed_by_zone_tool_and_message(run):
@@ -120,7 +224,7 @@ def test_what_broke_the_prefix_is_named(run):
         else:
             assert why in found.prefix.why
             assert found.prefix.reused + found.prefix.resent == found.total
-    tooled = bill(changed, tools=TOOLS, before=MESSAGES)
+    tooled = bill({"messages": changed, "tools": TOOLS}, before=MESSAGES)
     assert tooled.prefix.reused == tooled.by_zone["tools"]
     Path("a.json").write_text(json.dumps(MESSAGES), encoding="utf-8")
     Path("b.json").write_text(json.dumps(changed), encoding="utf-8")

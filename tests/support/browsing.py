@@ -8,11 +8,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tools.browser import browser
 
 WIDE, NARROW = (1280, 900), (390, 844)
 PATIENCE = 60_000  # milliseconds until something awaited counts as missing, on a busy machine too
+
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+STOP = """selector => {
+    const here = document.activeElement;
+    const drawn = (element, part) => {
+        const style = getComputedStyle(element, part);
+        return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1;
+    };
+    // These three show it on what they look like: their label, or their thumb.
+    const parts = { radio: here.nextElementSibling, file: here.previousElementSibling };
+    const shown = here.type === "range" || drawn(parts[here.type] || here);
+    return [here.matches(selector), shown, here.id || here.textContent];
+}"""
 
 
 @contextmanager
@@ -83,3 +98,21 @@ class Visit:
 def _origin(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     return parts.scheme, parts.netloc
+
+
+def check_axe(page: Page) -> None:
+    """Nothing that its rules know is wrong."""
+    found = Axe().run(page).response["violations"]
+    said = [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found]
+    assert said == []
+
+
+def reached(page: Page, selector: str) -> None:
+    """Tab on until it has the focus; every stop on the way shows that it is one."""
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        there, shown, name = page.evaluate(STOP, selector)
+        assert shown, name
+        if there:
+            return
+    pytest.fail(f"{selector} cannot be reached")

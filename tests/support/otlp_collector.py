@@ -41,6 +41,7 @@ class Collector:
     def __init__(self) -> None:
         self.spans: list[Span] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.bodies: list[bytes] = []
         self._came = Condition()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -59,8 +60,9 @@ class Collector:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 if self.headers.get("content-encoding") == "gzip":
                     body = gzip.decompress(body)
-                known = self.path == "/v1/traces"
+                known = self.path.endswith("/v1/traces")
                 if known:
+                    collector.paths.append(self.path)
                     collector.take(body, dict(self.headers.items()))
                 answer = ExportTraceServiceResponse().SerializeToString()
                 self.send_response(200 if known else 404)

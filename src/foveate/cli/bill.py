@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +10,7 @@ import typer
 from foveate.cli.options import Json
 
 if TYPE_CHECKING:
-    from foveate.pipeline.bill import Bill
+    from foveate.pipeline.bill import Bill, Part
 
 MAX_SHOWN = 8
 """Tools, repeats and messages that are named where a person reads."""
@@ -34,8 +34,8 @@ def bill(
 ) -> None:
     """Show where the tokens of an agent's request go.
 
-    By zone, tool and message; which texts repeat; and with --before, which message broke the
-    prefix that a provider's cache has.
+    By zone, tool, source (a call with its arguments), turn and message; which texts repeat; and
+    with --before, which message broke the prefix that a provider's cache has.
     """
     from dataclasses import asdict
 
@@ -44,37 +44,33 @@ def bill(
     from foveate.cli.failures import name_file_in_errors
     from foveate.pipeline import bill as bills
 
-    messages, tools, system = read_request(file)
-    earlier = read_request(before) if before is not None else (None, None, None)
+    request = read_request(file)
+    earlier = read_request(before) if before is not None else None
     with name_file_in_errors(file):
-        found = bills.bill(
-            messages,
-            tools=tools or (),
-            system=system or "",
-            before=earlier[0],
-            tools_before=earlier[1],
-            system_before=earlier[2],
-            tokenizer=tokenizer,
-        )
+        found = bills.bill(request, before=earlier, tokenizer=tokenizer)
     output.write_result(asdict(found), _lines(found), as_json=as_json)
 
 
 def _lines(found: Bill) -> Iterator[str]:
-    yield f"{found.total:,} tokens in {len(found.by_message)} messages"
+    total = found.total
+    yield f"{total:,} tokens in {len(found.by_message)} messages"
     yield "by zone"
-    yield from _shares({z: n for z, n in found.by_zone.items() if n}, found.total)
+    yield from _shares(((z, n) for z, n in found.by_zone.items() if n), total)
     if found.by_tool:
         yield "by tool (calls and results)"
-        yield from _shares(dict(list(found.by_tool.items())[:MAX_SHOWN]), found.total)
+        yield from _shares(list(found.by_tool.items())[:MAX_SHOWN], total)
+    if found.by_source:
+        yield "by source (what a call brought)"
+        yield from _shares(map(_named, found.by_source[:MAX_SHOWN]), total)
+    yield "largest turns"
+    turns = [(_turn_name(n, turn), turn.tokens) for n, turn in enumerate(found.by_turn)]
+    yield from _shares(_largest(t for t in turns if t[1]), total)
     yield "largest messages"
-    order = sorted(range(len(found.by_message)), key=lambda n: (-found.by_message[n], n))
-    largest = {f"message {n + 1}": found.by_message[n] for n in order[:MAX_SHOWN]}
-    yield from _shares(largest, found.total)
+    messages = ((f"message {place}", n) for place, n in enumerate(found.by_message, 1))
+    yield from _shares(_largest(messages), total)
     if found.repeats:
         yield "repeated"
-        for repeat in found.repeats[:MAX_SHOWN]:
-            places = ", ".join(map(str, repeat.places))
-            yield f"  {repeat.tokens:>9,}  messages {places}: {repeat.begins}"
+        yield from _shares(map(_named, found.repeats[:MAX_SHOWN]), total)
     if found.prefix is not None:
         broken = found.prefix
         place = f"at message {broken.message}" if broken.message else "before the messages"
@@ -82,6 +78,26 @@ def _lines(found: Bill) -> Iterator[str]:
         yield f"  {broken.reused:,} tokens are cached, {broken.resent:,} are sent again"
 
 
-def _shares(tokens: dict[str, int], total: int) -> Iterator[str]:
-    for name, number in tokens.items():
+def _largest(items: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    return sorted(items, key=lambda item: -item[1])[:MAX_SHOWN]
+
+
+def _turn_name(number: int, turn: Part) -> str:
+    return f"turn {number}, {_named(turn)[0]}" if number else "before the first turn"
+
+
+def _named(part: Part) -> tuple[str, int]:
+    """Which messages a part is, and how it begins."""
+    ranges: list[list[int]] = []
+    for place in part.places:
+        if ranges and place == ranges[-1][-1] + 1:
+            ranges[-1] = [ranges[-1][0], place]
+        else:
+            ranges.append([place])
+    places = ", ".join("-".join(map(str, ends)) for ends in ranges)
+    return f"message{'s' * (len(part.places) > 1)} {places}: {part.begins}", part.tokens
+
+
+def _shares(items: Iterable[tuple[str, int]], total: int) -> Iterator[str]:
+    for name, number in items:
         yield f"  {number:>9,}  {number / max(total, 1):>4.0%}  {name}"

@@ -21,15 +21,13 @@ from foveate.cli.files import (
     refuse_same_file,
 )
 from foveate.core.candidates import parse_json
-from foveate.core.compact.forms import check_messages
 from foveate.core.errors import BadInput, BadOption
-from foveate.core.json_text import compact_json
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, OriginalStore, expand
 from foveate.pipeline.compact_json import CompactRequests, check_tools, expanded_to_json
 from foveate.pipeline.compact_replay import compaction_bundle
+from foveate.pipeline.logged_request import LoggedRequest, parse_request
 from foveate.pipeline.observed import observe
 
-SYSTEM_KEYS = ("system", "instructions", "systemInstruction", "system_instruction")
 USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata")
 
 
@@ -118,7 +116,7 @@ def observe_files(
     request: str, usage: str, *, tokenizer: str | None, before: str | None
 ) -> dict[str, Any]:
     """What is learned from a logged request and the response to it, or the usage in it."""
-    messages, tools, system = read_request(request)
+    sent = read_request(request)
     answer = read_json(usage)
     for key in USAGE_KEYS:
         if isinstance(answer, dict) and isinstance(answer.get(key), dict):
@@ -131,12 +129,12 @@ def observe_files(
     try:
         return observe(
             answer,
-            messages,
+            sent.messages,
             load=plugins.tokenizer,
             tokenizer=tokenizer,
             before=known,
-            tools=tools or (),
-            system=system or "",
+            tools=sent.tools or (),
+            system=sent.system or "",
         )
     except BadInput as error:
         name = request if error.field in ("messages", "tools") else usage
@@ -144,22 +142,11 @@ def observe_files(
             raise
 
 
-def read_request(name: str) -> tuple[list[Any], tuple[Any, ...] | None, str | None]:
-    """Messages, tools and the system prompt beside them; the keys of all providers are read.
-
-    A bare list does not say what tools and system prompt there were: None.
-    """
+def read_request(name: str) -> LoggedRequest:
+    """A logged request from a file, in the spelling of any provider."""
     value = read_json(name)
     with name_file_in_errors(display_name(name)):
-        if isinstance(value, list):
-            return check_messages(value), None, None
-        keys = ("messages", "input", "contents")
-        key = next((k for k in keys if isinstance(value, dict) and k in value), None)
-        if key is None or not isinstance(value[key], list):
-            raise BadInput("give a list of messages, or an object with messages")
-        system = next((value[k] for k in SYSTEM_KEYS if value.get(k)), "")
-        text = system if isinstance(system, str) else compact_json(system)
-        return check_messages(value[key]), check_tools(value.get("tools")), text
+        return parse_request(value)
 
 
 def _requests(name: str) -> Iterator[Any]:

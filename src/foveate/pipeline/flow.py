@@ -76,6 +76,7 @@ def search(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[SearchRe
             where=options.where,
         ),
         search_figures,
+        candidates=lambda found: found.candidates,
     )
     best = keep_named(found.candidates, names, options.limit)
     candidates, notes = yield from rerank(ports.reranker, query, best)
@@ -354,7 +355,10 @@ def rerank(
     texts = [candidate.text for candidate in candidates]
     try:
         scores = yield Call(
-            "rerank", lambda: reranker.rerank(query, texts), lambda _: {"texts": len(texts)}
+            "rerank",
+            lambda: reranker.rerank(query, texts),
+            lambda _: {"texts": len(texts)},
+            candidates=lambda scores: _scored(candidates, scores),
         )
         ranked = _scored(candidates, scores)
     except Exception as error:  # noqa: BLE001  # whatever fails outside, the search's order stands

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
+import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as Wire
@@ -67,6 +72,24 @@ def test_a_request_is_one_trace_with_a_span_a_stage(collector, filled_store):
     assert server.begin <= whole.begin <= pack.begin <= pack.end <= whole.end <= server.end
 
 
+@pytest.mark.parametrize("content", [False, True])
+def test_documents_go_out_where_contents_may_be_logged(collector, filled_store, content):
+    """F7, X4: what was found and assembled, by OpenInference's names, with `log_content` alone."""
+    settings = Settings(
+        store=str(filled_store), embedder="hashing", otlp=collector.url, log_content=content
+    )
+    spans = {span.name: span.attributes for span in of_request(collector, settings)}
+
+    search, whole = spans["foveate.search"], spans["foveate.assemble"]
+    assert search["openinference.span.kind"] == "RETRIEVER"
+    assert whole["openinference.span.kind"] == "RERANKER"
+    assert ("retrieval.documents.0.document.content" in search) == content
+    assert ("reranker.input_documents.0.document.metadata" in whole) == content
+    assert ("reranker.output_documents.0.document.content" in whole) == content
+    assert whole.get("input.value") == (BODY["query"] if content else None)
+    assert ("boiler" in str(spans).lower()) == content
+
+
 def test_machines_that_look_after_the_service_leave_no_traces(collector, filled_store):
     """F7: health and metrics are asked every few seconds, and are not traced."""
     settings = Settings(store=str(filled_store), embedder="hashing", otlp=collector.url)
@@ -101,6 +124,46 @@ def test_opentelemetrys_own_variables_hold(collector, filled_store, monkeypatch)
 
     assert {span.resource["service.name"] for span in spans} == {"contexts"}
     assert {found.get("x-own") for found in collector.headers} == {"mine"}
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "observability.md"
+LANGFUSE = "Basic " + b64encode(b"pk-lf-1:sk-lf-2").decode()
+
+
+@pytest.mark.parametrize(
+    ("title", "path", "header"),
+    [
+        ("### Phoenix", "/v1/traces", "Bearer KEY"),
+        ("### Langfuse", "/api/public/otel/v1/traces", LANGFUSE),
+    ],
+)
+def test_traces_go_where_the_page_says(collector, filled_store, title, path, header):
+    """F7: the variables of docs/observability.md as a shell sets them, the address on loopback."""
+    section = PAGE.read_text(encoding="utf-8").split(f"{title}\n")[1].split("\n## ")[0]
+    script = section.split("```sh\n")[1].split("```")[0].replace("foveate serve", "env")
+    done = subprocess.run(
+        ["/bin/sh", "-c", re.sub(r"https?://[^/\s\"]+", collector.url, script)],
+        env={"PATH": os.environ["PATH"], "PUBLIC": "pk-lf-1", "SECRET": "sk-lf-2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "OTEL" in line)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in told.items():
+            patch.setenv(name, value)
+        settings = Settings(store=str(filled_store), embedder="hashing", log_content=True)
+        spans = of_request(collector, settings)
+
+    assert set(collector.paths) == {path}
+    assert {headers["authorization"] for headers in map(lowered, collector.headers)} == {header}
+    whole = next(span for span in spans if span.name == "foveate.assemble")
+    assert "reranker.input_documents.0.document.content" in whole.attributes
+
+
+def lowered(headers: dict[str, str]) -> dict[str, str]:
+    """Headers by their names in small letters."""
+    return {name.lower(): value for name, value in headers.items()}
 
 
 @pytest.mark.parametrize(

@@ -7,33 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from browsing import NARROW, WIDE
+from browsing import NARROW, OVERFLOW, WIDE, check_axe, reached
 from harbour import GOLD, QUESTION
 
 SIZES = {"1280": WIDE, "390": NARROW}
-OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-STOP = """selector => {
-    const here = document.activeElement;
-    const drawn = (element, part) => {
-        const style = getComputedStyle(element, part);
-        return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1;
-    };
-    // These three show it on what they look like: their label, or their thumb.
-    const parts = { radio: here.nextElementSibling, file: here.previousElementSibling };
-    const shown = here.type === "range" || drawn(parts[here.type] || here);
-    return [here.matches(selector), shown, here.id || here.textContent];
-}"""
 AXE_EMPTY = {("390", "dark"), ("1280", "light")}
-
-
-def check_axe(page: Page) -> None:
-    """Nothing that its rules know is wrong."""
-    found = Axe().run(page).response["violations"]
-    said = [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found]
-    assert said == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -123,17 +103,6 @@ def test_the_keyboard_alone_is_enough(visit):
     press("Enter")
     expect(page.locator("#candidates details[open] .path").first).to_be_visible()
     reached(page, "#export")
-
-
-def reached(page: Page, selector: str) -> None:
-    """Tab on until it has the focus; every stop on the way shows that it is one."""
-    for _ in range(150):
-        page.keyboard.press("Tab")
-        there, shown, name = page.evaluate(STOP, selector)
-        assert shown, name
-        if there:
-            return
-    pytest.fail(f"{selector} cannot be reached")
 
 
 def test_nothing_breaks_the_order_of_the_keyboard(visit):

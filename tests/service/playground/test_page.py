@@ -356,11 +356,11 @@ def test_earlier_runs_are_shown_again_and_compared(visit):
 
 
 def test_links_lead_to_parts_that_are_there(visit):
-    """F5: before the first run only to the replay, afterwards to every part."""
+    """F5: before the first run only to replay and bill, afterwards to every part."""
     here = visit()
     links = here.page.locator(".parts a:visible")
     expect(here.page.locator("#recipe option").first).to_be_attached()
-    assert links.all_text_contents() == ["Replay"]
+    assert links.all_text_contents() == ["Replay", "Bill"]
 
     here.ask(QUESTION, budget=300)
     for link in links.all():

@@ -159,7 +159,7 @@ class ModelSpan(_Span):
         if answer.reply.model:
             self._span.set_attribute("gen_ai.response.model", answer.reply.model)
         if self._traces.content:
-            self._span.set_attribute("foveate.text", answer.text)
+            self._span.set_attribute("output.value", answer.text)
 
     def end(self) -> None:
         """End it."""

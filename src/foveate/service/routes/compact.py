@@ -1,13 +1,15 @@
-"""`POST /v1/compact`, `POST /v1/expand` and `POST /v1/observed`."""
+"""`POST /v1/compact`, `POST /v1/expand`, `POST /v1/observed` and `POST /v1/bill`."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
 
 from foveate.core.errors import BadOption
+from foveate.pipeline.bill import bill
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact, expand
 from foveate.pipeline.compact_json import (
     compacted_to_json,
@@ -23,6 +25,8 @@ from foveate.service.problems import problem_responses
 from foveate.service.routes import run_in_pool, state_of
 from foveate.service.wire.body import StrictRoute
 from foveate.service.wire.compaction import (
+    BillAnswer,
+    BillRequest,
     CompactAnswer,
     CompactRequest,
     ExpandAnswer,
@@ -107,5 +111,19 @@ async def observe_usage(
 
     def work() -> dict[str, Any]:
         return observe(**body.model_dump(), load=state_of(request).request_options.tokenizer)
+
+    return await run_in_pool(request, work)
+
+
+@router.post("/bill", response_model=BillAnswer, responses=problem_responses(504, body=True))
+async def bill_request(
+    request: Request, body: BillRequest, _: Annotated[Caller, require_scope("assemble")]
+) -> Response:
+    """Show where the tokens of an agent's request go, and what broke its prefix; none is kept."""
+
+    def work() -> dict[str, Any]:
+        names = state_of(request).request_options
+        tokenizer = names.tokenizer(body.tokenizer or DEFAULT_TOKENIZER)
+        return asdict(bill(body.request, before=body.before, tokenizer=tokenizer))
 
     return await run_in_pool(request, work)

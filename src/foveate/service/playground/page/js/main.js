@@ -3,6 +3,7 @@
 import { fromAddress, toAddress } from "./address.js";
 import { answered } from "./answering.js";
 import { Problem, ask } from "./api.js";
+import { startBill } from "./bill.js";
 import { fileName, replay, save } from "./bundle.js";
 import { showChecked } from "./checked.js";
 import { controls, fillSample, offer, set, wish } from "./controls.js";
@@ -27,6 +28,7 @@ const run = latest(assemble);
 let asked = false; // until something was asked, moving a control asks nothing
 
 themeSwitch(byId("theme"), themed);
+startBill();
 controls({
   changed: () => {
     if (asked) run(APART);
