@@ -7,6 +7,7 @@ import json
 import pytest
 from bench.lookup_texts import FORMS, make_text
 
+from foveate import assemble
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
 from foveate.testing.shapes import check_shapes
@@ -165,10 +166,24 @@ def test_error_of_a_traceback_is_shown_with_the_users_last_frame() -> None:
     text = "\n".join([*entries, "2024-05-01 10:00:09 ERROR failed", *trace, *entries])
     found = chain(text, "no such account")
 
-    assert found[0].endswith("ERROR failed")
+    assert found[0].endswith("ERROR failed\nTraceback (most recent call last):")
     assert "pay.py" in found[1]
     assert len(found) == 3
     assert chain("\n".join(trace), "no such account")[0].strip().startswith('File "app/pay.py"')
+
+
+@pytest.mark.parametrize("budget", [110, 130, 150])
+@pytest.mark.parametrize("raised", ["", '    raise ConnectionError("bus not reachable")\n'])
+def test_entry_that_is_asked_for_is_shown_with_its_error(budget: int, raised: str) -> None:
+    """U1: before entries around it that have more words of the question."""
+    lines = [f"2024-05-17 10:{n:02d}:00 INFO pump cycle {n} ok, pressure 3.{n}" for n in range(38)]
+    failed = (
+        "2024-05-17 10:20:00 ERROR pump stopped, reason E23\nTraceback (most recent call last):\n"
+        f'  File "controller.py", line 44, in read_bus\n{raised}ConnectionError: bus not reachable'
+    )
+    log = {"text": "\n".join([*lines[:20], failed, *lines[20:]]), "source": "app.log"}
+
+    assert failed in str(assemble("Why did the pump stop, E23?", [log], budget=budget))
 
 
 def test_coloured_log_is_a_log() -> None:

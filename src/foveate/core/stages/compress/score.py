@@ -9,11 +9,12 @@ weights that never saw it (docs/cross-validation.md). Nothing in them knows a la
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
-from math import exp, inf
+from math import exp, inf, log
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -62,6 +63,8 @@ _HIRAGANA = re.compile("[\u3041-\u309f]")
 _LIGHT = frozenset().union(*STOP_WORDS.values())
 """Stop words of any language. Of the words of a query, they count last."""
 _FROM_SCORES = ("score", "place")
+OF_ENTRY = 0.5
+"""What a line of a log's entry is worth, beside the entry."""
 
 
 class ScoredSentences(NamedTuple):
@@ -96,6 +99,7 @@ def score_sentences(
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
     named = identified(pool, query)
     logs = likely + separation.gain + named
+    _raise_lines(pool, logs)
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
@@ -124,6 +128,21 @@ def score_sentences(
             scored = _merge_units(p.candidate, scored, is_named=speaks)
         sentences[p.candidate.chunk.id] = scored
     return ScoredSentences(sentences, separation)
+
+
+def _raise_lines(pool: Pool, logs: Numbers) -> None:
+    """Let the lines of a log's entry, such as a traceback, be worth `OF_ENTRY` of it at least."""
+    for p in pool.passages:
+        for shape in shapes_of(p.candidate.chunk):
+            if shape.name not in ("log", "traceback"):
+                continue
+            first = p.first + bisect_left(p.units.spans, shape.spans[0])
+            entries: list[int] = []
+            for n, lean in enumerate(shape.leans):
+                entries.append(n if lean == n else entries[lean])
+                if lean < n:
+                    least = logs[first + entries[n]] + log(OF_ENTRY)
+                    logs[first + n] = max(logs[first + n], least)
 
 
 def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> Sentences:

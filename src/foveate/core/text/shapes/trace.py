@@ -54,11 +54,11 @@ def _goes_on(line: str, *, first: bool, after_blank: bool) -> bool:
 def add_trace(text: str, lines: Sequence[Span], draft: Draft, head: int) -> None:
     """The lines of a traceback as units that lean on `head`, or on the user's last frame.
 
-    Lines that follow a frame, up to the next, belong to it.
+    Lines that follow a frame, up to the next, belong to it; what opens it belongs to the head.
     """
     user = error = -1
     in_frame = False
-    for a, b in lines:
+    for a, b in lines[1:] if head >= 0 else lines:
         line = text[a:b]
         if _FRAME.match(line):
             in_frame = True
