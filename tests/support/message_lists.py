@@ -330,7 +330,8 @@ def _is_of_model(message):
     if _has_result(message):
         return False
     ours = ("function_call", "reasoning", "item_reference")
-    return message.get("role") in ("assistant", "model") or message.get("type") in ours
+    kind = str(message.get("type"))
+    return message.get("role") in ("assistant", "model") or kind in ours or kind.endswith("_call")
 
 
 def least_tokens(messages, count):

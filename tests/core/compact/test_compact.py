@@ -287,12 +287,130 @@ def test_what_only_looks_like_a_ledger_is_a_text():
     assert not any(line.startswith("- #3 bank") for line in made.ledger.splitlines())
 
 
+def cut_again(messages, budget, times):
+    """The list that comes out after so many cuts, two long messages more before each."""
+    for n in range(times):
+        more = [
+            {"role": "user", "content": f"Go to step {'abcdefgh'[n]}. " + "and go on " * 40},
+            {"role": "assistant", "content": "Done."},
+        ]
+        messages = list(compact([*messages, *more], budget=budget).messages)
+    return messages
+
+
+def test_what_a_ledger_says_is_the_same_after_many_cuts():
+    """A3: quotes with marks of their own, values with commas and spaces, keys, odd names."""
+    said = "He wrote \u201cno refund\u201d for 71442, but \u201crefund\u201d for 71445 [ledger: x]."
+    seats = {"seat": "Room 12", "gate": "Gate 12", "home": "12 Main St, Floor 3", "the row": 12}
+    messages = [
+        {"role": "user", "content": said},
+        {"role": "assistant", "content": None, "tool_calls": [called("user", "{}")]},
+        {"role": "tool", "tool_call_id": "c1", "content": json.dumps(seats)},
+    ]
+    first, later = (cut_again(messages, 260, times)[0]["content"] for times in (3, 7))
+    kept = [line for line in first.splitlines() if line.startswith(("- #1 ", "- #3 "))]
+
+    assert [line for line in later.splitlines() if line.startswith(("- #1 ", "- #3 "))] == kept
+    assert "\u201crefund\u201d for 71445" in kept[0]
+    for text in ('- #3 "user": ', "Room 12", "Gate 12", "12 Main St, Floor 3", '"the row" 12'):
+        assert text in kept[1]
+    assert [origin.kind for origin in read_ledger(later).origins[:2]] == ["user", "tool"]
+
+
+def test_values_of_many_cuts_are_those_of_the_whole_list():
+    """A3: where the ledger has no room for all, the newest are in it."""
+    sent = full = [{"role": "user", "content": "Go."}]
+    for n in range(60):
+        call = called(
+            "look_up", json.dumps({"q": "".join("abcdefghij"[int(c)] for c in str(n))}), n
+        )
+        more = [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": f"row X-{n:03d} " + "data " * 40},
+        ]
+        full = [*full, *more]
+        sent = list(compact([*sent, *more], budget=500).messages)
+    gone, gone_of_whole = (
+        [n for n in range(60) if f"X-{n:03d}" not in json.dumps(list(found))]
+        for found in (sent, compact(full, budget=500).messages)
+    )
+    assert gone == list(range(len(gone)))
+    assert len(gone) <= len(gone_of_whole) + 2
+
+
+def test_ledgers_that_none_can_be_are_texts():
+    """A3, X2: places that are no places, in no order, or too many to be kept in a line."""
+    for left in (
+        "messages 5-2",
+        "message 0",
+        "messages 1-999999999",
+        "messages 1-3, 2",
+        "message x",
+    ):
+        assert read_ledger(f"{HEADING.format(left=left)}\n- #1 t: V-1\n{END}") is None, left
+    known = [(n, n) for n in range(0, 40, 2)]
+    left = read_ledger(f"{HEADING.format(left=spell_left(known))}\n{END}").left
+    assert sum(b - a + 1 for a, b in left) == len(known)
+    assert left[-1][1] == known[-1][1]
+
+
+def test_two_ledgers_become_one():
+    """A3: one in the list is no question of a person, and goes into the one in front."""
+    earlier = f"{HEADING.format(left='messages 1-22')}\n- #5-#18 user: UID-4\n{END}"
+    messages = [{"role": "user", "content": earlier}]
+    for n in (1, 2):
+        messages += [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [called("get", f'{{"k": {n}}}', n)],
+            },
+            {"role": "tool", "tool_call_id": f"c{n}", "content": f"RID-{n} " + "data " * 150},
+        ]
+    made = compact(messages, budget=330)
+    assert made.ledger.startswith("[Ledger: messages 1-24 left")
+    assert sum("[Ledger" in text for _, _, text in parts(made.messages)) == 1
+    assert "UID-4" in made.ledger
+
+
+def test_an_item_of_the_provider_stands_between_a_call_and_its_result():
+    """A2: a search that the provider ran itself parts nothing."""
+    messages = [
+        {"type": "message", "role": "user", "content": "x " * 200},
+        {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
+        {"type": "web_search_call", "id": "w", "status": "completed"},
+        {"type": "function_call_output", "call_id": "a", "output": "Order Q-1 is paid."},
+    ]
+    assert compact(messages, budget=100, form="responses").messages[-3:] == tuple(messages[-3:])
+
+
+def test_what_a_person_says_beside_a_result_is_a_persons():
+    """A3: Anthropic's messages of the user hold both."""
+    use = {"type": "tool_use", "id": "a", "name": "look", "input": {}}
+    text = {"type": "text", "text": "Please cancel order Q-99. Is it gone?"}
+    messages = [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [{**ANSWER, "content": "data " * 50}, text]},
+        {"role": "assistant", "content": "ok " * 50},
+        {"role": "user", "content": "Well? " * 60},
+    ]
+    assert "- #3 user: \u201cIs it gone?\u201d" in compact(messages, budget=200).ledger
+
+
+def test_a_log_whose_lines_begin_with_a_bracket_is_no_json():
+    """A3: its identifiers are whole."""
+    for text in ("[INFO] order Q-7781 is at HAT097", "[2024-05-01 10:00] Q-7781 is at HAT097"):
+        assert {value.text for value in extract_values(text)} >= {"Q-7781", "HAT097"}
+    assert [value.text for value in extract_values("[1, 2.5, -7]")] == ["1", "2.5", "-7"]
+
+
 @pytest.mark.parametrize("left", ["no message", "message 3", "messages 1-3, 5, 9-12"])
 def test_a_ledger_is_read_as_it_is_spelled(left):
     """A3: its places, speakers, quotes, handles, values and their keys."""
     lines = (
         "- #2 user: \u201cWhere is P-17?\u201d \u201cAnd the pump?\u201d",
-        "- #3-#9 look_up (expand 0123abcd): \u201cfound\u201d P-17, bar 3, 12 Main St, 2024-05-17",
+        '- #3-#9 find (expand 0123abcd): \u201cfound\u201d P-17, bar 3, "12 Main St", 2024-05-17',
         "- #4 assistant: 1,286.50",
         "- #6 tool (expand 89abcdef)",
     )
@@ -304,7 +422,7 @@ def test_a_ledger_is_read_as_it_is_spelled(left):
     ]  # fmt: skip
     assert known.origins[0].text == "Where is P-17?\nAnd the pump?"
     assert [spell_value(v) for o in known.origins for v in o.values] == [
-        "P-17", "P-17", "bar 3", "12 Main St", "2024-05-17", "1,286.50"
+        "P-17", "P-17", "bar 3", '"12 Main St"', "2024-05-17", "1,286.50"
     ]  # fmt: skip
 
 

@@ -190,34 +190,38 @@ def rank_values(
     """
     home: dict[str, tuple[int, Value]] = {}
     times: dict[str, int] = {}
-    last: dict[str, int] = {}
+    last: dict[str, float] = {}
     for results in (True, False):
         for n in range(len(origins) - 1, -1, -1):
             origin = origins[n]
             if (origin.kind == "tool") is not results:
                 continue
-            for value in origin.values:
+            # of a line that an earlier ledger joined, the values stand in the order of their places
+            step = max(origin.last - origin.place, 0) / max(len(origin.values) - 1, 1)
+            for at, value in enumerate(origin.values):
                 text = value.text
                 if text in visible:
                     continue
+                place = origin.place + step * at
                 if text not in home:
                     home[text] = (n, value)
-                    times[text], last[text] = 1, origin.place
+                    times[text], last[text] = 1, place
                 else:
                     times[text] += 1
-                    last[text] = max(last[text], origin.place)
+                    last[text] = max(last[text], place)
 
     def worth(text: str) -> float:
         points = KIND_WEIGHT[home[text][1].kind] + AGAIN_WEIGHT * min(times[text] - 1, 3)
         points += SAID_WEIGHT * (text in said) + USED_WEIGHT * (text in used)
-        return points + RECENT_WEIGHT * last[text] / max(end, 1)
+        return points + RECENT_WEIGHT * min(last[text] / max(end, 1), 1.0)
 
     first: list[tuple[int, Value]] = []
     crowd: list[tuple[int, Value]] = []
     alone: dict[int, int] = {}
     for text in sorted(home, key=lambda text: (-worth(text), home[text][0], text)):
         n = home[text][0]
-        if times[text] == 1 and text not in said and text not in used:
+        is_joined = origins[n].last > origins[n].place
+        if times[text] == 1 and text not in said and text not in used and not is_joined:
             alone[n] = alone.get(n, 0) + 1
         (crowd if alone.get(n, 0) > CROWD else first).append(home[text])
     return first, crowd

@@ -11,28 +11,40 @@ origins, and the places are those of the list that came first.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from foveate.core.compact.entries import Speaker
-from foveate.core.compact.shorten import guard_notes
-from foveate.core.compact.values import Value, extract_values, read_value
+from foveate.core.compact.shorten import guard_notes, unguard_notes
+from foveate.core.compact.values import Value, extract_values, named_value
 
 HEADING = "[Ledger: {left} left this list. Data only, by origin.]"
 END = "[End of ledger]"
 MOST_RANGES = 12
-"""Ranges of places that the heading names; the last one takes in all that follow."""
+"""Ranges of places that the heading names; of the others, how many places, and the last."""
+MOST_PLACES = 10**8
 _HEADING = re.compile(
-    re.escape(HEADING).replace(re.escape("{left}"), "(?:no message|messages? (.+))")
+    re.escape(HEADING).replace(re.escape("{left}"), "(?:no message|messages? (?P<left>[^.]+))")
 )
-_RANGES = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:, \d{1,9}(?:-\d{1,9})?)*")
+_RANGE = r"\d{1,9}(?:-\d{1,9})?"
+_RANGES = re.compile(
+    rf"(?P<named>{_RANGE}(?:, {_RANGE})*)"
+    r"(?: and (?P<others>\d{1,9}) more up to (?P<end>\d{1,9}))?"
+)
+_STRING = r'"(?:[^"\\]|\\.)*+"'
+_NAME = r"[\w.-]++"
+_WORD = r'[^\s",\u201c\u201d](?:[^\s"\u201c\u201d]*[^\s",\u201c\u201d])?'
 _LINE = re.compile(
-    r"- \#(?P<place>\d{1,9})(?:-\#(?P<last>\d{1,9}))?[ ](?P<name>\S(?:.*?\S)??)"
+    rf"- \#(?P<place>\d{{1,9}})(?:-\#(?P<last>\d{{1,9}}))?[ ](?P<name>{_NAME}|{_STRING})"
     r"(?:[ ]\(expand[ ](?P<handle>[0-9a-f]{8})\))?(?::[ ](?P<said>.+))?"
 )
-_QUOTE = re.compile("\u201c(.*?)\u201d(?: |\\Z)")
+_QUOTE = re.compile(rf"\u201c(?:(?P<string>{_STRING})|(?P<plain>[^\u201d]*))\u201d(?: |\Z)")
+_VALUE = re.compile(rf"(?:(?P<key>{_WORD}|{_STRING}) )?(?P<text>{_WORD}|{_STRING})(?:, |\Z)")
+_SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant"}
+"""Bare names of people and of the model; a tool of such a name is in quotation marks."""
 WORTH_HANDLE = 240
 """Characters of a result from which on its handle is given."""
 LONGEST_NAME = 48
@@ -63,12 +75,15 @@ def spell_left(left: Sequence[Range]) -> str:
     >>> spell_left([(0, 2), (5, 5)])
     'messages 1-3, 6'
     """
-    if len(left) > MOST_RANGES:
-        left = [*left[: MOST_RANGES - 1], (left[MOST_RANGES - 1][0], left[-1][1])]
-    spelled = [f"{a + 1}-{b + 1}" if b > a else f"{a + 1}" for a, b in left]
+    named, others = left[:MOST_RANGES], left[MOST_RANGES:]
+    spelled = [f"{a + 1}-{b + 1}" if b > a else f"{a + 1}" for a, b in named]
     if not spelled:
         return "no message"
-    return f"message{'s' if len(spelled) > 1 or '-' in spelled[0] else ''} {', '.join(spelled)}"
+    more = ""
+    if others:
+        more = f" and {sum(b - a + 1 for a, b in others)} more up to {others[-1][1] + 1}"
+    plural = "s" if len(spelled) > 1 or "-" in spelled[0] else ""
+    return f"message{plural} {', '.join(spelled)}{more}"
 
 
 @dataclass(slots=True)
@@ -97,8 +112,13 @@ class Origin:
 
     @property
     def speaker(self) -> str:
-        """The name on one line, neutralised."""
-        return guard_notes(one_line(self.name))[:LONGEST_NAME]
+        """Who spoke; in quotation marks where a tool has a name of another kind."""
+        name = one_line(self.name)[:LONGEST_NAME]
+        if self.kind == _SPEAKERS.get(name) or (
+            self.kind == "tool" and name not in _SPEAKERS and re.fullmatch(_NAME, name)
+        ):
+            return name
+        return _spell_string(name)
 
 
 @dataclass(slots=True)
@@ -117,7 +137,7 @@ class Line:
 
     def quoted(self) -> list[str]:
         """Its quotes."""
-        return [f"\u201c{guard_notes(one_line(quote))}\u201d" for quote in self.quotes]
+        return [spell_quote(quote) for quote in self.quotes]
 
     def spelled(self) -> list[str]:
         """Its values in the order of the text, but for those in what is quoted of a person."""
@@ -147,10 +167,36 @@ def write_line(lines: Sequence[Line]) -> str:
     return f"- {label}: {said}" if said else f"- {label}"
 
 
+def spell_quote(text: str) -> str:
+    """A text between curly quotation marks; as a JSON string where it has such marks itself."""
+    line = one_line(text)
+    plain = "\u201d" not in line and not line.startswith('"')
+    return f"\u201c{guard_notes(line) if plain else _spell_string(line)}\u201d"
+
+
 def spell_value(value: Value) -> str:
     """A value; a short number with its key, without which it says nothing."""
-    text = guard_notes(one_line(value.text))
-    return f"{guard_notes(one_line(value.key))[:24]} {text}" if _needs_key(value) else text
+    text = _spell_word(value.text)
+    return f"{_spell_word(one_line(value.key)[:24])} {text}" if _needs_key(value) else text
+
+
+def _spell_word(text: str) -> str:
+    """A text without white space, commas at its end and quotation marks; else a JSON string."""
+    line = one_line(text)
+    return guard_notes(line) if re.fullmatch(_WORD, line) else _spell_string(line)
+
+
+def _spell_string(text: str) -> str:
+    return json.dumps(guard_notes(text), ensure_ascii=False)
+
+
+def _read_string(spelled: str) -> str:
+    """What was spelled as a JSON string, or as it is."""
+    try:
+        text = json.loads(spelled) if spelled.startswith('"') else spelled
+    except ValueError:
+        text = spelled
+    return unguard_notes(text)
 
 
 def _needs_key(value: Value) -> bool:
@@ -177,33 +223,60 @@ def read_ledger(text: str) -> EarlierLedger | None:
     >>> [value.text for value in read_ledger(text).origins[0].values]
     ['P-17', '3']
     """
+    heading = _HEADING.match(text)
+    if heading is None or not text.endswith(f"\n{END}"):
+        return None
     first, *lines = text.split("\n")
-    heading, known = _HEADING.fullmatch(first), [_LINE.fullmatch(line) for line in lines[:-1]]
-    if heading is None or not lines or lines[-1] != END or not all(known):
+    if first != heading[0]:
         return None
-    left = heading[1] or ""
-    if left and not _RANGES.fullmatch(left):
+    left = _read_left(heading["left"] or "")
+    origins = [_read_line(line) for line in lines[:-1]]
+    if left is None or not all(origins):
         return None
-    ends = [[int(place) - 1 for place in one.split("-")] for one in left.split(", ") if left]
-    origins = [_read_line(line) for line in known if line]
-    return EarlierLedger(tuple((one[0], one[-1]) for one in ends), tuple(origins))
+    return EarlierLedger(tuple(left), tuple(origin for origin in origins if origin))
 
 
-def _read_line(line: re.Match[str]) -> Origin:
+def _read_left(spelled: str) -> list[Range] | None:
+    """The places that left; None where no ledger says so."""
+    if not spelled:
+        return []
+    known = _RANGES.fullmatch(spelled)
+    if known is None:
+        return None
+    ends = [[int(place) - 1 for place in one.split("-")] for one in known["named"].split(", ")]
+    left = [(one[0], one[-1]) for one in ends]
+    if known["others"]:  # which they were is not said; so many, the last of them at the end
+        end = int(known["end"])
+        left.append((end - int(known["others"]), end - 1))
+    flat = [place for one in left for place in one]
+    is_ordered = flat == sorted(flat) and join_ranges(left) == left
+    in_bounds = flat[0] >= 0 and flat[-1] < MOST_PLACES and len(left) <= MOST_RANGES + 1
+    return left if is_ordered and in_bounds else None
+
+
+def _read_line(spelled: str) -> Origin | None:
+    line = _LINE.fullmatch(spelled)
+    if line is None:
+        return None
     quotes, at, said = list[str](), 0, line["said"] or ""
     while quote := _QUOTE.match(said, at):
-        quotes.append(quote[1])
+        quotes.append(_read_string(quote["string"] or quote["plain"]))
         at = quote.end()
-    text = "\n".join(quotes)
-    listed = [read_value(piece) for piece in said[at:].split(", ") if piece]
-    speakers: dict[str, Speaker] = {"user": "user", "assistant": "assistant"}
+    listed: list[Value] = []
+    while at < len(said):
+        item = _VALUE.match(said, at)
+        if item is None:
+            return None
+        listed.append(named_value(_read_string(item["text"]), _read_string(item["key"] or "")))
+        at = item.end()
+    name, text = line["name"], "\n".join(quotes)
     return Origin(
         place=int(line["place"]) - 1,
         last=int(line["last"] or 0) - 1,
-        name=line["name"],
+        name=_read_string(name),
         text=text,
         values=tuple({value.text: value for value in (*extract_values(text), *listed)}.values()),
-        kind=speakers.get(line["name"], "tool"),
+        kind=_SPEAKERS.get(name, "tool"),
         handle=line["handle"] or "",
         size=WORTH_HANDLE if line["handle"] else 0,
     )

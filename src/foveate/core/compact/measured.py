@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from foveate.core.compact.entries import Entry, Group, Result, group_entries
+from foveate.core.compact.ledger_text import EarlierLedger, Range, join_ranges, read_ledger
 from foveate.core.compact.plan import GroupSize
 
 
@@ -15,6 +17,7 @@ class MeasuredList:
 
     `count`: tokens of one text. `frame`: tokens of the provider's own around each message; where
     it is 0, names and ids are not counted either. `pinned`: places of messages that stay.
+    `earlier`: ledgers in the list, by index.
     """
 
     entries: Sequence[Entry]
@@ -24,8 +27,14 @@ class MeasuredList:
     groups: list[Group] = field(init=False)
     tokens: dict[int, int] = field(init=False)
     sizes: list[GroupSize] = field(init=False)
+    earlier: dict[int, EarlierLedger] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.earlier = {
+            entry.index: known
+            for entry in self.entries
+            if entry.role == "user" and not entry.others and (known := read_ledger(entry.said))
+        }
         self.groups = self.find_groups()
         self.tokens = {
             entry.index: self.lead_tokens(entry) + sum(map(self.result_tokens, entry.results))
@@ -39,6 +48,25 @@ class MeasuredList:
             )
             for group in self.groups
         ]
+
+    def is_asked(self, entry: Entry) -> bool:
+        """Whether a person speaks in it."""
+        return entry.role == "user" and entry.index not in self.earlier
+
+    def place(self, index: int) -> int:
+        """Where an entry stood in the list that came first: among those that did not leave."""
+        place = index - sum(at < index for at in self.earlier)
+        left = chain.from_iterable(known.left for known in self.earlier.values())
+        for first, last in join_ranges(left):
+            if place >= first:
+                place += last - first + 1
+        return place
+
+    def places_left(self, entry: Entry) -> Sequence[Range]:
+        """The places of the messages that leave with an entry: its own, or those of a ledger."""
+        if entry.index in self.earlier:
+            return self.earlier[entry.index].left
+        return [(self.place(entry.index), self.place(entry.index))]
 
     @property
     def total(self) -> int:

@@ -52,7 +52,7 @@ def _read_item(index: int, item: Json, names: Mapping[str, str]) -> Entry:
     ours = kind in ("reasoning", "item_reference")
     return Entry(
         index=index,
-        role="assistant" if ours else "other",
+        role="assistant" if ours or kind.endswith("_call") else "other",  # a provider's own tool
         others=(compact_json(item),),
         kinds=(kind,),
         carried=not ours,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 from foveate.core.compact.entries import Entry, Result, Speaker
 from foveate.core.compact.ledger import LONGEST_SAID, Ledger, rank_values, write_ledger
-from foveate.core.compact.ledger_text import EarlierLedger, Origin, Range, join_ranges, read_ledger
+from foveate.core.compact.ledger_text import Origin, join_ranges
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.plan import least_ledger
 from foveate.core.compact.results import ResultsView
@@ -33,8 +32,7 @@ class Packing:
     """The groups up to the last repacking at `point`, in `target` of `room` tokens.
 
     Groups from `last` on always stay, but orphans, which never do. `visible`: values in what is
-    shown. `earlier`: ledgers in the list, and `places`: where the other entries were in the list
-    that came first, both by index.
+    shown.
     """
 
     measured: MeasuredList
@@ -48,25 +46,6 @@ class Packing:
     stays: set[int] = field(default_factory=set)
     visible: frozenset[str] = frozenset()
     ledger: Ledger = field(default_factory=Ledger)
-    earlier: dict[int, EarlierLedger] = field(init=False)
-    places: dict[int, int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.earlier = {
-            entry.index: known
-            for entry in self.measured.entries
-            if entry.role == "user" and (known := read_ledger(entry.said))
-        }
-        left = join_ranges(chain.from_iterable(one.left for one in self.earlier.values()))
-        self.places, shift, n = {}, 0, 0
-        for entry in self.measured.entries:
-            if entry.index in self.earlier:
-                shift -= 1
-                continue
-            while n < len(left) and entry.index + shift >= left[n][0]:
-                shift += left[n][1] - left[n][0] + 1
-                n += 1
-            self.places[entry.index] = entry.index + shift
 
     def pack(self) -> None:
         """Choose what stays and write the ledger; raises `BudgetTooSmall`."""
@@ -156,7 +135,9 @@ class Packing:
         whole = [n for n in range(self.point + 1) if not groups[n].orphan]
         first = self._first_of_last()
         asked = [
-            n for n in whole if n <= first and any(e.role == "user" for e in groups[n].entries)
+            n
+            for n in whole
+            if n <= first and any(self.measured.is_asked(e) for e in groups[n].entries)
         ]
         yield from (n for n in asked[-1:] if n not in self.stays)
         for n in reversed(whole):
@@ -174,7 +155,7 @@ class Packing:
         origins = list(self._origins())
         self.visible, said, used = self._known_values()
         last = self.measured.groups[self.point].entries[-1].index
-        ranked = rank_values(origins, self.visible, said, used, self.places.get(last, last) + 1)
+        ranked = rank_values(origins, self.visible, said, used, self.measured.place(last) + 1)
         gone = [n for n in range(self.point + 1) if n not in self.stays]
         return write_ledger(
             origins,
@@ -186,17 +167,11 @@ class Packing:
                 one
                 for n in gone
                 for entry in self.measured.groups[n].entries
-                for one in self._left(entry)
+                for one in self.measured.places_left(entry)
             ),
             room=self._ledger_room(),
             count=self.measured.count,
         )
-
-    def _left(self, entry: Entry) -> Sequence[Range]:
-        """The places of the messages that leave with an entry: its own, or those of a ledger."""
-        if entry.index in self.earlier:
-            return self.earlier[entry.index].left
-        return [(self.places[entry.index], self.places[entry.index])]
 
     def named_values(self, entry: Entry, result: Result | None) -> dict[str, int]:
         """How many values of a text that left are not in view, and how many the ledger names."""
@@ -218,14 +193,12 @@ class Packing:
         return frozenset(visible), frozenset(said), frozenset(used)
 
     def _named(self, entry: Entry) -> Iterator[tuple[bool, Sequence[Value]]]:
-        """The values of an entry that people named (true), and of its calls (false).
-
-        What an earlier ledger lists was chosen once: it counts as used, if nobody said it.
-        """
-        if entry.index in self.earlier:
-            for origin in self.earlier[entry.index].origins:
-                yield origin.kind == "user", origin.values
-        elif entry.role == "user":
+        """The values of an entry that people named (true), and of its calls (false)."""
+        if entry.index in self.measured.earlier:
+            for origin in self.measured.earlier[entry.index].origins:
+                if origin.kind == "user":
+                    yield True, origin.values
+        elif _speaker(entry) == "user":
             yield True, extract_values(entry.said)
         for result in entry.results:
             if result.speaker == "user":
@@ -256,24 +229,24 @@ class Packing:
 
     def _gone_origins(self, entry: Entry) -> Iterator[Origin]:
         arguments = " ".join(call.arguments for call in entry.calls)
-        if entry.index in self.earlier:
-            yield from self.earlier[entry.index].origins
+        if entry.index in self.measured.earlier:
+            yield from self.measured.earlier[entry.index].origins
         elif entry.said or arguments:
             values = extract_values(entry.said)
             for call in entry.calls:
                 values = (*values, *extract_values(call.arguments))
             yield Origin(
-                place=self.places[entry.index],
-                name="user" if entry.role == "user" else "assistant",
+                place=self.measured.place(entry.index),
+                name=_speaker(entry),
                 text=entry.said,
                 values=values,
-                kind="user" if entry.role == "user" else "assistant",
+                kind=_speaker(entry),
             )
 
     def _result_origin(self, entry: Entry, result: Result) -> Origin:
         text = body_of(result.text)
         return Origin(
-            place=self.places[entry.index],
+            place=self.measured.place(entry.index),
             name=result.name or "tool",
             text=text,
             values=extract_values(text),
@@ -319,3 +292,8 @@ class Packing:
                     for start, end in split or sentence_spans(origin.text, language):
                         if (piece := origin.text[start:end]) not in origin.shown:
                             yield n, piece
+
+
+def _speaker(entry: Entry) -> Speaker:
+    """Who said what an entry says: beside the results of tools, a person."""
+    return "user" if entry.role in ("user", "tool") else "assistant"

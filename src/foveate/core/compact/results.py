@@ -51,7 +51,7 @@ class ResultsView:
         for n, group in enumerate(self.measured.groups):
             made: dict[str, ToolCall] = {}
             for entry in group.entries:
-                asked = entry.said if entry.role == "user" and entry.said else asked
+                asked = entry.said if self.measured.is_asked(entry) and entry.said else asked
                 for call in entry.calls:
                     made.setdefault(call.id, call)
                 for result in entry.results:

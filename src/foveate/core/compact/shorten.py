@@ -41,6 +41,11 @@ def guard_notes(text: str) -> str:
     return _GUARD(text)
 
 
+def unguard_notes(text: str) -> str:
+    """What `guard_notes` was given."""
+    return _GUARD.undo(text)
+
+
 def result_handle(text: str) -> str:
     """The handle of an original: the first digits of its content hash."""
     return content_hash(text)[:HANDLE_LENGTH]

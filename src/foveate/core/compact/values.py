@@ -24,6 +24,9 @@ _PROSE = re.compile(
         |[^\W\d_]*+(?:[.:+~-]++[^\W\d_]++)*+[.:+~-]*+[\d_@/][\w.@:/+?=&%\#~-]*+)""",
     re.VERBOSE,
 )
+_IS_JSON = re.compile(
+    r"""\s*+(?:\{\s*+["}]|\[\s*+(?:[\[{"\]]|(?:-?\d[\d.eE+-]*+|true|false|null)\s*+[,\]]))"""
+)
 _JSON = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|-?\d[\d.eE+-]*+')
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ][\d:.+Z-]+)?\Z|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}\Z"
@@ -57,20 +60,15 @@ def extract_values(text: str) -> tuple[Value, ...]:
     key = content_hash(text)
     known = _KNOWN.get(key)
     if known is None:
-        found = _json_values(text) if text.lstrip()[:1] in ("{", "[") else _prose_values(text)
+        found = _json_values(text) if _IS_JSON.match(text) else _prose_values(text)
         known = tuple({value.text: value for value in reversed(list(found))}.values())[::-1]
         _KNOWN.put(key, known)
     return known
 
 
-def read_value(spelled: str) -> Value:
-    """A value as a ledger spells it: alone, or a number behind its key."""
-    key, _, text = spelled.rpartition(" ")
-    return (
-        Value(text, _kind(text), key)
-        if key and _NUMBER.match(text)
-        else Value(spelled, _kind(spelled))
-    )
+def named_value(text: str, key: str = "") -> Value:
+    """A value that stands alone, or behind its key."""
+    return Value(text, _kind(text), key)
 
 
 def _json_values(text: str) -> Iterator[Value]:
