@@ -338,6 +338,21 @@ def test_values_of_many_cuts_are_those_of_the_whole_list():
     assert len(gone) <= len(gone_of_whole) + 2
 
 
+def test_the_task_stands_in_the_ledger_though_it_is_no_question():
+    """A3: what the first person asked for, before the identifiers of a list of parts."""
+    parts_list = "\n".join(f"KP-{1000 + n} seal of {n} mm" for n in range(120))
+    messages = looked_up(parts_list, asked="Find out why pump_07 stops at night. Call nobody.")
+    messages += [
+        {"role": "assistant", "content": "I see. " * 60},
+        {"role": "user", "content": "So?"},
+    ]
+
+    made = compact(messages, budget=260)
+    assert (
+        "\u201cFind out why pump_07 stops at night.\u201d \u201cCall nobody.\u201d" in made.ledger
+    )
+
+
 def test_ledgers_that_none_can_be_are_texts():
     """A3, X2: places that are no places, in no order, or too many to be kept in a line."""
     for left in (

@@ -23,6 +23,8 @@ LEDGER_SHARE = 0.6
 """The part of the free room that the ledger may take from messages, if it is small;"""
 LEDGER_BASE, LEDGER_MORE = 512, 0.1
 """in a large one it takes so many tokens and this part of the room, for messages say more."""
+OPENING = 2
+"""Sentences of the first person who spoke that are quoted as questions are: they say the task."""
 PREFER_SHARE = 0.5
 """The part of the free room that messages which are carried, and the question, may take."""
 
@@ -256,7 +258,13 @@ class Packing:
         )
 
     def _questions(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
-        """The questions that people asked in what left, the newest first."""
+        """What was asked first, and the questions of people in what left, the newest first."""
+        first = next((n for n, origin in enumerate(origins) if origin.kind == "user"), -1)
+        if first >= 0 and not origins[first].shown:
+            text = origins[first].text
+            for start, end in sentence_spans(text, self.view.language)[:OPENING]:
+                if end - start <= LONGEST_SAID:
+                    yield first, text[start:end]
         for n in range(len(origins) - 1, -1, -1):
             if origins[n].kind == "user":
                 for question in question_sentences(origins[n].text, self.view.language):
