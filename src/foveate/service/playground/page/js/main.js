@@ -23,8 +23,8 @@ import { showShelf } from "./shelf.js";
 import { themeSwitch } from "./theme-switch.js";
 import { light, show, shown, themed, toMarker, view } from "./view.js";
 
-const APART = 140; // milliseconds between two beginnings while the slider moves
-const REST = 1_000; // milliseconds until what the slider shows counts as an earlier run
+const APART = 100; // milliseconds between two beginnings while the slider moves
+const REST = 500; // milliseconds until what the slider shows counts as asked for
 const run = latest(assemble);
 let resting = 0; // the timer of that
 let asked = false; // until something was asked, moving a control asks nothing
@@ -133,14 +133,6 @@ async function assemble(signal, anew = false) {
     const took = whole(performance.now() - begun);
     byId("state").textContent =
       `${many(made.blocks.length, "block")}, ${whole(made.token_count)} tokens, ${took} ms`;
-    toAddress({
-      q: wanted.question,
-      recipe: wanted.recipe,
-      budget: wanted.tokens,
-      expected: wanted.gold,
-      limit: wanted.limit,
-      model: wanted.model,
-    });
     keep(made);
     if (anew && wanted.model) await answers(wanted, signal);
   } catch (error) {
@@ -150,14 +142,18 @@ async function assemble(signal, anew = false) {
   }
 }
 
-/** Among the earlier runs, once the slider rests: only then is the bundle of a move asked for. */
+/** In the address and among the earlier runs: once the slider rests, for a move has no bundle yet
+ *  and browsers refuse many addresses in a row. */
 function keep(made) {
-  const remembered = () =>
+  const { question: q, tokens: budget, gold: expected, ...rest } = made.wish;
+  const settled = () => {
+    toAddress({ ...rest, q, budget, expected });
     remember(made).catch((error) => {
       byId("state").textContent = error.message;
     });
-  if (made.hasBundle) remembered();
-  else resting = setTimeout(remembered, REST);
+  };
+  if (made.hasBundle) settled();
+  else resting = setTimeout(settled, REST);
 }
 
 /** Bring the two contexts onto the first screen, if they begin below its middle or above it. */
