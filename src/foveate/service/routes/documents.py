@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import unquote_to_bytes
@@ -99,16 +100,15 @@ def write_document(state: AppState, caller: Caller, ready: DocumentWrite) -> dic
         if not ready.is_unchanged:
             writer = opened.writer()
             mark = blake3(made.document.id.encode()).hexdigest(8)
-            unique = tuple(replace(chunk, id=f"{chunk.id}#{mark}") for chunk in made.chunks)
-            for chunks in (made.chunks, unique):  # another document may have the usual ids
-                try:
-                    writer.put(
-                        made.document, chunks, made.vectors, made.counts, fingerprint=fingerprint
-                    )
-                    break
-                except BadInput as error:
-                    if error.field != "id" or chunks is not made.chunks:
-                        raise
+            put = partial(writer.put, made.document, fingerprint=fingerprint)
+            try:
+                put(made.chunks, made.vectors, made.counts)
+            except BadInput as error:
+                if error.field != "id":
+                    raise
+                # Another document has the usual ids.
+                unique = [replace(chunk, id=f"{chunk.id}#{mark}") for chunk in made.chunks]
+                put(unique, made.vectors, made.counts)
         return {
             "id": made.document.id,
             "content_hash": made.document.content_hash,
