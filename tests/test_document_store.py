@@ -38,6 +38,19 @@ def test_a_folder_becomes_a_context(store):
     assert store.search("pressure", limit=1).candidates[0].chunk.source.endswith("boiler.md")
 
 
+def test_options_are_a_value_or_named(store):
+    """F1, X1: options do as its fields do, and a number without a name is told what to be."""
+    options = foveate.AssembleOptions(budget=60, limit=1)
+
+    assert store.assemble("Which pressure?", options) == store.assemble(
+        "Which pressure?", budget=60, limit=1
+    )
+    assert len(store.search("Which pressure?", options).candidates) == 1
+    for call in (store.assemble, store.search):
+        with pytest.raises(foveate.BadOption, match=r"options is 60; .* as in budget=60, or"):
+            call("Which pressure?", 60)
+
+
 def test_the_report_says_what_was_indexed(tmp_path, folder):
     """T2: a second run writes what changed alone."""
     with foveate.open_store(tmp_path / "store", embedder="hashing") as opened:
