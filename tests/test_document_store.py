@@ -70,6 +70,15 @@ def test_the_command_line_and_python_index_alike(tmp_path, folder):
     assert (report.unchanged, report.updated) == (2, 0)
 
 
+def test_a_store_that_cannot_be_made_is_bad_input(tmp_path, folder):
+    """X1: what is wrong with its place is told by the first write, as `open_store` would."""
+    with foveate.open_store(tmp_path / "store", embedder="hashing") as opened:
+        (tmp_path / "store").mkdir()
+        (tmp_path / "store" / "other.txt").write_text("not a store's")
+        with pytest.raises(BadInput, match="holds other files and no store"):
+            opened.index(folder)
+
+
 def test_a_store_is_opened_again_with_its_own_embedder(tmp_path, store):
     """T1: a store that is there knows its embedder."""
     with foveate.open_store(tmp_path / "store", create=False) as again:

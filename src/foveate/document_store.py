@@ -92,7 +92,8 @@ class DocumentStore:
         `questions`: also index chunks by the questions they answer, as `foveate index` does. The
         report counts what was written, and names what could not be read and why.
 
-        Raises `BadInput` for a path that is not there, and `BadOption` or `ExternalError`.
+        Raises `BadInput` for a path that is not there or a store that cannot be made, and
+        `BadOption` or `ExternalError`.
         """
         return ingest(
             [paths] if isinstance(paths, str | Path) else list(paths),
