@@ -31,7 +31,11 @@ def search(
     principal: Principals = None,
     as_json: Json = False,
 ) -> None:
-    """Search a store by meaning and by words."""
+    """Search a store by meaning and by words.
+
+    The best come first. Texts that match alike are in the order of their sources, then of their
+    places in them. A score adds up 1 / (60 + rank) by meaning and by words.
+    """
     asked = one_question(question, query)
     from foveate.cli import output
     from foveate.cli.show import search_lines
