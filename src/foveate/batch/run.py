@@ -42,7 +42,8 @@ class Failure:
 class Report:
     """The result of a run. `contexts` and `refused` count requests, `partitions` those written.
 
-    `too_small`: of the refused requests, those with too small a budget. `unchanged`: partitions that were done before; `left_over`: answers without requests.
+    `too_small`: of the refused requests, those with too small a budget. `unchanged`: partitions
+    that were done before; `left_over`: answers without requests.
     """
 
     contexts: int = 0

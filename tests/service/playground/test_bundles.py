@@ -120,10 +120,11 @@ def test_what_the_slider_shows_is_an_earlier_run_once_it_rests(visit):
     here.page.evaluate(
         """async all => {
             const field = document.querySelector("#tokens");
+            const shown = () => document.querySelector("#headline").textContent;
             for (const tokens of all) {
                 field.value = tokens;
                 field.dispatchEvent(new Event("input"));
-                while (!document.querySelector("#headline").textContent.includes(`of ${tokens} tokens`))
+                while (!shown().includes(`of ${tokens} tokens`))
                     await new Promise(requestAnimationFrame);
             }
         }""",
