@@ -41,6 +41,7 @@ from foveate.service.settings import Settings
 from foveate.service.tenant_stores import TenantStore
 from foveate.service.wire.answers import FullDocumentOut, ListAnswer, PutDocumentAnswer
 from foveate.service.wire.body import StrictRoute
+from foveate.service.wire.errors import NO_CONTROL_CHARACTERS
 from foveate.service.wire.json import encode_json, json_bytes_response
 from foveate.service.wire.requests import DocumentRequest, ListRequest, decode_cursor, encode_cursor
 
@@ -237,7 +238,7 @@ DocumentId = Annotated[
     PathParameter(
         min_length=1,
         max_length=1_024,
-        pattern=r"^[^\x00-\x1f\x7f]+$",
+        pattern=NO_CONTROL_CHARACTERS,
         description="The document's id; it may hold slashes.",
         examples=["manual/boiler.md"],
     ),
