@@ -10,6 +10,7 @@ from threading import Thread
 from typing import ClassVar
 
 import pytest
+from tools.bills import bill_with_hashes
 from tools.extras import APART, EXTRAS
 
 from project import PROJECT, pinned_versions
@@ -42,6 +43,43 @@ def test_every_package_has_a_licence_that_is_allowed():
     listed = (ROOT / "build/release/licences-default.md").read_text(encoding="utf-8")
     assert "| numpy " in listed
     assert "| psycopg " not in listed
+
+
+def bill_of(*parts):
+    """A bill of materials of these names and versions, as the generator makes it."""
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "metadata": {"component": {"name": "foveate", "type": "library"}},
+        "components": [{"name": n, "version": v, "type": "library"} for n, v in parts],
+    }
+
+
+def test_every_component_has_the_hashes_of_the_lock():
+    """F1: each hash that the lock allows for an archive is in the bill, and our version."""
+    lock = (ROOT / "requirements/base.lock").read_text(encoding="utf-8")
+    pins = [(n, v) for n, versions in pinned_versions("base").items() for v in versions]
+    bill = json.loads(bill_with_hashes(bill_of(*pins), lock, "0.2.0"))
+    hashes = [
+        one["content"]
+        for part in bill["components"]
+        for place in part["externalReferences"]
+        for one in place["hashes"]
+    ]
+
+    assert sorted(hashes) == sorted(re.findall("sha256:([0-9a-f]+)", lock))
+    assert bill["metadata"]["component"]["version"] == "0.2.0"
+    typing_extensions = bill_of(("typing_extensions", "4.1"))
+    pin = f"typing-extensions==4.1 \\\n    --hash=sha256:{'0' * 64}\n"
+    assert "0" * 64 in bill_with_hashes(typing_extensions, pin, "0.2.0")
+
+
+def test_a_bill_with_a_gap_is_told():
+    """F1: a component that the lock does not pin, and what the schema does not hold."""
+    with pytest.raises(ValueError, match=r"harbour-tide 1\.0 is not pinned with its hashes"):
+        bill_with_hashes(bill_of(("harbour-tide", "1.0")), "", "0.2.0")
+    with pytest.raises(ValueError, match="does not follow its schema"):
+        bill_with_hashes({**bill_of(), "version": "none"}, "", "0.2.0")
 
 
 class Advisories(BaseHTTPRequestHandler):
