@@ -38,6 +38,19 @@ def test_a_folder_becomes_a_context(store):
     assert store.search("pressure", limit=1).candidates[0].chunk.source.endswith("boiler.md")
 
 
+def test_options_are_a_value_or_named(store):
+    """F1, X1: options do as its fields do, and a number without a name is told what to be."""
+    options = foveate.AssembleOptions(budget=60, limit=1)
+
+    assert store.assemble("Which pressure?", options) == store.assemble(
+        "Which pressure?", budget=60, limit=1
+    )
+    assert len(store.search("Which pressure?", options).candidates) == 1
+    for call in (store.assemble, store.search):
+        with pytest.raises(foveate.BadOption, match=r"options is 60; .* as in budget=60, or"):
+            call("Which pressure?", 60)
+
+
 def test_the_report_says_what_was_indexed(tmp_path, folder):
     """T2: a second run writes what changed alone."""
     with foveate.open_store(tmp_path / "store", embedder="hashing") as opened:
@@ -55,6 +68,15 @@ def test_the_command_line_and_python_index_alike(tmp_path, folder):
         report = opened.index(folder)
 
     assert (report.unchanged, report.updated) == (2, 0)
+
+
+def test_a_store_that_cannot_be_made_is_bad_input(tmp_path, folder):
+    """X1: what is wrong with its place is told by the first write, as `open_store` would."""
+    with foveate.open_store(tmp_path / "store", embedder="hashing") as opened:
+        (tmp_path / "store").mkdir()
+        (tmp_path / "store" / "other.txt").write_text("not a store's")
+        with pytest.raises(BadInput, match="holds other files and no store"):
+            opened.index(folder)
 
 
 def test_a_store_is_opened_again_with_its_own_embedder(tmp_path, store):

@@ -92,7 +92,8 @@ class DocumentStore:
         `questions`: also index chunks by the questions they answer, as `foveate index` does. The
         report counts what was written, and names what could not be read and why.
 
-        Raises `BadInput` for a path that is not there, and `BadOption` or `ExternalError`.
+        Raises `BadInput` for a path that is not there or a store that cannot be made, and
+        `BadOption` or `ExternalError`.
         """
         return ingest(
             [paths] if isinstance(paths, str | Path) else list(paths),
@@ -109,16 +110,26 @@ class DocumentStore:
             enrich=Enrich(questions=questions),
         )
 
-    def search(self, query: str, **keywords: Unpack[AssembleKeywords]) -> SearchResult:
+    def search(
+        self,
+        query: str,
+        options: AssembleOptions | None = None,
+        **keywords: Unpack[AssembleKeywords],
+    ) -> SearchResult:
         """What the store finds, best first: `search("…", limit=10, where={"lang": "en"})`."""
-        return self.assembler.search(query, **keywords)
+        return self._assembler(options).search(query, **keywords)
 
-    def assemble(self, query: str, **keywords: Unpack[AssembleKeywords]) -> Context:
+    def assemble(
+        self,
+        query: str,
+        options: AssembleOptions | None = None,
+        **keywords: Unpack[AssembleKeywords],
+    ) -> Context:
         """The context for a question: `assemble("…", budget=800)`.
 
-        The keywords are the fields of `AssembleOptions`. Raises what `foveate.assemble` raises.
+        `options`, or its fields as keywords. Raises what `foveate.assemble` raises.
         """
-        return self.assembler.assemble(query, **keywords)
+        return self._assembler(options).assemble(query, **keywords)
 
     def ask(
         self,
@@ -150,9 +161,12 @@ class DocumentStore:
             language=how.language,
             max_output=how.max_tokens or 1024,
         )
-        context = replace(self.assembler, options=chosen).assemble(query)
+        context = self.assemble(query, chosen)
         system = resolve_options(chosen, query).system
         return ask(context, model, replace(how, system=system))
+
+    def _assembler(self, options: AssembleOptions | None) -> Assembler:
+        return self.assembler if options is None else replace(self.assembler, options=options)
 
     def close(self) -> None:
         """Release the store's files and connections."""

@@ -77,7 +77,7 @@ def test_a_recipe_file_is_refused_in_the_words_of_assemble(run, chunks, name):
     request = {"id": 1, "query": QUERY, "chunks": CHUNKS, "recipe": name}
 
     alone = run("assemble", "--query", QUERY, "--chunks", chunks, "--recipe", name)
-    error = batch(run, jsonl([request]))[0]["error"]
+    error = batch(run, jsonl([request, REQUESTS[0]]))[0]["error"]
 
     assert alone.code == 3
     assert alone.complaint == error["message"]
@@ -165,10 +165,30 @@ def test_the_rest_go_on_and_the_run_is_ok(run, tmp_path):
 
     assert (said.code, said.out, said.err) == (0, "", "2 contexts, 2 refused\n")
     assert counted.json == {
-        "contexts": 2, "refused": 2, "partitions": 1, "unchanged": 0, "failed": [], "left_over": []
+        "contexts": 2, "refused": 2, "too_small": 1, "partitions": 1, "unchanged": 0,
+        "failed": [], "left_over": [],
     }  # fmt: skip
     assert [answer["id"] for answer in found] == ["a", 1, None, 2]
     assert ["error" in answer for answer in found] == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        (jsonl([BAD[0][0]] * 2), 4),
+        (jsonl([BAD[0][0]]) + "not json\n", 3),
+        (jsonl([BAD[0][0], REQUESTS[0]]), 0),
+        ("", 0),
+    ],
+    ids=["too-small", "bad", "one-fits", "empty"],
+)
+def test_a_run_that_assembles_nothing_ends_as_compact_does(run, lines, code):
+    """F2, X1: 4 where only budgets were too small, else 3; the answers are written all the same."""
+    ran = run("assemble-batch", "--in", "-", "--out", "-", stdin=lines.encode())
+
+    assert ran.code == code
+    assert len(ran.out.splitlines()) == len(lines.splitlines())
+    assert ("none was assembled; the answer to each request says why" in ran.err) == bool(code)
 
 
 def test_dashes_are_stdin_and_stdout(run):

@@ -46,7 +46,8 @@ def test_each_partition_has_its_answers_under_its_name(run, folder):
     assert list(outs()) == list(COUNTS)
     assert [json.loads(line)["id"] for line in lines] == [f"a.jsonl-{n}" for n in range(3)]
     assert ran.json == {
-        "contexts": 6, "refused": 0, "partitions": 3, "unchanged": 0, "failed": [], "left_over": []
+        "contexts": 6, "refused": 0, "too_small": 0, "partitions": 3, "unchanged": 0,
+        "failed": [], "left_over": [],
     }  # fmt: skip
 
 

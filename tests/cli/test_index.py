@@ -74,6 +74,19 @@ def test_a_run_that_fails_makes_no_store(run, monkeypatch):
     assert "no store in '.foveate'; index documents into it first: foveate index FOLDER" in refused
 
 
+def test_texts_that_match_alike_are_found_in_the_order_of_their_sources(run):
+    """D1, F2: as the help says, whichever was indexed first."""
+    Path("notes").mkdir()
+    for name in ("c", "a", "b"):
+        Path(f"notes/{name}.md").write_text("Boil the water for the tea.\n")
+        run("index", "notes", *HASHING)
+    found = run("search", "boil water", "--json").json["candidates"]
+
+    assert [one["source"] for one in found] == ["notes/a.md", "notes/b.md", "notes/c.md"]
+    help_text = " ".join(run("search", "--help").out.split())
+    assert "alike are in the order of their sources, then of their places" in help_text
+
+
 def test_a_store_is_made_with_its_first_document(run, docs):
     """T1, T2: also where the first file cannot be read."""
     (docs / "a.md").write_bytes(b"\xff\xfe\x00")

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import current_thread
+from threading import enumerate as enumerate_threads
 from typing import Any, get_type_hints
 
 import pytest
@@ -36,23 +37,27 @@ OUTSIDE = (
     "socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "urllib.Request",
     "sqlite3.connect", "ctypes.dlopen", "tempfile.mkstemp",
 )  # fmt: skip
+EXPORTERS = ("Otel", "foveate-traces")  # how their threads are called
 INSIDE = ("import", "exec", "compile")  # numpy and typing do so by themselves, as they need it
 
 
 class Watch:
     """What the interpreter touches while somebody looks. A hook cannot be taken away again.
 
-    An exporter of traces that an earlier test left may still try its closed collector; it has
-    threads of its own, and they are not what is watched.
+    An exporter of traces that an earlier test left may still try its closed collector; its threads
+    are not what is watched. One that begins meanwhile is.
     """
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, str]] | None = None
+        left = (one for one in enumerate_threads() if one.name.startswith(EXPORTERS))
+        self.left_over = frozenset(left)
         sys.addaudithook(self._note)
 
     def _note(self, event: str, arguments: tuple[Any, ...]) -> None:
-        exporter = current_thread().name.startswith(("Otel", "foveate-traces"))
-        if self.seen is not None and event in (*OUTSIDE, *INSIDE) and not exporter:
+        if self.seen is None or event not in (*OUTSIDE, *INSIDE):
+            return
+        if current_thread() not in self.left_over:
             self.seen.append((event, str(arguments[:1])))
 
     @contextmanager

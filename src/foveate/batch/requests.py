@@ -128,16 +128,19 @@ class Slice:
 
 
 class Row(NamedTuple):
-    """An answer as a line of JSON."""
+    """An answer as a line of JSON. `error`: the class of the error, "" if there is none."""
 
     line: bytes
-    refused: bool
+    error: str
 
 
 def answer_slice(given: Slice) -> list[Row]:
     """The answers to a slice; engines map this function over slices."""
     found = (answer_line(line, number) for number, line in given.lines)
-    return [Row(line=encode_line(answer), refused="error" in answer) for answer in found]
+    return [
+        Row(line=encode_line(answer), error=answer.get("error", {"type": ""})["type"])
+        for answer in found
+    ]
 
 
 def encode_line(found: BatchAnswer) -> bytes:

@@ -23,7 +23,7 @@ from foveate.batch.partitions import (
     read_requests,
 )
 from foveate.batch.requests import Row, Slice, answer_slice, split_slices
-from foveate.core.errors import BadInput, ExternalError
+from foveate.core.errors import BadInput, BudgetTooSmall, ExternalError
 
 Progress = Callable[[int, int, str], None]
 """Called after each slice: requests done, requests in all as far as known, the partition."""
@@ -42,11 +42,13 @@ class Failure:
 class Report:
     """The result of a run. `contexts` and `refused` count requests, `partitions` those written.
 
-    `unchanged`: partitions that were done before; `left_over`: answers without requests.
+    `too_small`: of the refused requests, those with too small a budget. `unchanged`: partitions
+    that were done before; `left_over`: answers without requests.
     """
 
     contexts: int = 0
     refused: int = 0
+    too_small: int = 0
     partitions: int = 0
     unchanged: int = 0
     failed: tuple[Failure, ...] = ()
@@ -92,6 +94,7 @@ class _BatchRun:
         self._on_progress = on_progress
         self._total = sum(map(count_requests, found)) if on_progress else 0
         self._done = self._contexts = self._refused = self._written = self._unchanged = 0
+        self._too_small = 0
         self._hashes: dict[int, str] = {}
         self._failed: dict[int, Failure] = {}
 
@@ -127,21 +130,23 @@ class _BatchRun:
     ) -> None:
         """Write one partition, from its results in order."""
         partition = self._partitions[number]
-        contexts = refused = 0
+        contexts = refused = too_small = 0
         try:
             _make_folder(partition)
             with self._files.open_atomic(partition.target) as file:
                 for given, rows in results:
                     for row in self._check_rows(number, given, rows):
                         file.write(row.line + b"\n")
-                        refused += row.refused
-                        contexts += not row.refused
+                        refused += bool(row.error)
+                        contexts += not row.error
+                        too_small += row.error == BudgetTooSmall.__name__
                     self._report_progress(len(given.lines), partition)
         except _PartitionFailed:
             return
         self._write_note(number, partition, contexts, refused)
         self._contexts += contexts
         self._refused += refused
+        self._too_small += too_small
         self._written += 1
 
     def _check_rows(self, number: int, given: Slice, rows: list[Row] | FailedTask) -> list[Row]:
@@ -181,6 +186,7 @@ class _BatchRun:
         return Report(
             contexts=self._contexts,
             refused=self._refused,
+            too_small=self._too_small,
             partitions=self._written,
             unchanged=self._unchanged,
             failed=tuple(self._failed[number] for number in sorted(self._failed)),

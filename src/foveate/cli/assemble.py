@@ -31,7 +31,11 @@ def search(
     principal: Principals = None,
     as_json: Json = False,
 ) -> None:
-    """Search a store by meaning and by words."""
+    """Search a store by meaning and by words.
+
+    The best come first. Texts that match alike are in the order of their sources, then of their
+    places in them. A score adds up 1 / (60 + rank) by meaning and by words.
+    """
     asked = one_question(question, query)
     from foveate.cli import output
     from foveate.cli.show import search_lines
@@ -138,7 +142,8 @@ def assemble_batch(
     A request is {"id","query","chunks":[...],"budget","recipe"} with optional "tokenizer",
     "model", "format", "order", "principals" and "messages". An answer is the "id" with the output
     of assemble --json. A refused request gives {"id","error":{"type","message"}}, and the others
-    continue. A line holds one request.
+    continue. A line holds one request. If all are refused, the exit code is 4 where only budgets
+    were too small, else 3.
 
     If REQUESTS is a folder, each file is a partition, and its answers are a file of the same name.
     A finished partition is skipped the next time. A partition that cannot be read (exit code 3),

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from foveate.batch.run import Report
 from foveate.cli import output
-from foveate.cli.failures import INPUT, OUTSIDE, single_line
+from foveate.cli.failures import BUDGET, INPUT, OUTSIDE, single_line
 from foveate.core.errors import BadInput, ExternalError
 
 
@@ -28,7 +28,11 @@ def print_report(report: Report, *, as_json: bool) -> int:
         sys.stderr.writelines(f"{line}\n" for line in _report_lines(report))
     if any(failure.outside for failure in report.failed):
         return OUTSIDE
-    return INPUT if report.failed else 0
+    if report.failed:
+        return INPUT
+    if report.contexts or report.unchanged or not report.refused:
+        return 0
+    return BUDGET if report.too_small == report.refused else INPUT
 
 
 def _report_lines(report: Report) -> Iterator[str]:
@@ -38,6 +42,8 @@ def _report_lines(report: Report) -> Iterator[str]:
     many = report.partitions + report.unchanged + len(report.failed) > 1
     parts = f" in {report.partitions} partitions" if many or of else ""
     yield ", ".join([f"{counts}{parts}", *of])
+    if report.refused and not report.contexts:
+        yield "none was assembled; the answer to each request says why"
     for failure in report.failed:
         yield single_line(f"failed: {failure.partition}: {failure.reason}")
     for name in report.left_over:

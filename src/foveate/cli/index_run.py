@@ -34,7 +34,7 @@ from foveate.ingest.walk import Failure, Walk
 from foveate.ingest.watch import ChangedPaths, Watcher, engine_for_changes, find_empty_scopes
 from foveate.ports import Embedder, Store
 from foveate.stores import open_store_for_writing, redact_url
-from foveate.stores.lazy import LazyStore, StoreCreationFailed
+from foveate.stores.lazy import LazyStore
 
 _MAX_PASSWORDS = 100  # each is tried on each PDF that needs one
 _PASSWORD_BYTES = 100_000
@@ -108,11 +108,8 @@ class Indexer:
 
     def run(self, paths: Sequence[Path], engine: Engine | None = None) -> IndexResult:
         """Bring the store up to date with the paths, with a progress bar."""
-        try:
-            with progress_bar() as on_progress:
-                report = self.ingest(paths, engine=engine or self.engine, on_progress=on_progress)
-        except StoreCreationFailed as error:
-            raise error.why from None
+        with progress_bar() as on_progress:
+            report = self.ingest(paths, engine=engine or self.engine, on_progress=on_progress)
         root = self.store.state_root()
         return IndexResult(
             store=self.url, embedder=self.embedder.name, state_root=root, report=report

@@ -57,9 +57,7 @@ class UnknownName(InvalidRequest):
         self.known = tuple(sorted(known))
         # Every code of two letters is near every other.
         near = (
-            get_close_matches(name, self.known, n=1, cutoff=0.5)
-            if 2 < len(name) < MAX_COMPARED_LENGTH
-            else []
+            get_close_matches(name, self.known, n=1) if 2 < len(name) < MAX_COMPARED_LENGTH else []
         )
         hints = [f"did you mean {near[0]!r}?"] if near else []
         if not near or len(self.known) <= MAX_LISTED_NAMES:

@@ -31,6 +31,7 @@ from foveate.ingest.run_state import Report, RunState
 from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import Walk, walk
 from foveate.ports import Embedder, Model, Store
+from foveate.stores.lazy import StoreCreationFailed
 
 _MAX_JOBS, _FILES_PER_JOB = 8, 32
 
@@ -75,10 +76,10 @@ def ingest(
     or written by the `model`. `jobs`: how many processes prepare files; or another `engine`
     prepares them. The outcome is the same. `at_once`: how many documents share a transaction, if
     the store can; more is faster, blocks other writers longer, and is repeated after a kill.
-    Without an `embedder` the store gets no vectors. Raises `BadInput` for a missing path,
-    `BadOption`, also if the store has documents of another path of the same name, and
-    `ExternalError` if the store or the embedder fails or the disk is full: what was written stays,
-    and the next run continues.
+    Without an `embedder` the store gets no vectors. Raises `BadInput` for a missing path
+    or a store that cannot be made, `BadOption`, also if the store has documents of another path of
+    the same name, and `ExternalError` if the store or the embedder fails or the disk is full: what
+    was written stays, and the next run continues.
     """
     check_sizes(size, overlap)
     if jobs < 1:
@@ -117,7 +118,10 @@ def ingest(
         moved=state.moved_digests(),
         image_folder=str(images or ""),
     )
-    _run_tasks(state, preparer, engine or local_engine(jobs), on_progress)
+    try:
+        _run_tasks(state, preparer, engine or local_engine(jobs), on_progress)
+    except StoreCreationFailed as error:
+        raise error.why from None
     state.delete_missing()
     return state.report()
 

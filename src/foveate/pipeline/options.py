@@ -255,8 +255,8 @@ def check_options(options: AssembleOptions) -> None:
     """
     if not isinstance(options, AssembleOptions):
         raise BadOption(
-            f"options is {options!r}; name what you give, as in assemble(query, candidates, "
-            "budget=60), or give an AssembleOptions"
+            f"options is {options!r}; name what you give, as in budget=60, or give an "
+            "AssembleOptions"
         )
     _keep_best(_recipe_for(options), options.keep)
 

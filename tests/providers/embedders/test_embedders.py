@@ -75,6 +75,8 @@ def test_a_word_is_encoded_once():
     embedder = WordLlamaEmbedder()
     embedder.embed(["the lamp burns all night"] * 3)
     assert embedder._word_ids.cache_info()[:2] == (10, 5)
+    embedder.embed(["it goes\nout", "at noon\nout"])
+    assert embedder._word_ids.cache_info()[:2] == (11, 10)
 
 
 def test_case_does_not_show(embedder: Embedder):

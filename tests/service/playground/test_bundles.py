@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from harbour import QUESTION
+from foveate.service.settings import Settings
+from harbour import QUESTION, filled
+from service_server import serving
 
 
 def saved(page: Page, folder: Path) -> Path:
@@ -80,6 +83,72 @@ def test_a_bundle_is_compared_with_the_run_above_and_shown_in_its_place(visit, t
     text = json.loads(path.read_text(encoding="utf-8"))["text"]
     assert page.locator("#assembled .frame").text_content() == text
     expect(page.locator("#naive")).to_be_hidden()
+
+
+def move(page: Page, tokens: int) -> None:
+    """To another budget, as the slider does, until its context is there."""
+    page.fill("#tokens", str(tokens))
+    expect(page.locator("#headline")).to_contain_text(f"of {tokens} tokens")
+
+
+def test_a_move_of_the_slider_asks_for_its_bundle_only_when_it_is_saved(visit, tmp_path):
+    """F5, D4: the page is the same as with a bundle, and the saved one replays identically."""
+    here = visit()
+    page = here.page
+    parts = ("#candidates", "#bars", "#flow", "#assembled", "#naive", "#sources")
+    here.ask(QUESTION, budget=300)
+    asked: list[bool] = []
+    page.on(
+        "request",
+        lambda r: asked.append(r.post_data_json["bundle"]) if r.url.endswith("/assemble") else None,
+    )
+    move(page, 150)
+    moved = [page.inner_html(part) for part in parts]
+    assert asked == [False, False]
+    card = replayed(page, saved(page, tmp_path))
+    expect(card).to_contain_text("Identical")
+    assert asked == [False, False, True]
+
+    here.ask(QUESTION, budget=150)
+    assert [page.inner_html(part) for part in parts] == moved
+
+
+def test_what_the_slider_shows_is_an_earlier_run_once_it_rests(visit):
+    """F5: what it passes through is none, and its bundle is not asked for."""
+    here = visit()
+    here.ask(QUESTION, budget=300)
+    here.page.evaluate(
+        """async all => {
+            const field = document.querySelector("#tokens");
+            const shown = () => document.querySelector("#headline").textContent;
+            for (const tokens of all) {
+                field.value = tokens;
+                field.dispatchEvent(new Event("input"));
+                while (!shown().includes(`of ${tokens} tokens`))
+                    await new Promise(requestAnimationFrame);
+            }
+        }""",
+        [250, 200, 150],
+    )
+    here.page.wait_for_function("() => document.querySelectorAll('#history li').length === 1")
+    here.page.reload()
+    rows = here.page.locator("#history li p")
+    expect(rows).to_have_text([re.compile("of 150 tokens"), re.compile("of 300 tokens")])
+
+
+def test_a_run_whose_documents_changed_is_not_saved_as_another(visit, tmp_path):
+    """F5, X2: the page says so instead, and the next move shows the candidates of now."""
+    store = str(filled(tmp_path / "harbour"))
+    with serving(Settings(store=store, embedder="hashing")) as client:
+        page = (here := visit(at=str(client.base_url))).page
+        here.ask(QUESTION, budget=300)
+        move(page, 150)
+        client.put("/v1/documents/new.md", json={"text": f"{QUESTION} Nobody knows."})
+        page.click("#export")
+        expect(page.locator("#problem")).to_contain_text("The documents changed after this run")
+        assert page.locator("#candidates").get_by_text("new.md").count() == 0
+        move(page, 200)
+        expect(page.locator("#candidates").get_by_text("new.md").first).to_be_attached()
 
 
 @pytest.mark.parametrize(

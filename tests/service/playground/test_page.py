@@ -338,6 +338,44 @@ def test_the_blocks_are_shown_beside_the_budget(visit):
         assert bits.evaluate_all(cut) == 0
 
 
+def test_a_drag_of_the_slider_is_followed(visit):
+    """F5: contexts are shown while it moves, not only once it stops; the last one is its own."""
+    here = visit()
+    here.ask(QUESTION, budget=900)
+    moved = here.page.evaluate(
+        """async () => {
+            const slider = document.querySelector("#budget");
+            const drawn = new Set();
+            const said = () => document.querySelector("#headline b.nums").textContent;
+            for (let step = 0; drawn.size < 4 && step < 2_000; step += 1) {
+                slider.value = Number(slider.value) + (step % 60 < 30 ? -1 : 1);
+                slider.dispatchEvent(new Event("input"));
+                await new Promise((done) => setTimeout(done, 10));
+                drawn.add(said());
+            }
+            return [drawn.size, document.querySelector("#tokens").value];
+        }"""
+    )
+    assert moved[0] == 4
+    expect(here.page.locator("#headline b.nums")).to_contain_text(f"of {moved[1]} tokens")
+
+
+def test_one_reads_on_at_the_same_place_while_the_slider_moves(visit):
+    """F5: the new context stands where the old one was scrolled to."""
+    here = visit()
+    page = here.page
+    here.ask(QUESTION, budget=900)
+    page.evaluate(
+        """() => {
+            document.styleSheets[0].insertRule(".reading { max-height: 9em !important }");
+            document.querySelector("#assembled .reading").scrollTop = 40;
+        }"""
+    )
+    page.fill("#tokens", "890")
+    expect(page.locator("#headline b.nums")).to_contain_text("of 890 tokens")
+    assert page.eval_on_selector("#assembled .reading", "e => e.scrollTop") == 40
+
+
 def test_earlier_runs_are_shown_again_and_compared(visit):
     """F5: two runs, and which stage first decided otherwise."""
     here = visit()

@@ -45,7 +45,7 @@ def document_terms(text: str) -> list[str]:
     """
     words = _split_words(text)
     if text.isascii() or not _UNSPACED_SIGN.search("".join(words)):
-        return list(map(stem, words))
+        return [stem(word) if word[-1] == "s" else word for word in words]  # a call is dear
     return [term for word in words for term in _word_terms(word)]
 
 

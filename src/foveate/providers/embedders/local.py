@@ -68,7 +68,7 @@ def _features(text: str) -> list[str]:
     return features
 
 
-_SPACED = re.compile(r" *[^ ]+| +")
+_SPACED = re.compile(r" *\n?[^ \n]+| *\n| +")
 _SPACE_MARK = "\u2581"
 """What the tokenizer writes for a space; a text that holds it is read as a whole."""
 _LONGEST_WORD = 32
@@ -118,7 +118,7 @@ class WordLlamaEmbedder:
         return rows
 
     def _ids(self, text: str) -> Sequence[int]:
-        """The tokens of a text, word by word: none goes on behind the space that ends a word."""
+        """The tokens of a text, word by word: no token goes on behind the end of one."""
         if text.endswith(" ") or any(special in text for special in self._specials):
             return self._encode(text)
         ids: list[int] = []
@@ -129,7 +129,7 @@ class WordLlamaEmbedder:
 
     def _spaced(self, word: str) -> list[int]:
         """The tokens of a word with its space, which the tokenizer puts in front of any text."""
-        return self._encode(word[1:])
+        return self._encode(word[1:]) if word[0] == " " else self._encode(word)[1:]
 
     def _encode(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids

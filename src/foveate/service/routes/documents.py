@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import unquote_to_bytes
@@ -40,6 +41,7 @@ from foveate.service.settings import Settings
 from foveate.service.tenant_stores import TenantStore
 from foveate.service.wire.answers import FullDocumentOut, ListAnswer, PutDocumentAnswer
 from foveate.service.wire.body import StrictRoute
+from foveate.service.wire.errors import NO_CONTROL_CHARACTERS
 from foveate.service.wire.json import encode_json, json_bytes_response
 from foveate.service.wire.requests import DocumentRequest, ListRequest, decode_cursor, encode_cursor
 
@@ -99,16 +101,15 @@ def write_document(state: AppState, caller: Caller, ready: DocumentWrite) -> dic
         if not ready.is_unchanged:
             writer = opened.writer()
             mark = blake3(made.document.id.encode()).hexdigest(8)
-            unique = tuple(replace(chunk, id=f"{chunk.id}#{mark}") for chunk in made.chunks)
-            for chunks in (made.chunks, unique):  # another document may have the usual ids
-                try:
-                    writer.put(
-                        made.document, chunks, made.vectors, made.counts, fingerprint=fingerprint
-                    )
-                    break
-                except BadInput as error:
-                    if error.field != "id" or chunks is not made.chunks:
-                        raise
+            put = partial(writer.put, made.document, fingerprint=fingerprint)
+            try:
+                put(made.chunks, made.vectors, made.counts)
+            except BadInput as error:
+                if error.field != "id":
+                    raise
+                # Another document has the usual ids.
+                unique = [replace(chunk, id=f"{chunk.id}#{mark}") for chunk in made.chunks]
+                put(unique, made.vectors, made.counts)
         return {
             "id": made.document.id,
             "content_hash": made.document.content_hash,
@@ -237,7 +238,7 @@ DocumentId = Annotated[
     PathParameter(
         min_length=1,
         max_length=1_024,
-        pattern=r"^[^\x00-\x1f\x7f]+$",
+        pattern=NO_CONTROL_CHARACTERS,
         description="The document's id; it may hold slashes.",
         examples=["manual/boiler.md"],
     ),

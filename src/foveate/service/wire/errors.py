@@ -13,8 +13,14 @@ _MESSAGES = {
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
     "missing": "is missing",
-    "string_pattern_mismatch": "is empty, or holds what it may not",
 }
+NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
+NO_CONTROL_CHARACTERS = r"^[^\x00-\x1f\x7f]+$"
+_PATTERNS = {
+    NOT_BLANK: "must be more than white space",
+    NO_CONTROL_CHARACTERS: "must have no control characters",
+}
+_KIND = "must be a valid "
 _REQUEST_PARTS = ("body", "query", "path")
 
 
@@ -26,11 +32,23 @@ def wrong_fields(errors: Iterable[Mapping[str, Any]], body: Any) -> list[dict[st
     found: dict[str, list[str]] = {}
     for error in errors:
         messages = found.setdefault(field_path(error, body), [])
-        said = _MESSAGES.get(error["type"]) or _rephrase(str(error["msg"]))
+        said = (
+            _MESSAGES.get(error["type"])
+            or _PATTERNS.get(error.get("ctx", {}).get("pattern"))
+            or _rephrase(str(error["msg"]))
+        )
         if said not in messages:
             messages.append(said)
-    named = [{"field": field, "message": ", or ".join(said)} for field, said in found.items()]
+    named = [{"field": field, "message": _join(said)} for field, said in found.items()]
     return sorted(named, key=lambda one: -one["field"].count("."))
+
+
+def _join(messages: list[str]) -> str:
+    """One message; kinds of values as one list."""
+    if all(said.startswith(_KIND) for said in messages):
+        *kinds, last = (said.removeprefix(_KIND) for said in messages)
+        return f"{_KIND}{', '.join(kinds)}{' or ' if kinds else ''}{last}"
+    return ", or ".join(messages)
 
 
 def own_error(errors: Iterable[Mapping[str, Any]], body: Any) -> tuple[FoveateError, str] | None:

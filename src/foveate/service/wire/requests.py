@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from foveate.core.errors import BadInput, UnknownName
+from foveate.service.wire.errors import NOT_BLANK
 
 MAX_LENGTH = 4_096
 
@@ -94,7 +95,7 @@ Query = Annotated[
     Field(
         min_length=1,
         max_length=100_000,
-        pattern=r"[^\s\x1c-\x1f\x85]",
+        pattern=NOT_BLANK,
         description="The question.",
         examples=["Which pressure is right?"],
     ),

@@ -4,18 +4,14 @@ import { ask } from "./api.js";
 import { download, el, fill } from "./dom.js";
 import { whole } from "./figures.js";
 import { showProblem } from "./problem-card.js";
-import { valueText } from "./slice.js";
-
-/** The bundle of a run, as its answer spelled it. */
-export const bundleText = (run) => run.bundleText ?? valueText(run.raw, "bundle");
 
 /** The name of a file of this run. */
 export const fileName = ({ manifest }, suffix) =>
   `foveate-${manifest.recipe}-${manifest.output_hash.slice(0, 8)}.${suffix}`;
 
 /** Hand it to the person as a file. */
-export const save = (run) =>
-  download(fileName(run, "json"), [bundleText(run), "\n"], "application/json");
+export const save = async (run) =>
+  download(fileName(run, "json"), [await run.bundle(), "\n"], "application/json");
 
 /** Make it again, and say what came out; `open(text)` shows it above, `current()` is the run there. */
 export async function replay(file, host, { open, current }) {
@@ -80,7 +76,7 @@ const causes = (verdict) =>
 /** Buttons for a run that is not the one above: show it there, or compare the two. */
 export function actions(text, host, { open, current, name }) {
   const compare = async () => {
-    const { value } = await ask("/v1/replay", `{"a":${text},"b":${bundleText(current())}}`);
+    const { value } = await ask("/v1/replay", `{"a":${text},"b":${await current().bundle()}}`);
     const title = value.identical
       ? `${name} and the run above are identical`
       : `${name} and the run above part at ${value.stage || "the manifest"}`;

@@ -1,7 +1,7 @@
 // The last runs, to be shown again or compared with the one above. They outlive the tab if the person
 // wants that: then their bundles are in the browser's storage, apart for each tenant and key.
 
-import { actions, bundleText } from "./bundle.js";
+import { actions } from "./bundle.js";
 import { byId, el, fill } from "./dom.js";
 import { whole } from "./figures.js";
 
@@ -32,9 +32,10 @@ export function startHistory({ tenant, key }, { open, current }) {
 }
 
 /** Remember a run and list those before it. */
-export function remember({ question, manifest, token_count, tokens, ...rest }) {
+export async function remember(run) {
+  const { question, manifest, token_count, tokens } = run;
   const { recipe, output_hash: hash } = manifest;
-  const bundle = bundleText(rest);
+  const bundle = await run.bundle();
   runs = bounded([{ question, recipe, hash, token_count, tokens, bundle }, ...runs, ...stored()]);
   store();
   draw();

@@ -1,24 +1,30 @@
-// Live work: begins at once, ends what is under way, and drops answers that come late.
+// Live work: what is under way may end first, a row of moves ends in its last one, and late answers
+// are dropped.
+
+const PATIENCE = 1_000; // milliseconds that what is under way has to end
 
 /**
- * `latest(work)` → `run(apart, …given)`; `work(signal, …given)` is done for the last `run` alone, at
- * least so many milliseconds after it began before.
+ * `latest(work)` → `run(apart, …given)`; `work(signal, …given)` is done for the last `run`: at once
+ * if `apart` is 0, else so many milliseconds after it began before, and behind what is under way.
  */
 export function latest(work) {
-  let timer = 0;
+  let last = 0;
   let begun = -Infinity;
+  let ended = Promise.resolve();
   let under = new AbortController();
-  return (apart, ...given) => {
-    clearTimeout(timer);
+  const passed = (time) =>
+    new Promise((done) => setTimeout(done, Math.max(0, begun + time - performance.now())));
+  return async (apart, ...given) => {
+    const mine = ++last;
+    if (apart > 0) {
+      await Promise.all([passed(apart), Promise.race([ended, passed(PATIENCE)])]);
+      if (mine !== last) return;
+    }
     under.abort();
     under = new AbortController();
-    const { signal } = under;
-    timer = setTimeout(
-      () => {
-        begun = performance.now();
-        work(signal, ...given);
-      },
-      Math.max(0, begun + apart - performance.now()),
-    );
+    begun = performance.now();
+    const doing = work(under.signal, ...given);
+    ended = Promise.allSettled([doing]);
+    await doing;
   };
 }

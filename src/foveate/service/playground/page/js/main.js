@@ -23,8 +23,10 @@ import { showShelf } from "./shelf.js";
 import { themeSwitch } from "./theme-switch.js";
 import { light, show, shown, themed, toMarker, view } from "./view.js";
 
-const APART = 140; // milliseconds between two beginnings while the slider moves
+const APART = 100; // milliseconds between two beginnings while the slider moves
+const REST = 500; // milliseconds until what the slider shows counts as asked for
 const run = latest(assemble);
+let resting = 0; // the timer of that
 let asked = false; // until something was asked, moving a control asks nothing
 
 themeSwitch(byId("theme"), themed);
@@ -43,7 +45,9 @@ byId("tokens").addEventListener("keydown", (event) => {
   if (event.key === "Enter") submit();
 });
 byId("upload").addEventListener("change", uploaded);
-byId("export").addEventListener("click", () => save(shown()));
+byId("export").addEventListener("click", () =>
+  save(shown()).catch((error) => failed(error, submit)),
+);
 byId("html").addEventListener("click", () =>
   download(fileName(shown(), "html"), [htmlOf(view())], "text/html"),
 );
@@ -104,6 +108,7 @@ function submit() {
 
 /** One round; `anew`: asked for by hand, so the model is asked as well. */
 async function assemble(signal, anew = false) {
+  clearTimeout(resting);
   const wanted = wish();
   const can = ready(wanted);
   busy(can);
@@ -116,7 +121,7 @@ async function assemble(signal, anew = false) {
   const begun = performance.now();
   try {
     const [made, naive] = await Promise.all([
-      assembled(wanted, signal),
+      assembled(wanted, signal, anew ? null : shown()),
       joined(wanted, signal).catch(notNaive),
     ]);
     if (signal.aborted) return;
@@ -128,21 +133,27 @@ async function assemble(signal, anew = false) {
     const took = whole(performance.now() - begun);
     byId("state").textContent =
       `${many(made.blocks.length, "block")}, ${whole(made.token_count)} tokens, ${took} ms`;
-    toAddress({
-      q: wanted.question,
-      recipe: wanted.recipe,
-      budget: wanted.tokens,
-      expected: wanted.gold,
-      limit: wanted.limit,
-      model: wanted.model,
-    });
-    remember(made);
+    keep(made);
     if (anew && wanted.model) await answers(wanted, signal);
   } catch (error) {
     if (!signal.aborted) failed(error, submit);
   } finally {
     if (!signal.aborted) busy(false);
   }
+}
+
+/** In the address and among the earlier runs: once the slider rests, for a move has no bundle yet
+ *  and browsers refuse many addresses in a row. */
+function keep(made) {
+  const { question: q, tokens: budget, gold: expected, ...rest } = made.wish;
+  const settled = () => {
+    toAddress({ ...rest, q, budget, expected });
+    remember(made).catch((error) => {
+      byId("state").textContent = error.message;
+    });
+  };
+  if (made.hasBundle) settled();
+  else resting = setTimeout(settled, REST);
 }
 
 /** Bring the two contexts onto the first screen, if they begin below its middle or above it. */

@@ -20,7 +20,13 @@ export function showPane(host, name, title, run, look, why) {
   });
   const rest = cut(at, Infinity);
   if (rest) parts.push(frame(rest, parts.length > 0));
-  const read = host.querySelector(".reading")?.scrollTop || 0;
+  const reading = host.querySelector(".reading");
+  if (reading && run.text) {
+    // One reads on at the same place while the slider moves, and nothing is measured for that.
+    reading.previousElementSibling.replaceWith(header(name, title, run, look));
+    fill(reading, parts);
+    return;
+  }
   fill(
     host,
     header(name, title, run, look),
@@ -32,7 +38,6 @@ export function showPane(host, name, title, run, look, why) {
           parts,
         ),
   );
-  host.lastElementChild.scrollTop = read; // where one was reading before the slider moved
 }
 
 /** Why a context is empty: nothing was found, or nothing fits. */

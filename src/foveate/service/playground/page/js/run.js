@@ -1,7 +1,8 @@
 // One assembly: what is asked of the service, and what came of it as the page's parts take it.
 
-import { ask } from "./api.js";
+import { Problem, ask } from "./api.js";
 import { known } from "./known.js";
+import { valueText } from "./slice.js";
 
 /** The body of a request. A model brings its own zones; else they are the recipe's. */
 export function body(wish, { recipe = wish.recipe, bundle = false } = {}) {
@@ -25,28 +26,55 @@ function zonesOf({ zones, tokens }) {
   return total > found.window ? { ...found, window: null } : found;
 }
 
-/** Assemble, and keep the bytes that came: a bundle is saved as it was sent. */
-export async function assembled(wish, signal) {
-  const { value, text } = await ask("/v1/assemble", body(wish, { bundle: true }), { signal });
-  return runOf(value, wish, text);
+/** Assemble. A bundle is a megabyte, so a run of the candidates of `before` (another run, or null)
+ *  takes them from there, and asks for its own bundle when `bundle()` is first called. */
+export async function assembled(wish, signal, before) {
+  const same = before?.wish && exceptTokens(before.wish) === exceptTokens(wish);
+  if (!same) return withBundle(wish, signal);
+  const { value } = await ask("/v1/assemble", body(wish), { signal });
+  if (value.manifest.inputs_hash !== before.manifest.inputs_hash) return withBundle(wish, signal);
+  const { candidates, neighbours } = before;
+  const zones = wish.model ? { documents: wish.tokens } : zonesOf(wish);
+  const budget = { ...before.budget, ...zones };
+  let text = null;
+  const bundle = async () => (text ??= await bundleAgain(wish, value.manifest));
+  return { ...runOf(value, wish), candidates, neighbours, budget, bundle, hasBundle: false };
 }
 
 /** The same candidates and budget, joined by score. */
 export async function joined(wish, signal) {
   const { value } = await ask("/v1/assemble", body(wish, { recipe: "naive" }), { signal });
-  return runOf(value, wish, "");
+  return runOf(value, wish);
 }
 
-/** The answer as the parts take it. */
-function runOf(value, wish, raw) {
-  const { bundle } = value;
+const exceptTokens = ({ question, recipe, limit, model, own }) =>
+  JSON.stringify([question, recipe, limit, model, own]);
+
+/** With its bundle, which is saved byte for byte as it was sent. */
+async function withBundle(wish, signal) {
+  const { value, text } = await ask("/v1/assemble", body(wish, { bundle: true }), { signal });
+  const { candidates, neighbours, budget } = value.bundle;
   return {
-    ...value,
-    raw,
-    question: wish.question,
-    candidates: bundle?.candidates || [],
-    neighbours: new Map((bundle?.neighbours || []).map((chunk) => [chunk.id, chunk])),
-    budget: bundle?.budget || null,
-    tokens: wish.tokens,
+    ...runOf(value, wish),
+    candidates,
+    neighbours: new Map(neighbours.map((chunk) => [chunk.id, chunk])),
+    budget,
+    bundle: async () => valueText(text, "bundle"),
+    hasBundle: true,
   };
 }
+
+/** The bundle of a run that was made without: the same request makes the same bytes, unless what it
+ *  reads was changed. */
+async function bundleAgain(wish, { inputs_hash: read, output_hash: made }) {
+  const { value, text } = await ask("/v1/assemble", body(wish, { bundle: true }));
+  const { inputs_hash, output_hash } = value.manifest;
+  if (inputs_hash === read && output_hash === made) return valueText(text, "bundle");
+  throw new Problem({
+    title: "Not repeatable",
+    detail: "The documents changed after this run, so its bundle cannot be made. Ask again.",
+  });
+}
+
+/** What every answer has, as the parts take it. */
+const runOf = (value, wish) => ({ ...value, wish, question: wish.question, tokens: wish.tokens });
