@@ -500,7 +500,7 @@ def test_a_server_of_ones_own_needs_none(variable, monkeypatch):
     ("name", "kind", "said"),
     [
         ("gpt-4o", UnknownName, "unknown model 'gpt-4o'"),
-        ("opnai:gpt-4o", UnknownName, "known: .*, ollama:MODEL, openai:MODEL"),
+        ("opnai:gpt-4o", UnknownName, "did you mean 'openai:MODEL'"),
         ("openai:", BadOption, "write openai:MODEL"),
         ("ollama:@http://127.0.0.1:1", BadOption, "write ollama:MODEL"),
         ("openai:m@http://", BadOption, "give http://HOST"),
