@@ -19,8 +19,7 @@ from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from foveate.core.renditions import shapes_of
-from foveate.core.stages.compress.features import compute_features
-from foveate.core.stages.compress.identifiers import identified
+from foveate.core.stages.compress.features import compute_features, identified
 from foveate.core.stages.compress.separation import Separation, separate
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import Pool, pool_of
