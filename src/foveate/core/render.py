@@ -21,7 +21,7 @@ from foveate.core.text.sanitise import sanitise
 from foveate.core.types import Block, Span
 
 _TAKEN = ("supplement", "doc")
-"""What stands before a colon in brackets beside page summaries; see `aside.py` and `doc.py`."""
+"""What stands before a colon in brackets beside page summaries; see `shared` and `doc.py`."""
 _LABEL = re.compile(r"[^\[\]<>\\:,§\s](?:[^\[\]<>\\:,§\n\r\t]{0,78}[^\[\]<>\\:,§\s])?")
 
 
@@ -142,7 +142,7 @@ class Renderer:
 
     def runs(self, blocks: Sequence[Block]) -> list[list[Block]]:
         """The blocks that a reader can tell apart: each alone, or as many as share a header."""
-        from foveate.core.formats.shared.header import is_same_document
+        from foveate.core.formats.shared.text_format import is_same_document
 
         runs: list[list[Block]] = []
         joins = getattr(self.format, "joins_runs", False)

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared import aside, parts
+from foveate.core.formats.shared import parts
 from foveate.core.formats.shared.guards import body_guard, field_guard, line_guard
-from foveate.core.formats.shared.header import (
+from foveate.core.formats.shared.text_format import (
     fields,
     format_details,
     one_line,
     parse_details,
     parse_section,
+    parse_summary,
+    summary_line,
     with_section,
 )
 from foveate.core.text.escape import Guard
@@ -46,7 +48,7 @@ class AnthropicDocument(parts.PartsFormat):
 
     def preamble(self, label: str, summary: str) -> str:
         """The first line of the document's context; the header goes on in the same string."""
-        return _OPEN + parts.escape_json(aside.summary_line(label, summary, _LINE) + "\n")
+        return _OPEN + parts.escape_json(summary_line(label, summary, _LINE) + "\n")
 
     def header(self, block: Block, previous: Block | None) -> str:
         """The block up to its text: `Source: S § section, page P, key: value` and the title."""
@@ -108,5 +110,5 @@ def _parse_header(title: str, context: str) -> dict[str, str]:
     if section:
         known["section"] = section
     if summary:
-        known["summary"] = aside.parse_summary(summary[0], _LINE)
+        known["summary"] = parse_summary(summary[0], _LINE)
     return known

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared import aside, parts
+from foveate.core.formats.shared import parts
 from foveate.core.formats.shared.guards import LABEL_TAIL, body_guard, field_guard, line_guard
-from foveate.core.formats.shared.header import (
+from foveate.core.formats.shared.text_format import (
     fields,
     format_details,
     one_line,
     parse_details,
     parse_section,
+    parse_summary,
     with_section,
     with_summary,
 )
@@ -75,7 +76,7 @@ class AnthropicSearchResult(parts.PartsFormat):
         for part, start in parts.parse_parts(text, _CONTENT):
             if part["type"] == "text":
                 line = part["text"]
-                summary = aside.parse_summary(line, _LINE) if _NOTE.match(line) else None
+                summary = parse_summary(line, _LINE) if _NOTE.match(line) else None
                 continue
             known = with_summary(_parse_header(part["source"], part["title"]), summary)
             body = _BODY.undo("".join(inner["text"] for inner in part["content"]))
