@@ -32,7 +32,7 @@ SMALL = 400_000
 """Bytes that a cache may keep in these tests: as much as one or two of the requests need."""
 ONE_VALUE = {
     "cli/diagnose_run.py", "pipeline/curves.py", "core/json_values.py", "core/manifest.py",
-    "evals/run.py", "evals/trials.py", "ingest/on_ray.py",
+    "evals/trials.py", "ingest/on_ray.py",
     "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
     "service/mcp/results.py", "service/playground/routes.py",
     "stores/int8.py",
@@ -42,7 +42,6 @@ SHORT_ENTRIES = {
     "ingest/loaders/number_formats.py": "256 number formats of at most 200 characters",
     "providers/chat/gguf.py": "the hashes of 8 files",
     "providers/embedders/local.py": "the tokens of 16,384 words of at most 32 characters",
-    "entry_points.py": "the groups of entry points",
     "service/mcp/server.py": "64 schemas of tools",
     "stores/checksums.py": "16 lists of numbers, as long as an embedding",
     "stores/postgres/checksums.py": "8 vectors of a few hundred bytes",

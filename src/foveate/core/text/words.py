@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from unicodedata import normalize
 
-from foveate.core.text.beyond_ascii import beyond_ascii, casefold
 from foveate.core.text.word_arrays import Alphabet
 
 MAX_WORD_LENGTH = 64
@@ -18,6 +17,7 @@ MAX_WORD_LENGTH = 64
 REMEMBERED = 1 << 14
 """Words that a cache remembers something about: 4 MB, and at most 18 MB where all are long."""
 
+_ALL_ASCII = bytes(range(128))
 _ASCII = "!\"'()*,-./:;?[\\]_`{}"
 _OTHER = (
     "\u00a1\u00ab\u00b7\u00bb\u00bf"  # Latin
@@ -93,3 +93,25 @@ def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
     if 0 < len(words) < SHINGLE_SIZE:
         return [tuple(words)]
     return list(zip(*(words[i:] for i in range(SHINGLE_SIZE)), strict=False))
+
+
+def beyond_ascii(text: str, without: bytes = _ALL_ASCII) -> str:
+    """The characters that are not ASCII, in order; `without`: the ASCII characters to leave out.
+
+    >>> beyond_ascii("naïve “cafés”")
+    'ï“é”'
+    """
+    data = text.encode("utf-8", "surrogatepass").translate(None, without)
+    return data.decode("utf-8", "surrogatepass")
+
+
+def casefold(text: str) -> str:
+    """`str.casefold`, in a third of the time where it changes nothing but ASCII.
+
+    >>> casefold("ÉTÉ “So”") == "ÉTÉ “So”".casefold()
+    True
+    """
+    rest = beyond_ascii(text)
+    if rest.casefold() != rest:
+        return text.casefold()
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")

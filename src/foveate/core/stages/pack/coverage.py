@@ -14,8 +14,7 @@ from heapq import heapify, heappop, heappush
 from math import log
 
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
-from foveate.core.stages.pack.choice import Choice, Choices
-from foveate.core.stages.pack.ordered import RenditionOptions, by_score
+from foveate.core.stages.pack.choice import Choice, Choices, RenditionOptions, by_score
 from foveate.core.stages.pack.value import candidate_worths, report, swap_rendition
 from foveate.core.text.words import split_words
 from foveate.core.types import Candidate, Rendition

@@ -14,8 +14,13 @@ from typing import NamedTuple
 
 from foveate.core.renditions import full_rendition
 from foveate.core.stages.pack.budget_tracker import BudgetTracker, is_undivided
-from foveate.core.stages.pack.choice import Choice, Choices
-from foveate.core.stages.pack.ordered import RenditionOptions, by_score, fullest_that_fits
+from foveate.core.stages.pack.choice import (
+    Choice,
+    Choices,
+    RenditionOptions,
+    by_score,
+    fullest_that_fits,
+)
 from foveate.core.token_counter import Cost, new_cost
 from foveate.core.types import Candidate, Rendition
 
