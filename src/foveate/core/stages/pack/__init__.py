@@ -25,10 +25,10 @@ from foveate.core.stages.pack.choice import (
     round_robin,
     take_groups,
     take_in_turn,
+    truncate_candidate,
     why_left_out,
 )
 from foveate.core.stages.pack.coverage import pack_coverage
-from foveate.core.stages.pack.cut import truncate_candidate
 from foveate.core.stages.pack.evidence import Fill, pack_evidence
 from foveate.core.stages.pack.value import pack_value
 from foveate.core.types import Candidate, Decision, Number, Rendition, Sentences, Step

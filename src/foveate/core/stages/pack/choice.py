@@ -8,15 +8,20 @@ smallest budget that does is then that of the smallest text, whichever is the be
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 
-from foveate.core.renditions import full_rendition
+from foveate.core.renditions import full_rendition, join_chunk_spans, shapes_of
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
-from foveate.core.token_counter import Cost
-from foveate.core.types import Candidate, Decision, Number, Rendition, rank
+from foveate.core.text.graphemes import last_word_boundary
+from foveate.core.text.sentences import sentence_spans
+from foveate.core.token_counter import Cost, TokenCounter
+from foveate.core.types import Candidate, Decision, Number, Rendition, Span, rank
 from foveate.core.unchecked import new_decision
+
+LONGEST_TOKEN = 64  # characters; more text than this per token is never looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +198,73 @@ def _whole_group(group: Sequence[Candidate], scale: BudgetTracker) -> list[Choic
         scale.take(candidate, choice.cost)
         taken.append(choice)
     return taken
+
+
+def truncate_candidate(
+    candidate: Candidate,
+    room: int | None,
+    characters: int | None,
+    *,
+    at: str,
+    gauge: TokenCounter,
+    language: str = "en",
+) -> Rendition | None:
+    """The longest beginning of the candidate that fits `room` tokens and `characters`; or None.
+
+    It ends behind a sentence or a record, or at a token boundary on request (`at`), never inside a
+    word of a script that has spaces or inside a grapheme. What is kept is counted as it will be
+    rendered, the mark included that tells the reader how many records are left out.
+    """
+    reach = len(candidate.text)
+    if room is not None:
+        reach = min(reach, max(room, 0) * LONGEST_TOKEN)
+    if characters is not None:
+        reach = min(reach, max(characters, 0))
+    text = candidate.text[:reach]
+    is_whole = at == "sentence"
+    ends = _unit_ends(candidate, text, language) if is_whole else range(1, len(text) + 1)
+
+    def kept(end: int) -> tuple[str, tuple[Span, ...]]:
+        spans = [(0, len(text[:end].rstrip()))]
+        return join_chunk_spans(candidate.chunk, spans, candidate.parts)
+
+    def fits(end: int) -> bool:
+        shown, _ = kept(end)
+        if characters is not None and len(gauge.body(shown)) > characters:
+            return False
+        return room is None or gauge.count_uncached(shown) <= room
+
+    end = _last_that_fits(ends, fits)
+    if not is_whole:
+        end = last_word_boundary(candidate.text, end)
+        while end > 0 and not fits(end):
+            end = last_word_boundary(candidate.text, end - 1)
+    size = len(text[:end].rstrip())
+    if not size or size == len(candidate.text):
+        return None
+    shown, spans = kept(end)
+    return Rendition(kind="truncated", text=shown, spans=spans, value=size / len(candidate.text))
+
+
+def _unit_ends(candidate: Candidate, text: str, language: str) -> list[int]:
+    """Where sentences of the text end, or in its shapes the records, rows, lines and turns."""
+    shapes = shapes_of(candidate.chunk)
+    ends = [end for _, end in sentence_spans(text, language)]
+    if not shapes:
+        return ends
+    starts = [shape.start for shape in shapes]
+    prose = [e for e in ends if (n := bisect_left(starts, e)) == 0 or e > shapes[n - 1].end]
+    inside = [b for shape in shapes for _, b in shape.spans if b <= len(text)]
+    return sorted({*prose, *inside})
+
+
+def _last_that_fits(ends: Sequence[int], fits: Callable[[int], bool]) -> int:
+    """Binary search for the last end that fits; 0 where none does."""
+    low, high = 0, len(ends)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(ends[middle - 1]):
+            low = middle
+        else:
+            high = middle - 1
+    return ends[low - 1] if low else 0
