@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from foveate.core.stages.compress.unit_index import COMMON, keys
 from foveate.core.stages.compress.unit_pool import Passage, Pool, bm25, rarity, standard
-from foveate.core.text.identifiers import identifier_pattern, query_identifiers
 from foveate.core.text.terms import document_terms
+from foveate.core.text.words import identifier_pattern, query_identifiers
 
 if TYPE_CHECKING:
     from foveate.core.stages.compress.unit_pool import Numbers
