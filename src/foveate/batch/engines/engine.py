@@ -39,8 +39,8 @@ class Engine(Protocol):
     ) -> Generator[tuple[A, B | FailedTask], None, None]:
         """Each value with the function's result, in the order of the values.
 
-        The function is at the top of a module and keeps no state. Values are read only as workers
-        are free, so memory does not grow with their number.
+        The function can be pickled, and what it keeps changes no result. Values are read only as
+        workers are free, so memory does not grow with their number.
         """
 
 
