@@ -53,7 +53,6 @@ EXCEPTIONS = {
     "core/stages/dedup/resolve_duplicates.py later": "until the core changes next",
     "core/stages/compress/unit_pool.py held": "until the core changes next",
     "core/stages/pack/budget_tracker.py around": "until the core changes next",
-    "core/stages/pack/pieces.py _shown": "until the core changes next",
     "core/stages/pack/selection.py _opened": "until the core changes next",
     "core/text/profile.py Held": "until the core changes next",
     "core/text/terms.py fold": "case folding",

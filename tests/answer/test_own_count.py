@@ -15,8 +15,7 @@ from foveate import BadOption, Budget, BudgetTooSmall, assemble, converse, plugi
 from foveate.answer.answer_budget import find_answer_model
 from foveate.answer.ask import AskOptions, ask
 from foveate.pipeline.conversation import History
-from foveate.providers.chat.engine import count_tokens, measure_template
-from foveate.providers.chat.gguf import get_provider
+from foveate.providers.chat.gguf import count_tokens, get_provider, measure_template
 from foveate.providers.chat.http_client import ProviderError
 from foveate.testing.tokenizers import check_tokenizer, samples
 from local_model import KEY, engine, weights

@@ -14,7 +14,7 @@ from foveate import BadInput, assemble, check_answer, messages
 from foveate.answer.messages import format_for_anthropic
 from foveate.answer.places import citable_blocks, map_offsets
 from foveate.answer.provider_citations import resolve_provider_citations
-from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
+from foveate.core.formats.anthropic import AnthropicSearchResult
 from foveate.core.text.sanitise import is_invisible, sanitise
 from foveate.core.text.shapes.gaps import ELISION
 from foveate.plugins import recipe

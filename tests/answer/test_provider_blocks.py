@@ -15,7 +15,7 @@ from foveate.answer.messages import format_for_anthropic, format_for_openai, for
 from foveate.answer.provider_citations import resolve_provider_citations
 from foveate.answer.read_back import parse_message
 from foveate.core.formats import BUILTIN
-from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
+from foveate.core.formats.anthropic import AnthropicSearchResult
 from foveate.core.formats.shared.parts import parse_content_parts
 from foveate.core.render import Renderer
 from foveate.core.text.sanitise import is_invisible

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from foveate import BadInput, assemble
 from foveate.core.candidates import candidate_to_json, candidates_from_items, candidates_from_jsonl
+from foveate.core.checks import canonical_metadata, plain_metadata
 from foveate.core.manifest import candidates_hash
-from foveate.core.metadata import canonical_metadata, plain_metadata
 from foveate.core.recipes import builtin_recipes
 from foveate.core.types import Chunk
 

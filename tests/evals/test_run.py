@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, StageBroke, UnknownName
+import fleet_tasks
+from foveate.core.errors import (
+    BadInput,
+    BadOption,
+    BudgetTooSmall,
+    ExternalError,
+    StageBroke,
+    UnknownName,
+)
 from foveate.core.formats.minimal import Minimal
 from foveate.core.request import Recipe
 from foveate.core.stages.order import Order
@@ -242,7 +250,14 @@ def test_a_recipe_that_cannot_travel_needs_one_process():
         name="local", stages=(lambda candidates, request: Step(candidates=candidates),),
         format=Minimal(),
     )  # fmt: skip
-    with pytest.raises(BadOption, match="use one job"):
+    with pytest.raises(BadOption, match="use one process"):
+        run(cases(), made((recipe,)), jobs=2)
+
+
+def test_a_case_that_ends_two_processes_ends_the_run():
+    """E1, X3: the error names the case and how its process ended."""
+    recipe = Recipe(name="deadly", stages=(fleet_tasks.kill_process,), format=Minimal())
+    with pytest.raises(ExternalError, match="case .* of farm: .*twice .SIGKILL."):
         run(cases(), made((recipe,)), jobs=2)
 
 

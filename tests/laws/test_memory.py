@@ -32,7 +32,7 @@ SMALL = 400_000
 """Bytes that a cache may keep in these tests: as much as one or two of the requests need."""
 ONE_VALUE = {
     "cli/diagnose_run.py", "pipeline/curves.py", "core/json_values.py", "core/manifest.py",
-    "evals/run.py", "evals/trials.py", "ingest/on_ray.py",
+    "evals/trials.py", "ingest/on_ray.py",
     "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
     "service/mcp/results.py", "service/playground/routes.py",
     "stores/int8.py",
@@ -42,7 +42,6 @@ SHORT_ENTRIES = {
     "ingest/loaders/number_formats.py": "256 number formats of at most 200 characters",
     "providers/chat/gguf.py": "the hashes of 8 files",
     "providers/embedders/local.py": "the tokens of 16,384 words of at most 32 characters",
-    "entry_points.py": "the groups of entry points",
     "service/mcp/server.py": "64 schemas of tools",
     "stores/checksums.py": "16 lists of numbers, as long as an embedding",
     "stores/postgres/checksums.py": "8 vectors of a few hundred bytes",
@@ -52,7 +51,7 @@ SHORT_ENTRIES = {
     "providers/tokenizers/openai.py": "the fingerprints of 16 tokenizers",
     "core/stages/dedup/resolve_duplicates.py": "64 pairs of numbers",
     "core/stages/dedup/word_weight.py": "16,384 words of at most 64 characters",
-    "core/stages/pack/pieces.py": "256 short lists of numbers",
+    "core/stages/pack/budget_tracker.py": "256 short lists of numbers",
     "core/render.py": "64 renderers, whose labels have at most 80 characters",
     "core/text/word_arrays.py": "the classes of all characters for two alphabets, and 64 powers",
     "core/text/escape.py": "256 rules, whose labels have at most 80 characters",

@@ -7,6 +7,8 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+from foveate.core.types import Step
+
 
 def double(number: int) -> int:
     """Twice as much."""
@@ -18,11 +20,10 @@ def where(number: int) -> tuple[int, str]:
     return os.getpid(), str(Path.cwd())
 
 
-def dies(number: int) -> int:
-    """Kills its process at the number 2, always, and writes down that it came."""
-    if number == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
+def kill_process(candidates: object, request: object) -> Step:
+    """A stage that nothing survives."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
 
 
 def dies_counted(given: tuple[int, str]) -> int:

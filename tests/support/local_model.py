@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from foveate.providers.chat.chat_base import ChatModel
-from foveate.providers.chat.engine import start_engine
-from foveate.providers.chat.gguf import GgufProvider
+from foveate.providers.chat.gguf import GgufProvider, start_engine
 
 KEY = "sk-loopback-2b7e"
 WINDOW = 2048

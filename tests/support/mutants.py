@@ -25,7 +25,7 @@ from foveate.answer.read_back import parse_message
 from foveate.core.chat.request import CONTENT_PART_FORMATS
 from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.formats import BUILTIN
-from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
+from foveate.core.formats.anthropic import AnthropicSearchResult
 from foveate.core.formats.grouped import Grouped
 from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer

@@ -14,9 +14,9 @@ from typing import Any
 
 from foveate.core.formats.shared.parts import TEXT_SEPARATOR, escape_json, parse_content_parts
 from foveate.core.image_fit import CAPTION_LINES
+from foveate.core.render import SPACE_MARK
 from foveate.core.text.shapes.gaps import END_MARK
 from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
-from foveate.core.text.spotlight import MARK
 from foveate.core.types import Block, Context, Span
 
 _LEADING = re.compile(rf"(?:{GAP_MARK.pattern}|{END_MARK})[ \n]")
@@ -127,7 +127,7 @@ def map_offsets(sent: str, text: str) -> list[int] | None:
     found, at, size = [], 0, len(text)
     for one in sent:
         found.append(at)
-        if at < size and (one == text[at] or (one == MARK and text[at] == " ")):
+        if at < size and (one == text[at] or (one == SPACE_MARK and text[at] == " ")):
             at += 1
         elif one != "\\":
             return None

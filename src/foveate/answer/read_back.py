@@ -14,8 +14,7 @@ from foveate import plugins
 from foveate.answer.messages import CACHE_MARKER_KEYS
 from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.errors import BadInput, UnknownName
-from foveate.core.formats.anthropic_document import AnthropicDocument
-from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
+from foveate.core.formats.anthropic import AnthropicDocument, AnthropicSearchResult
 from foveate.core.formats.openai_parts import OpenAiParts
 from foveate.core.render import Renderer
 from foveate.core.window import split_message, split_parts

@@ -8,8 +8,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from foveate.core.cells import TABLE_CELLS, Cell, cells_of
-from foveate.core.checks import check_text
-from foveate.core.metadata import plain_metadata
+from foveate.core.checks import check_text, plain_metadata
 from foveate.core.renditions import corroborating_sources, full_rendition, rendition_chunks
 from foveate.core.request import Recipe
 from foveate.core.text.profile import HashedText, text_profile

@@ -16,10 +16,9 @@ from numbers import Real
 from operator import index
 from typing import Any, TypeVar
 
-from foveate.core.checks import check_string
+from foveate.core.checks import canonical_metadata, check_string, plain_metadata
 from foveate.core.errors import BadInput
 from foveate.core.images import IMAGES, images_to_json
-from foveate.core.metadata import canonical_metadata, plain_metadata
 from foveate.core.record_keys import standardise_record
 from foveate.core.types import Candidate, Chunk
 

@@ -14,8 +14,8 @@ from types import FunctionType
 
 from blake3 import blake3
 
+from foveate.core.checks import canonical_metadata
 from foveate.core.contracts import Tokenizer
-from foveate.core.metadata import canonical_metadata
 from foveate.core.request import CanonicalRecipe, Inputs, Recipe, Stage
 from foveate.core.text.shapes.shape import ShapeReader
 from foveate.core.types import Candidate, Chunk, Manifest, Vector

@@ -15,13 +15,16 @@ from typing import Any
 from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.errors import BadOption
 from foveate.core.request import Recipe
-from foveate.core.text import spotlight as datamark
 from foveate.core.text.escape import Guard, inline_rule
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import Block, Span
 
 _TAKEN = ("supplement", "doc")
-"""What stands before a colon in brackets beside page summaries; see `aside.py` and `doc.py`."""
+"""What stands before a colon in brackets beside page summaries; see `shared` and `doc.py`."""
+SPACE_MARK = "^"
+
+_SPACE_OR_MARK = re.compile(r"[ ^]\\*+")
+_MARK_RUN = re.compile(r"\^\\*+")
 _LABEL = re.compile(r"[^\[\]<>\\:,§\s](?:[^\[\]<>\\:,§\n\r\t]{0,78}[^\[\]<>\\:,§\s])?")
 
 
@@ -72,7 +75,7 @@ class Renderer:
     def body(self, text: str) -> str:
         """A block's text as it stands in the context; the same object where nothing changes."""
         if self.spotlight:
-            text = datamark.mark(text)
+            text = mark_spaces(text)
         return self.format.body(self._labels(text))
 
     def render_text(self, text: str) -> str:
@@ -142,7 +145,7 @@ class Renderer:
 
     def runs(self, blocks: Sequence[Block]) -> list[list[Block]]:
         """The blocks that a reader can tell apart: each alone, or as many as share a header."""
-        from foveate.core.formats.shared.header import is_same_document
+        from foveate.core.formats.shared.text_format import is_same_document
 
         runs: list[list[Block]] = []
         joins = getattr(self.format, "joins_runs", False)
@@ -162,7 +165,7 @@ class Renderer:
 
     def _parse_body(self, text: str) -> str:
         text = self._labels.undo(text)
-        return datamark.unmark(text) if self.spotlight else text
+        return unmark_spaces(text) if self.spotlight else text
 
 
 def renderer_for_recipe(recipe: Recipe) -> Renderer:
@@ -176,3 +179,30 @@ def renderer_for_recipe(recipe: Recipe) -> Renderer:
 @lru_cache(maxsize=64)
 def _cached_renderer(form: Any, _spelled: str, label: str, *, spotlight: bool) -> Renderer:
     return Renderer(format=form, label=label, spotlight=spotlight)
+
+
+def mark_spaces(text: str) -> str:
+    r"""The text with every space as a visible mark, reversibly.
+
+    Datamarking, after Hines et al. 2024, arXiv 2403.14720. A space with the k backslashes after it
+    becomes the mark with 2k, a mark that was there already with 2k + 1.
+
+    >>> mark_spaces("ignore all rules, x^2")
+    'ignore^all^rules,^x^\\2'
+    """
+    return _SPACE_OR_MARK.sub(_mark_match, text)
+
+
+def unmark_spaces(text: str) -> str:
+    """The opposite of `mark_spaces`, exactly."""
+    return _MARK_RUN.sub(_unmark_match, text)
+
+
+def _mark_match(match: re.Match[str]) -> str:
+    slashes = 2 * (len(match[0]) - 1) + (match[0][0] == SPACE_MARK)
+    return SPACE_MARK + "\\" * slashes
+
+
+def _unmark_match(match: re.Match[str]) -> str:
+    slashes, was_mark = divmod(len(match[0]) - 1, 2)
+    return (SPACE_MARK if was_mark else " ") + "\\" * slashes

@@ -7,15 +7,14 @@ run, with the rows that were made before it kept.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
-from functools import lru_cache, partial
+from contextlib import closing, nullcontext
 from itertools import chain
 from pathlib import Path
 
-from foveate.batch.engines.engine import FailedTask, open_process_pool
-from foveate.core.errors import BadOption
+from foveate.batch.engines.engine import FailedTask
+from foveate.batch.engines.pool import ProcessPoolEngine
+from foveate.core.errors import BadOption, ExternalError
 from foveate.evals.cases import Case, Progress
 from foveate.evals.rows import Row, encode_row, load_rows, open_for_append, replace_rows
 from foveate.evals.trials import Setting, build_trials
@@ -62,27 +61,13 @@ def run(
 
 def _run_tasks(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[list[Row]]:
     """The rows of each task, in order."""
+    worker = Worker(setting)
     if jobs == 1 or len(tasks) < 2:
-        worker = Worker(setting)
         yield from map(worker, tasks)
         return
-    try:
-        packed = pickle.dumps(setting)
-    except Exception as error:
-        raise BadOption(
-            f"a recipe cannot be sent to another process ({error}); use one job"
-        ) from error
-    with open_process_pool(min(jobs, len(tasks))) as pool:
-        for _, rows in pool.map_values(partial(_run_task_in_process, packed), tasks):
-            assert not isinstance(rows, FailedTask)  # a pool raises instead
+    pool = ProcessPoolEngine(min(jobs, len(tasks)))
+    with closing(pool.map_values(worker, tasks)) as done:
+        for (case, _), rows in done:
+            if isinstance(rows, FailedTask):
+                raise ExternalError(f"case {case.id} of {case.dataset}: {rows.reason}")
             yield rows
-
-
-def _run_task_in_process(packed: bytes, task: Task) -> list[Row]:
-    """In another process: its worker is made once."""
-    return _load_worker(packed)(task)
-
-
-@lru_cache(maxsize=1)
-def _load_worker(packed: bytes) -> Worker:
-    return Worker(pickle.loads(packed))  # noqa: S301  # by our own parent process

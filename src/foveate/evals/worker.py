@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from foveate import plugins
@@ -30,21 +31,29 @@ def row_key(case: Case, trial: Trial) -> str:
     return digest(f"{case.hash or digest(repr(case))} {trial.hash}")
 
 
-@dataclass(slots=True)
 class Worker:
-    """Makes the rows of a case; keeps the trials, and the vectors of texts it has seen."""
+    """Makes the rows of a case; keeps the trials, and the vectors of texts it has seen.
 
-    setting: Setting
-    trials: tuple[Trial, ...] = field(init=False)
-    counter: Tokenizer = field(init=False)
-    _embedder: Embedder | None = field(init=False)
-    _vectors: dict[str, Any] = field(init=False, default_factory=dict)
+    Until the first case it holds the setting alone, which another process can be sent.
+    """
 
-    def __post_init__(self) -> None:
-        self.trials = build_trials(self.setting)
-        self.counter = plugins.tokenizer(self.setting.tokenizer)
-        name = self.setting.embedder
-        self._embedder = plugins.embedder(name) if name else None
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self._vectors: dict[str, Any] = {}
+
+    @cached_property
+    def trials(self) -> tuple[Trial, ...]:
+        """What is tried with each case."""
+        return build_trials(self.setting)
+
+    @cached_property
+    def counter(self) -> Tokenizer:
+        """Counts for all trials."""
+        return plugins.tokenizer(self.setting.tokenizer)
+
+    @cached_property
+    def _embedder(self) -> Embedder | None:
+        return plugins.embedder(self.setting.embedder) if self.setting.embedder else None
 
     def __call__(self, task: Task) -> list[Row]:
         """The rows that the case lacks, in the order of the trials."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
+from foveate.batch.engines.process import unpickle_in_worker
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.types import Chunk
@@ -149,6 +151,38 @@ class Preparer:
             counts=tuple(counts),
             vectors=embed_texts(embedder, texts),
         )
+
+
+class PrepareTask:
+    """Prepares tasks in a worker process; its sandbox ends with the process."""
+
+    def __init__(self, preparer: Preparer) -> None:
+        self._preparer = preparer
+
+    @cached_property
+    def _sandbox(self) -> Sandbox:
+        return Sandbox(self._preparer.limits)
+
+    def __call__(self, task: Task) -> Iterator[PreparedPart]:
+        """The parts of the file."""
+        return self._preparer.parts(task, self._sandbox)
+
+
+class LazyEmbedder:
+    """An embedder that is loaded from `pickled` when it is first needed."""
+
+    def __init__(self, pickled: bytes) -> None:
+        self._pickled = pickled
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        found: Embedder = unpickle_in_worker(self._pickled)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # what a copy asks for before it has its fields
+            raise AttributeError(name)
+        return getattr(self._embedder, name)
 
 
 def embed_texts(

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from foveate.batch.engines.engine import FailedTask
 from foveate.batch.engines.on_ray import open_ray
+from foveate.batch.engines.process import pickle_for_worker
 from foveate.ingest.document_task import PartsByTask, PreparedPart, Preparer, Refusal, Task
-from foveate.ingest.process import pickle_for_worker
 from foveate.ingest.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def ray_engine(workers: int | None, address: str | None) -> Engine:
 
 def prepare_on_ray(engine: RayEngine, preparer: Preparer, tasks: Sequence[Task]) -> PartsByTask:
     """The parts of each task, in order. Raises `BadOption` if the preparer cannot be sent."""
-    pickled = pickle_for_worker(preparer, "use the local engine")
+    pickled = pickle_for_worker(preparer)
     batches = (
         TaskBatch(preparer=pickled, tasks=some)
         for some in batch_tasks(tasks, most=engine.batch_size, most_bytes=BATCH_BYTES)

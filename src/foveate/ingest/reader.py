@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from foveate.batch.engines.process import redirect_stdout
 from foveate.core.errors import InvalidRequest
 from foveate.ingest.load import load_in_process
 from foveate.ingest.loaders.limits import Limits, ReadOptions
-from foveate.ingest.process import redirect_stdout
 from foveate.ingest.sandbox import ReaderAnswer, answer_from_parts
 
 _GRACE_SECONDS = 5  # seconds in which whoever asked may end us first

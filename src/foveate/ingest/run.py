@@ -11,21 +11,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
+from foveate.batch.engines.engine import FailedTask
+from foveate.batch.engines.pool import ProcessPoolEngine
+from foveate.batch.engines.process import pickle_for_worker
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.ingest.chunk import check_sizes
-from foveate.ingest.document_task import PartsByTask, Preparer, Task
+from foveate.ingest.document_task import (
+    LazyEmbedder,
+    PartsByTask,
+    PreparedPart,
+    Preparer,
+    PrepareTask,
+    Refusal,
+    Task,
+)
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.images import make_image_folder
 from foveate.ingest.loaders import suffixes
 from foveate.ingest.loaders.decode import check_encoding
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.model_enrichment import ModelEnricher
-from foveate.ingest.pool import prepare_in_processes
 from foveate.ingest.prepare import Settings
 from foveate.ingest.run_state import Report, RunState
 from foveate.ingest.sandbox import Sandbox
@@ -34,6 +45,7 @@ from foveate.ports import Embedder, Model, Store
 from foveate.stores.lazy import StoreCreationFailed
 
 _MAX_JOBS, _FILES_PER_JOB = 8, 32
+_FILES_AHEAD = 64  # files under way for a process
 
 Progress = Callable[[int, int, str], None]
 """Called after each file: files read, files in all, the file's name.
@@ -166,6 +178,27 @@ def prepare_in_process(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[Pa
     """The parts of each task, in order, prepared in this process."""
     with Sandbox(preparer.limits) as sandbox:
         yield (preparer.parts(task, sandbox) for task in tasks)
+
+
+@contextmanager
+def prepare_in_processes(
+    preparer: Preparer, tasks: Sequence[Task], jobs: int
+) -> Iterator[PartsByTask]:
+    """The parts of each task, in order, prepared by `jobs` processes.
+
+    Errors of a process are raised where its parts are read. Raises `BadOption` if the tokenizer or
+    the embedder cannot be pickled.
+    """
+    if preparer.embedder is not None:
+        lazy = LazyEmbedder(pickle_for_worker(preparer.embedder))
+        preparer = replace(preparer, embedder=cast("Embedder", lazy))
+    engine = ProcessPoolEngine(jobs, _FILES_AHEAD)
+    with closing(engine.stream_values(PrepareTask(preparer), tasks)) as prepared:
+        yield (map(_refuse_failed, parts) for _, parts in prepared)
+
+
+def _refuse_failed(part: PreparedPart | FailedTask) -> PreparedPart:
+    return Refusal(reason=part.reason) if isinstance(part, FailedTask) else part
 
 
 def walk_paths(paths: Path | str | Iterable[Path | str]) -> tuple[Walk, ...]:

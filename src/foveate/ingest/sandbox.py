@@ -19,10 +19,10 @@ from pathlib import Path
 from threading import Timer
 from typing import IO, Any, Literal, Self, TypedDict
 
+from foveate.batch.engines.process import format_exit, start_process, wait_for_exit
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.blocks import Rows
 from foveate.ingest.loaders.limits import DEFAULT_OPTIONS, Limits, ReadOptions
-from foveate.ingest.process import format_exit, start_process, wait_for_exit
 from foveate.ports import LoadedDocument, LoadedImage, Section
 
 

@@ -16,9 +16,8 @@ from foveate.core.spec import recipe_from_toml, recipe_to_toml
 from foveate.core.zones import Budget
 from foveate.integrations.pieces import PIECE_SEPARATOR, fit_pieces
 from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.documents import records_from_items
 from foveate.pipeline.flow import AssemblyResult
-from foveate.pipeline.inputs import check_principals, check_query
+from foveate.pipeline.inputs import check_principals, check_query, records_from_items
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
 from foveate.pipeline.prompts import PROVIDER_CITED_FORMATS, system_prompt

@@ -16,7 +16,7 @@ from foveate.core.candidates import BestFirst, candidate_to_json
 from foveate.core.errors import ExternalError
 from foveate.core.image_fit import has_any_image
 from foveate.core.request import Inputs, Recipe
-from foveate.core.text.identifiers import identifier_pattern, query_identifiers
+from foveate.core.text.words import identifier_pattern, query_identifiers
 from foveate.core.types import Candidate, Context, Number, Supplement, rank
 from foveate.pipeline.bounded_calls import failure_reason
 from foveate.pipeline.observers import CallFigures, Observers

@@ -1,16 +1,23 @@
-"""Checks of what a caller passes beside the candidates: the query, principals, chat messages."""
+"""Checks of what a caller passes: the query, principals, chat messages, candidates.
+
+Documents of LangChain, LlamaIndex and Haystack are told apart by their class's package, so no
+framework is imported. A retriever's list is an order: if no value has a score, the order becomes
+one (`core/candidates.py`); values without a score rank below all that have one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from foveate.core.candidates import BestFirst, candidates_from_items
+from foveate.core.candidates import BestFirst, candidates_from_items, score_of_place
 from foveate.core.errors import BadInput, BadOption
+from foveate.core.record_keys import StandardRecord, parse_metadata
 from foveate.core.types import Candidate, Context
 from foveate.pipeline import tables
-from foveate.pipeline.documents import records_from_items
 
 if TYPE_CHECKING:
     from foveate.core.chat.turns import Turn
@@ -135,3 +142,179 @@ def candidates_of(items: Any) -> tuple[Candidate, ...]:
         return items
     rows = tables.rows_from_table(items)
     return candidates_from_items(records_from_items(items) if rows is None else rows)
+
+
+Reader = Callable[[Any], dict[str, Any]]
+
+
+def records_from_items(items: Any) -> Any:
+    """The items, those of a framework as mappings with at least `text`; a table as it is.
+
+    Raises `BadInput` naming the position where a framework's value has no text.
+    """
+    if not isinstance(items, list | tuple) and not hasattr(items, "__next__"):
+        return items
+    found = list(items)
+    kinds = {type(item) for item in found}
+    if not any(kind is tuple or _find_reader(kind) is not None for kind in kinds):
+        return found
+    read: dict[int, StandardRecord] = {}
+    for place, item in enumerate(found):
+        if (record := _record_from_item(item, place + 1)) is not None:
+            read[place] = StandardRecord(record)
+    scored = any(record.get("score") is not None for record in read.values())
+    if scored or len(found) == 1 or len(read) < len(found):
+        _add_missing_scores(list(read.values()))
+    number_chunks(read.values())
+    _unify_metadata(read.values())
+    return [read.get(place, item) for place, item in enumerate(found)]
+
+
+def complete_scores(scores: Sequence[float | None]) -> list[float]:
+    """A score for each: those that are given as they are, an order where none is.
+
+    >>> complete_scores([-1.5, None, -3.0])
+    [-1.5, -4.5, -3.0]
+    >>> [round(score, 4) for score in complete_scores([None, None])]
+    [0.0164, 0.0161]
+    """
+    given = [score for score in scores if score is not None]
+    if not given:
+        return [score_of_place(place) for place in range(1, len(scores) + 1)]
+    low = min(given)
+    step = (max(given) - low) or 1.0
+    below = 0
+    found = []
+    for score in scores:
+        below += score is None
+        found.append(low - step * below if score is None else score)
+    return found
+
+
+def _find_reader(kind: type) -> Reader | None:
+    for base in kind.__mro__:
+        found = READERS.get(base.__module__.partition(".")[0])
+        if found is not None:
+            return found
+    return None
+
+
+def _record_from_item(item: Any, number: int) -> dict[str, Any] | None:
+    """The item's record, or None where it is no framework's; a pair is a document and its score."""
+    score = None
+    if isinstance(item, tuple) and len(item) == 2 and _find_reader(type(item[0])) is not None:
+        item, score = item
+    reader = _find_reader(type(item))
+    if reader is None:
+        return None
+    try:
+        record = reader(item)
+    except BadInput as error:
+        raise BadInput(str(error), line=number) from None
+    return record if score is None else {**record, "score": score}
+
+
+def _add_missing_scores(found: Sequence[dict[str, Any]]) -> None:
+    given = [record.get("score") for record in found]
+    if all(score is not None for score in given):
+        return
+    # What is no number is refused at the door, with its place; here it must only not be compared.
+    known = [float(s) if isinstance(s, Real) and isfinite(s) else None for s in given]
+    for record, score in zip(found, complete_scores(known), strict=True):
+        if record.get("score") is None:
+            record["score"] = score
+
+
+def _unify_metadata(found: Iterable[dict[str, Any]]) -> None:
+    """Give a value that several searches found the metadata of the first, which may hold scores."""
+    first: dict[tuple[Any, str], dict[str, Any]] = {}
+    for record in found:
+        if record.get("id") is not None:
+            metadata = record["metadata"]
+            record["metadata"] = first.setdefault((record["id"], record["text"]), metadata)
+
+
+def number_chunks(records: Iterable[dict[str, Any]]) -> None:
+    """Number chunks without a sequence by their offsets, so that neighbours are recognised.
+
+    Chunks of one document that touch or overlap are consecutive; a gap skips a number.
+    """
+    documents: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        name = record.get("document_id") or record.get("source")
+        if name and record.get("start") is not None and record.get("sequence") is None:
+            documents.setdefault(str(name), []).append(record)
+    for chunks in documents.values():
+        chunks.sort(key=lambda chunk: (chunk["start"], -len(chunk["text"])))
+        number, end = -1, 0
+        for chunk in chunks:
+            number += 1 if chunk["start"] <= end else 2
+            chunk["sequence"] = number
+            end = max(end, chunk["start"] + len(chunk["text"]))
+
+
+def _record_from_haystack(document: Any) -> dict[str, Any]:
+    """Content, id, score, vector and metadata; raises `BadInput` for a document without text."""
+    text = getattr(document, "content", None)
+    if text is None or not hasattr(document, "meta"):
+        what = type(document).__name__
+        raise BadInput(f"this {what} has no text; give Documents with content")
+    metadata = dict(document.meta)
+    record = parse_metadata(metadata)
+    if document.score is not None:
+        record["score"] = document.score
+    if document.embedding is not None:
+        record["embedding"] = document.embedding
+    return {**record, "id": document.id, "text": text, "metadata": metadata}
+
+
+def _record_from_langchain(document: Any) -> dict[str, Any]:
+    """Text, id, metadata, and the score that rerankers write; raises `BadInput` for another value.
+
+    The `start_index` of a page is an offset in the page, not the document, and is ignored.
+    """
+    text = getattr(document, "page_content", None)
+    if text is None:
+        raise BadInput(f"give Documents, not {type(document).__name__}")
+    metadata = dict(document.metadata)
+    paged = any(metadata.get(key) is not None for key in ("page", "page_label"))
+    found = parse_metadata(metadata, *(("start",) if paged else ()))
+    score = metadata.get("relevance_score")
+    if isinstance(score, Real) and not isinstance(score, bool) and isfinite(score):
+        found["score"] = found["rerank_score"] = float(score)
+    if document.id is not None:
+        found["id"] = document.id
+    return {**found, "text": text, "metadata": metadata}
+
+
+def _record_from_llama_index(found: Any) -> dict[str, Any]:
+    """Text, id, score and metadata; raises `BadInput` for a node without text."""
+    node, score = getattr(found, "node", found), getattr(found, "score", None)
+    text = getattr(node, "text", None)
+    if text is None and hasattr(node, "get_content"):
+        text = node.get_content()
+    if text is None:
+        what = type(node).__name__
+        raise BadInput(f"give nodes with a text, not {what}; filter others out before")
+    metadata = dict(node.metadata)
+    record = parse_metadata(metadata)
+    if node.ref_doc_id:
+        record["document_id"] = node.ref_doc_id
+    start, end = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
+    if start is not None:
+        record["start"] = start
+        if end is not None and end - start == len(text):
+            record["end"] = end
+    if score is not None:
+        record["score"] = score
+    if node.embedding is not None:
+        record["embedding"] = node.embedding
+    return {**record, "id": node.node_id, "text": text, "metadata": metadata}
+
+
+READERS: Mapping[str, Reader] = {
+    "langchain_core": _record_from_langchain,
+    "llama_index": _record_from_llama_index,
+    "haystack": _record_from_haystack,
+}
+"""By the top-level package of a value's class or of a class it inherits from."""

@@ -12,12 +12,9 @@ import pytest
 
 import fleet_tasks
 from foveate.batch.engines import open_engine
-from foveate.batch.engines.engine import (
-    TASKS_PER_WORKER,
-    SequentialEngine,
-    open_process_pool,
-)
-from foveate.core.errors import BadOption, ExternalError, UnknownName
+from foveate.batch.engines.engine import TASKS_PER_WORKER, FailedTask, SequentialEngine
+from foveate.batch.engines.pool import ProcessPoolEngine
+from foveate.core.errors import BadOption, UnknownName
 from source_tree import PACKAGE
 
 
@@ -52,24 +49,44 @@ def test_a_pool_keeps_order_and_a_bound():
             taken.append(number)
             yield number
 
-    with open_process_pool(2) as engine:
-        results = engine.map_values(fleet_tasks.double, values())
-        first = next(results)
-        ahead = len(taken)
-        rest = list(results)
+    results = ProcessPoolEngine(2).map_values(fleet_tasks.double, values())
+    first = next(results)
+    ahead = len(taken)
+    rest = list(results)
 
     assert first == (0, 0)
     assert ahead == TASKS_PER_WORKER * 2
     assert rest == [(number, 2 * number) for number in range(1, 20)]
 
 
-def test_a_dead_process_of_a_pool_is_said():
-    """X1, X3: nobody knows which value it was, so the run ends and says what to do."""
-    with (
-        open_process_pool(2) as engine,
-        pytest.raises(ExternalError, match="a worker process died"),
-    ):
-        list(engine.map_values(fleet_tasks.dies, range(4)))
+def test_a_dead_process_of_a_pool_is_replaced(tmp_path):
+    """T5, X1: its successor tries the value again; a second death fails that value alone."""
+    note = tmp_path / "note"
+    values = [(number, str(note)) for number in (2, 3, 4)]
+    (_, failed), *rest = ProcessPoolEngine(2).map_values(fleet_tasks.dies_counted, values)
+    reason = "its process broke down twice (SIGKILL): out of memory, or a crash in a plugin"
+    assert failed == FailedTask(reason=reason)
+    assert [result for _, result in rest] == [3, 4]
+    assert note.read_bytes() == b".."
+
+
+def test_results_arrive_as_they_are_made_and_once(tmp_path):
+    """T5: pieces that a process brought before it died are not brought again."""
+    values = [(12, str(tmp_path / "note")), (3, "")]
+    streamed = ProcessPoolEngine(1).stream_values(fleet_tasks.counts_up, values)
+
+    assert [[piece[0] for piece in pieces] for _, pieces in streamed] == [
+        list(range(12)),
+        list(range(3)),
+    ]
+
+
+def test_errors_of_a_function_are_raised_here():
+    """X1: as they are, and what cannot be sent at all is said before anything runs."""
+    with pytest.raises(KeyError, match="7"):
+        list(ProcessPoolEngine(2).map_values(fleet_tasks.raises, [7]))
+    with pytest.raises(BadOption, match="use one process"):
+        list(ProcessPoolEngine(2).map_values(lambda number: number, [7]))
 
 
 PATIENCE = 60.0  # seconds, so that a fault is no test without an end
@@ -77,12 +94,11 @@ PATIENCE = 60.0  # seconds, so that a fault is no test without an end
 POOLED = """
 import sys
 import fleet_tasks
-from foveate.batch.engines.engine import open_process_pool
+from foveate.batch.engines.pool import ProcessPoolEngine
 
-if __name__ == "__main__":
-    with open_process_pool(2) as engine:
-        for given, found in engine.map_values(fleet_tasks.held_open, sys.argv[1:]):
-            print(found, flush=True)
+for given, found in ProcessPoolEngine(2).map_values(fleet_tasks.held_open, sys.argv[1:]):
+    print(found, flush=True)
+    if given is sys.argv[3]:
         sys.stdin.read()
 """
 

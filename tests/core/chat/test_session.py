@@ -560,7 +560,7 @@ def test_an_answer_cites_what_its_markers_name(answer, markers):
 
 def test_a_format_that_cannot_be_added_to_is_refused():
     """W4: a list of parts is closed by its last byte; nothing can be put behind it."""
-    from foveate.core.formats.anthropic_document import AnthropicDocument
+    from foveate.core.formats.anthropic import AnthropicDocument
 
     recipe = replace(builtin_recipes()["agent-session"], format=AnthropicDocument())
     asked = {"tokenizer": WordTokenizer(), "budget": BUDGET, "recipe": recipe}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from foveate.core.formats import BUILTIN
-from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
+from foveate.core.formats.anthropic import AnthropicSearchResult
 from foveate.core.formats.grouped import Grouped
 from foveate.core.formats.numbered import Numbered
 from foveate.core.formats.shared.guards import body_guard

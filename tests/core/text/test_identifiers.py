@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.core.text.identifiers import identifier_pattern, query_identifiers
+from foveate.core.text.words import identifier_pattern, query_identifiers
 
 
 @pytest.mark.parametrize(

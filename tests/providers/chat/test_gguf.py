@@ -12,7 +12,7 @@ import pytest
 
 from foveate import BadInput, BadOption, ExternalError
 from foveate.providers.chat import load_model
-from foveate.providers.chat.engine import _thread_count, count_tokens
+from foveate.providers.chat.gguf import _thread_count, count_tokens
 from foveate.providers.chat.http_client import ProviderError
 from foveate.providers.chat.request import ChatRequest
 from foveate.testing.models import MESSAGES, check_model

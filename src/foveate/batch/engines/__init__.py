@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from foveate.batch.engines.engine import Engine, SequentialEngine, open_process_pool
+from foveate.batch.engines.engine import Engine, SequentialEngine
 from foveate.batch.engines.on_ray import open_ray
+from foveate.batch.engines.pool import ProcessPoolEngine
 from foveate.core.errors import BadOption, UnknownName
 
 ENGINES = ("local", "ray")
@@ -39,5 +40,4 @@ def open_engine(
     elif workers is None or workers == 1:
         yield SequentialEngine()
     else:
-        with open_process_pool(workers) as processes:
-            yield processes
+        yield ProcessPoolEngine(workers)

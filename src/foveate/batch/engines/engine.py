@@ -1,21 +1,10 @@
-"""The engine protocol, and the engines of this process and of a pool of processes."""
+"""The engine protocol, and the engine of this process."""
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
-
-from foveate.core.errors import ExternalError
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
-
+from typing import Protocol, TypeVar
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -50,8 +39,8 @@ class Engine(Protocol):
     ) -> Generator[tuple[A, B | FailedTask], None, None]:
         """Each value with the function's result, in the order of the values.
 
-        The function is at the top of a module and keeps no state. Values are read only as workers
-        are free, so memory does not grow with their number.
+        The function can be pickled, and what it keeps changes no result. Values are read only as
+        workers are free, so memory does not grow with their number.
         """
 
 
@@ -67,75 +56,3 @@ class SequentialEngine:
         """Each result before the next value is taken."""
         for item in items:
             yield item, function(item)
-
-
-class ProcessPoolEngine:
-    """Processes of this machine; `pool` makes one."""
-
-    batch_size = BATCH_SIZE
-
-    def __init__(self, executor: ProcessPoolExecutor, workers: int) -> None:
-        self.workers = workers
-        self._executor = executor
-
-    def map_values(
-        self, function: Callable[[A], B], items: Iterable[A]
-    ) -> Generator[tuple[A, B | FailedTask], None, None]:
-        """In order. Raises `ExternalError` if a process dies: a pool does not say at what."""
-        from concurrent.futures.process import BrokenProcessPool
-
-        waiting: deque[tuple[A, Future[B]]] = deque()
-        try:
-            for item in items:
-                waiting.append((item, self._executor.submit(function, item)))
-                if len(waiting) >= TASKS_PER_WORKER * self.workers:
-                    first, future = waiting.popleft()
-                    yield first, future.result()
-            for first, future in waiting:
-                yield first, future.result()
-        except BrokenProcessPool:
-            raise ExternalError(
-                "a worker process died (out of memory, or a crash in a plugin); run again with one "
-                "worker to see where; a batch can also run with --engine ray, which tries again "
-                "and goes on with the rest"
-            ) from None
-
-
-@contextmanager
-def open_process_pool(workers: int) -> Iterator[ProcessPoolEngine]:
-    """A pool of that many processes; what was not begun when it is left is not begun any more."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    executor = ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_init_worker
-    )
-    try:
-        yield ProcessPoolEngine(executor, workers)
-    finally:
-        executor.shutdown(cancel_futures=True)
-
-
-def _init_worker() -> None:
-    """Ctrl-C reaches every process of a terminal; whoever started the pool answers it."""
-    end_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-_ORPHAN_EXIT_CODE = 1
-
-
-def end_with_parent() -> None:
-    """From now on this process of `multiprocessing` ends as soon as its parent is gone."""
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_exit_with_parent, args=(parent.sentinel,), daemon=True).start()
-
-
-def _exit_with_parent(sentinel: int) -> None:
-    from multiprocessing.connection import wait
-
-    wait([sentinel])
-    os._exit(_ORPHAN_EXIT_CODE)  # nobody is left to take what is at work, or to be told

@@ -8,9 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from foveate.core.compact.content import Content, Piece, build_entry, check_role, text_content
+from foveate.core.compact.content import (
+    Content,
+    Piece,
+    build_entry,
+    check_role,
+    media_tokens,
+    text_content,
+)
 from foveate.core.compact.entries import Entry, EntryRole, Json, MessageForm, Result, ToolCall
-from foveate.core.compact.images import media_tokens
 from foveate.core.errors import BadInput
 from foveate.core.json_text import compact_json, join_lines, spaced_json, unknown_fields_json
 

@@ -1,4 +1,4 @@
-"""The output formats: one a file, each a small value. `BUILTIN` is name -> class."""
+"""The output formats, a file for each kind, each a small value. `BUILTIN` is name -> class."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ BUILTIN: Mapping[str, Callable[..., Format]] = class_table(
         "source": "source:SourceLabel",
         "doc": "doc:Doc",
         "markdown": "markdown:Markdown",
-        "anthropic-search-result": "anthropic_search_result:AnthropicSearchResult",
-        "anthropic-document": "anthropic_document:AnthropicDocument",
+        "anthropic-search-result": "anthropic:AnthropicSearchResult",
+        "anthropic-document": "anthropic:AnthropicDocument",
         "openai-parts": "openai_parts:OpenAiParts",
     },
 )

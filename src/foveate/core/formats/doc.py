@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared import aside
 from foveate.core.formats.shared.guards import body_guard, field_guard, line_guard
-from foveate.core.formats.shared.header import (
+from foveate.core.formats.shared.text_format import (
+    BETWEEN,
+    TextFormat,
+    block_separator,
     fields,
     format_details,
     is_same_document,
     one_line,
+    parse_blocks,
     parse_details,
 )
-from foveate.core.formats.shared.text_format import TextFormat
 from foveate.core.text.escape import Guard
 from foveate.core.types import Block
 
@@ -46,14 +48,14 @@ class Doc(TextFormat):
     def separator(self, previous: Block | None, block: Block) -> str:
         """An empty line between documents (each text ends its own line)."""
         gap = "" if is_same_document(block, previous) else "\n"
-        return aside.block_separator(previous, block, gap)
+        return block_separator(previous, block, gap)
 
     def header(self, block: Block, previous: Block | None) -> str:
         """`[DOC: path, key: value]`, or nothing within a run."""
         if is_same_document(block, previous):
             return ""
         path = _FIELD(one_line(block.source)) + format_details(block, _FIELD, page=False)
-        return f"{_DOC}{aside.BETWEEN(path)}]\n"
+        return f"{_DOC}{BETWEEN(path)}]\n"
 
     def footer(self, block: Block, following: Block | None) -> str:
         """The end of the text's line."""
@@ -62,7 +64,7 @@ class Doc(TextFormat):
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The runs back, a block each; each has its document's source and metadata."""
         text = text.removesuffix("\n")
-        return aside.parse_blocks(text, _HEAD, self.gap, (_BODY, _LINE), _parse_header)
+        return parse_blocks(text, _HEAD, self.gap, (_BODY, _LINE), _parse_header)
 
     def shown(self, block: Block) -> ParsedBlock:
         """The text, its document's source and metadata."""
@@ -74,5 +76,5 @@ class Doc(TextFormat):
 
 
 def _parse_header(head: re.Match[str]) -> dict[str, str]:
-    source, found = parse_details(aside.BETWEEN.undo(head[1]), _FIELD)
+    source, found = parse_details(BETWEEN.undo(head[1]), _FIELD)
     return {**found, "source": _FIELD.undo(source)}

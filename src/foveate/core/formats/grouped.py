@@ -13,16 +13,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared import aside
 from foveate.core.formats.shared.guards import HEADING, RULER, body_guard, field_guard, line_guard
-from foveate.core.formats.shared.header import (
+from foveate.core.formats.shared.text_format import (
+    TextFormat,
+    block_separator,
     fields,
     format_details,
     is_same_document,
     one_line,
     parse_details,
+    parse_summary,
+    summary_end,
+    supplements_end,
 )
-from foveate.core.formats.shared.text_format import TextFormat
 from foveate.core.text.escape import (
     Guard,
     empty_blank_lines,
@@ -56,7 +59,7 @@ class Grouped(TextFormat):
     def separator(self, previous: Block | None, block: Block) -> str:
         """Two empty lines within a document, a ruler between documents."""
         gap = _GAP if self._is_new_section(block, previous) else _BETWEEN_TEXTS
-        return aside.block_separator(previous, block, gap)
+        return block_separator(previous, block, gap)
 
     def header(self, block: Block, previous: Block | None) -> str:
         """`## source`, `## [i] source`, or nothing within a run."""
@@ -73,7 +76,7 @@ class Grouped(TextFormat):
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back; each has its section's source, marker and metadata."""
         found: list[ParsedBlock] = []
-        at = aside.supplements_end(text)
+        at = supplements_end(text)
         while at < len(text):
             end = text.find(_GAP, at)
             end = len(text) if end < 0 else end
@@ -96,10 +99,10 @@ class Grouped(TextFormat):
         return self.markers and previous.marker != block.marker
 
     def _parse_section(self, text: str, at: int, end: int) -> list[ParsedBlock]:
-        head = aside.summary_end(text, at)
+        head = summary_end(text, at)
         start = text.index("\n", head) + 1
         known = self._parse_header(text[head : start - 1])
-        extra = {"summary": aside.parse_summary(text[at : head - 1], _LINE)} if head > at else {}
+        extra = {"summary": parse_summary(text[at : head - 1], _LINE)} if head > at else {}
         found = []
         for filled in text[start:end].split(_BETWEEN_TEXTS):
             body = _BODY.undo(empty_blank_lines(filled))

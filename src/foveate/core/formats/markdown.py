@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared import aside
 from foveate.core.formats.shared.guards import HEADING, body_guard, field_guard, line_guard
-from foveate.core.formats.shared.header import (
+from foveate.core.formats.shared.text_format import (
+    TextFormat,
     format_details,
     one_line,
+    parse_blocks,
     parse_details,
     parse_section,
     with_section,
 )
-from foveate.core.formats.shared.text_format import TextFormat
 from foveate.core.text.escape import Guard, closing_rule
 from foveate.core.text.markers import WRITTEN
 from foveate.core.types import Block
@@ -50,7 +50,7 @@ class Markdown(TextFormat):
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with marker, title, source, section, page and metadata."""
-        return aside.parse_blocks(text, _HEAD, self.gap, (_BODY, _LINE), _parse_header)
+        return parse_blocks(text, _HEAD, self.gap, (_BODY, _LINE), _parse_header)
 
 
 def _parse_header(head: re.Match[str]) -> dict[str, str]:

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared import aside
 from foveate.core.formats.shared.guards import LABEL_TAIL, body_guard, line_guard
-from foveate.core.formats.shared.header import one_line
-from foveate.core.formats.shared.text_format import TextFormat
+from foveate.core.formats.shared.text_format import (
+    TextFormat,
+    one_line,
+    parse_summary,
+    summary_end,
+    supplements_end,
+)
 from foveate.core.text.escape import Guard, empty_blank_lines, fill_blank_lines, text_start_rule
 from foveate.core.types import Block
 
@@ -40,14 +44,14 @@ class Minimal(TextFormat):
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The texts, with `summary` where one stood before them."""
-        at = aside.supplements_end(text)
+        at = supplements_end(text)
         found = []
         while at < len(text):
             end = text.find("\n\n", at)
             end = len(text) if end < 0 else end
-            start = aside.summary_end(text, at)
+            start = summary_end(text, at)
             summary = text[at : start - 1]
-            fields = {"summary": aside.parse_summary(summary, _LINE)} if start > at else {}
+            fields = {"summary": parse_summary(summary, _LINE)} if start > at else {}
             body = _BODY.undo(empty_blank_lines(text[start:end]))
             found.append(ParsedBlock(text=body, fields=fields, start=start))
             at = end + 2

@@ -19,19 +19,20 @@ from typing import ClassVar, Literal, get_args
 
 from foveate.core.contracts import ParsedBlock
 from foveate.core.errors import BadOption
-from foveate.core.formats.shared import aside
 from foveate.core.formats.shared.guards import RULER, body_guard, field_guard, line_guard
-from foveate.core.formats.shared.header import (
+from foveate.core.formats.shared.text_format import (
+    TextFormat,
+    block_separator,
     fields,
     format_numbered_line,
     format_origin,
     is_same_document,
     one_line,
+    parse_blocks,
     parse_numbered_line,
     row_fields,
     with_summary,
 )
-from foveate.core.formats.shared.text_format import TextFormat
 from foveate.core.text.escape import Guard
 from foveate.core.text.markers import WRITTEN
 from foveate.core.types import Block
@@ -87,7 +88,7 @@ class Numbered(TextFormat):
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """A ruler between empty lines; one empty line in the short form."""
-        return aside.block_separator(previous, block, _SHORT_GAP if self.is_short else _GAP)
+        return block_separator(previous, block, _SHORT_GAP if self.is_short else _GAP)
 
     def header(self, block: Block, previous: Block | None) -> str:
         """`[i] Source: S, page P, key: value`; `[i] NAME, key: value`; or `[i]` alone."""
@@ -106,7 +107,7 @@ class Numbered(TextFormat):
         bare = self.header_form == "bare"
         head, gap = (_BARE, _SHORT_GAP) if bare else (_HEAD, (_GAP, _SHORT_GAP))
         found: list[ParsedBlock] = []
-        for block in aside.parse_blocks(text, head, gap, (_BODY, _LINE), _parse_header):
+        for block in parse_blocks(text, head, gap, (_BODY, _LINE), _parse_header):
             repeated = found and not bare and "source" not in block.fields
             known = {**found[-1].fields, **block.fields} if repeated else block.fields
             found.append(replace(block, fields=known))

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared import aside, parts
+from foveate.core.formats.shared import parts
 from foveate.core.formats.shared.guards import body_guard, field_guard, line_guard
-from foveate.core.formats.shared.header import (
+from foveate.core.formats.shared.text_format import (
     fields,
     format_numbered_line,
     parse_numbered_line,
+    parse_summary,
     row_fields,
     with_summary,
 )
@@ -63,7 +64,7 @@ class OpenAiParts(parts.PartsFormat):
             head = _HEAD.match(part["text"])
             if head is None:
                 is_summary = not part["text"].startswith("[Supplement: ")
-                summary = aside.parse_summary(part["text"], _LINE) if is_summary else None
+                summary = parse_summary(part["text"], _LINE) if is_summary else None
                 continue
             known = with_summary(parse_numbered_line(head[1], head[2], _FIELD), summary)
             body = _BODY.undo(part["text"][head.end() :])

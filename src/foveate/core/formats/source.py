@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared import aside
 from foveate.core.formats.shared.guards import body_guard, field_guard, line_guard
-from foveate.core.formats.shared.header import (
+from foveate.core.formats.shared.text_format import (
+    TextFormat,
     format_details,
+    parse_blocks,
     parse_details,
     parse_section,
     with_section,
 )
-from foveate.core.formats.shared.text_format import TextFormat
 from foveate.core.text.escape import Guard
 from foveate.core.text.markers import WRITTEN
 from foveate.core.types import Block
@@ -44,7 +44,7 @@ class SourceLabel(TextFormat):
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with marker, source, section and metadata."""
-        return aside.parse_blocks(text, _HEAD, self.gap, (_BODY, _LINE), _parse_header)
+        return parse_blocks(text, _HEAD, self.gap, (_BODY, _LINE), _parse_header)
 
     def label(self, block: Block) -> str:
         """`[SOURCE i]`."""

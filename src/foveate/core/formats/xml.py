@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared import aside
 from foveate.core.formats.shared.guards import body_guard, line_guard
-from foveate.core.formats.shared.header import one_line
-from foveate.core.formats.shared.text_format import TextFormat
+from foveate.core.formats.shared.text_format import TextFormat, one_line, parse_summary
 from foveate.core.text.escape import Guard
 from foveate.core.types import Block
 
@@ -64,7 +62,7 @@ class Xml(TextFormat):
             summary = before.rstrip("\n") if before.startswith("[") else None
             values = _parse_attributes(head[1])
             if summary is not None:
-                values["summary"] = aside.parse_summary(summary, _LINE)
+                values["summary"] = parse_summary(summary, _LINE)
             body = _BODY.undo(text[head.end() : text.index(_CLOSE, head.end())])
             found.append(ParsedBlock(text=body, fields=values, start=head.end()))
         return tuple(found)

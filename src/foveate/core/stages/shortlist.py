@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
-from foveate.core.text.identifiers import identifier_pattern, query_identifiers
+from foveate.core.text.words import identifier_pattern, query_identifiers
 from foveate.core.types import Candidate, Step, rank
 from foveate.core.unchecked import new_decision
 from foveate.core.zones import Budget

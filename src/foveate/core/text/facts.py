@@ -16,8 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from foveate.core.text.beyond_ascii import beyond_ascii
-from foveate.core.text.words import split_words
+from foveate.core.text.words import beyond_ascii, split_words
 
 """Under which name their bytes are kept in a profile."""
 _LETTER = "A-Za-z\u00aa\u00b2\u00b3\u00b5\u00b9\u00ba\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from foveate.core.text.beyond_ascii import beyond_ascii
+from foveate.core.text.words import beyond_ascii
 
 # Default-ignorable and format characters that say nothing by themselves (Unicode 15, DerivedCore),
 # and those that lay out hieroglyphs.

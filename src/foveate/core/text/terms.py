@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
-from foveate.core.text.beyond_ascii import beyond_ascii, casefold
 from foveate.core.text.word_arrays import Alphabet
+from foveate.core.text.words import beyond_ascii, casefold
 
 # Vowel signs of the Indic scripts belong to words but are no letters for `\w`.
 _SIGNS = "\u0900-\u0963\u0971-\u0dff"

@@ -15,10 +15,9 @@ except ImportError as error:
 
 from foveate.integrations.langchain.citations import cited_documents, number_citations
 from foveate.integrations.langchain.compaction import FoveateCompaction
-from foveate.integrations.langchain.compressor import FoveateCompressor
 from foveate.integrations.langchain.documents import Block, ContextPrompt, context_from_documents
 from foveate.integrations.langchain.prompt import FoveatePrompt
-from foveate.integrations.langchain.retriever import FoveateRetriever
+from foveate.integrations.langchain.retriever import FoveateCompressor, FoveateRetriever
 
 __all__ = [
     "Block",

@@ -1,18 +1,28 @@
-"""The retriever: another retriever, or a store, followed by assembly."""
+"""The retriever, another one or a store followed by assembly; and the document compressor."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
     CallbackManagerForRetrieverRun,
+    Callbacks,
 )
-from langchain_core.documents import Document
+from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables.config import run_in_executor
 
 from foveate.core.errors import BadOption
 from foveate.integrations.langchain.documents import documents_from_result
-from foveate.integrations.langchain.source import SourceFields
-from foveate.integrations.options import Principals, check_unused, options_of
+from foveate.integrations.langchain.source import OptionFields, SourceFields
+from foveate.integrations.options import (
+    Principals,
+    check_unused,
+    current_principals,
+    from_documents,
+    options_of,
+)
 from foveate.integrations.pieces import PIECE_SEPARATOR
 
 
@@ -57,3 +67,34 @@ class FoveateRetriever(SourceFields, BaseRetriever):
         call = self._call(principals, k, self.separator)
         made = await self._aprepare(query, {"callbacks": run_manager.get_child()}, call)
         return documents_from_result(made, named=self.assembler is not None)
+
+
+class FoveateCompressor(OptionFields, BaseDocumentCompressor):
+    """What a retriever found → the blocks of a context, within a budget of tokens.
+
+    The fields are options of `foveate.assemble`. `principals`: the names that the caller reads
+    under, or a function that returns them at each call. `separator`: the text that the chain puts
+    between documents, which is counted too. Use it in `ContextualCompressionRetriever`.
+    """
+
+    separator: str = PIECE_SEPARATOR
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> list[Document]:
+        """The blocks in reading order; none if none may be read."""
+        made = from_documents(
+            query,
+            list(documents),
+            options_of(self),
+            principals=current_principals(self.principals),
+            gap=self.separator,
+            observers=self.observers,
+        )
+        return documents_from_result(made)
+
+    async def acompress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> list[Document]:
+        """`compress_documents` without blocking the event loop."""
+        return await run_in_executor(None, self.compress_documents, documents, query)

@@ -8,8 +8,8 @@ from importlib.resources import files
 from foveate import plugins
 from foveate.core.contracts import Format
 from foveate.core.errors import BadInput, UnknownName
-from foveate.core.formats.shared.header import one_line
 from foveate.core.formats.shared.parts import parse_content_parts
+from foveate.core.formats.shared.text_format import one_line
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.types import Block, Context
 from foveate.pipeline.inputs import Channel

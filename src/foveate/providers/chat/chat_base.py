@@ -13,7 +13,7 @@ from random import uniform
 from statistics import fmean
 from threading import Thread
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.ports import Likelihood, Message, Reply
@@ -79,6 +79,15 @@ _CLOSE_SECONDS = 1.0
 _TRIAL_MESSAGES: tuple[Message, ...] = ({"role": "user", "content": "Say yes."},)
 
 
+class CallOptions(TypedDict, total=False):
+    """The options of `foveate.ports.Model`, with the same defaults (1024, 0.0, none, 120.0)."""
+
+    max_tokens: int
+    temperature: float
+    stop: Sequence[str]
+    timeout: float
+
+
 class ChatModel:
     """A model that is asked over one protocol; sync, and without blocking the event loop."""
 
@@ -108,31 +117,17 @@ class ChatModel:
         """Raise `ExternalError` for a missing package or key, before any request."""
         self._provider.check()
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int = 1024,
-        temperature: float = 0.0,
-        stop: Sequence[str] = (),
-        timeout: float = 120.0,
-    ) -> Reply:
+    def complete(self, messages: Sequence[Message], **options: Unpack[CallOptions]) -> Reply:
         """The whole answer; raises `ExternalError`."""
-        asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
+        asked = self._build_request(messages, **options)
         *_, reply = self._iterate_sync(asked, whole=True)
         return _expect_reply(reply)
 
     def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int = 1024,
-        temperature: float = 0.0,
-        stop: Sequence[str] = (),
-        timeout: float = 120.0,
+        self, messages: Sequence[Message], **options: Unpack[CallOptions]
     ) -> Iterator[str | Reply]:
         """The answer in pieces, the `Reply` last; raises `ExternalError`, also midway."""
-        asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
+        asked = self._build_request(messages, **options)
         return self._iterate_sync(asked, whole=False)
 
     @property
@@ -153,7 +148,7 @@ class ChatModel:
             raise BadInput("is empty; give the text whose probability is asked for", field="answer")
         if self._provider.scores is False:
             return None
-        asked = self._build_request(messages, len(answer.encode()), 0.0, (), timeout)
+        asked = self._build_request(messages, max_tokens=len(answer.encode()), timeout=timeout)
         *_, found = self._iterate_sync(replace(asked, forced=answer), whole=True)
         assert isinstance(found, ScoredReply)
         if not found.logprobs:
@@ -162,21 +157,20 @@ class ChatModel:
             mean=min(0.0, fmean(found.logprobs)), tokens=len(found.logprobs), usage=found.usage
         )
 
-    async def acomplete(
-        self,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int = 1024,
-        temperature: float = 0.0,
-        stop: Sequence[str] = (),
-        timeout: float = 120.0,  # noqa: ASYNC109 (it bounds the attempts together)
-    ) -> Reply:
+    async def acomplete(self, messages: Sequence[Message], **options: Unpack[CallOptions]) -> Reply:
         """`complete` without blocking the event loop."""
-        asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
+        asked = self._build_request(messages, **options)
         found = [item async for item in self._attempts(asked, whole=True)]
         return _expect_reply(found[-1])
 
     def astream(
+        self, messages: Sequence[Message], **options: Unpack[CallOptions]
+    ) -> AsyncIterator[str | Reply]:
+        """`stream` without blocking the event loop."""
+        asked = self._build_request(messages, **options)
+        return self._attempts(asked, whole=False)
+
+    def _build_request(
         self,
         messages: Sequence[Message],
         *,
@@ -184,18 +178,6 @@ class ChatModel:
         temperature: float = 0.0,
         stop: Sequence[str] = (),
         timeout: float = 120.0,
-    ) -> AsyncIterator[str | Reply]:
-        """`stream` without blocking the event loop."""
-        asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
-        return self._attempts(asked, whole=False)
-
-    def _build_request(
-        self,
-        messages: Sequence[Message],
-        max_tokens: int,
-        temperature: float,
-        stop: Sequence[str],
-        timeout: float,
     ) -> ChatRequest:
         check_request(messages, max_tokens, temperature, timeout)
         self._provider.check()

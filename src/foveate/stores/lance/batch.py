@@ -12,7 +12,7 @@ from foveate.core.errors import BadInput
 from foveate.stores.lance.commit import find_existing
 from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.part import Part
-from foveate.stores.prepared import PreparedDocument, duplicate_id_error
+from foveate.stores.rows import PreparedDocument, duplicate_id_error
 
 MAX_CHUNKS_IN_MEMORY = 1_000_000
 """Chunks of which the ids are read at once, 16 bytes each in memory."""

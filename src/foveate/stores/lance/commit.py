@@ -37,8 +37,7 @@ from foveate.stores.lance.schema import (
     record_transaction,
     table_from_head,
 )
-from foveate.stores.prepared import duplicate_id_error
-from foveate.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS
+from foveate.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS, duplicate_id_error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,8 +29,13 @@ from foveate.stores.lance.files import digest_of
 from foveate.stores.lance.location import Location
 from foveate.stores.lance.postings import build_postings
 from foveate.stores.lance.schema import Audience, StoredFile, audience_number
-from foveate.stores.prepared import PreparedDocument, duplicate_id_error, prepare_document
-from foveate.stores.rows import chunk_members, document_member
+from foveate.stores.rows import (
+    PreparedDocument,
+    chunk_members,
+    document_member,
+    duplicate_id_error,
+    prepare_document,
+)
 
 _KEY_BITS = 63
 LIFETIME_SECONDS = 6 * 24 * 3600

@@ -28,8 +28,8 @@ from foveate.stores.lance.location import convert_engine_errors, parse_location
 from foveate.stores.lance.part import Part
 from foveate.stores.lance.scan import ScanReader, Versions
 from foveate.stores.outlines import wanted_places
-from foveate.stores.prepared import PreparedDocument
 from foveate.stores.report import Report, Stats
+from foveate.stores.rows import PreparedDocument
 
 EXACT = 1_000_000
 """Up to so many chunks every vector is compared."""

@@ -26,11 +26,13 @@ from foveate.stores.postgres.schema import (
     principals_digest,
 )
 from foveate.stores.postgres.statements import Rows, Statement, StatementFlow, StoreContext
-from foveate.stores.prepared import PreparedDocument, duplicate_id_error, prepare_document
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
+    PreparedDocument,
     chunk_checksum,
+    duplicate_id_error,
+    prepare_document,
     quote_columns,
     terms_to_index,
 )

@@ -17,8 +17,8 @@ from foveate.ports import Document, SearchResult
 from foveate.stores import filters
 from foveate.stores.int8 import quantise_or_zeros
 from foveate.stores.outlines import wanted_places
-from foveate.stores.prepared import check_counts, counts_by_hash
 from foveate.stores.report import Stats
+from foveate.stores.rows import check_counts, counts_by_hash
 from foveate.stores.sqlite import contents, schema, search, vectors, write
 from foveate.stores.sqlite.schema import load_facts
 from foveate.stores.sqlite.transactions import Transactions, convert_engine_errors

@@ -15,7 +15,6 @@ from foveate.stores import outlines
 from foveate.stores.checksums import MASK, sum_of_vectors
 from foveate.stores.filters import placeholders
 from foveate.stores.outlines import Place
-from foveate.stores.prepared import duplicate_id_error
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
@@ -24,6 +23,7 @@ from foveate.stores.rows import (
     chunk_row,
     document_member,
     document_row,
+    duplicate_id_error,
     parse_principals,
     quote_columns,
     terms_to_index,

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.compress.features import compute_features
+from foveate.core.stages.compress.features import RARE, common_terms, compute_features
 from foveate.core.stages.compress.score import WEIGHTS, score_sentences
-from foveate.core.stages.compress.title_links import RARE, common
 from foveate.core.stages.compress.unit_index import (
     COMMON,
     GRAM,
@@ -186,7 +185,7 @@ def test_common_words_are_those_in_many_units(pool: tuple[Candidate, ...]) -> No
     held = {term: sum(term in unit for unit in said) for term in terms}
     counted.count(terms)
 
-    assert common(made, terms) == {t for t in terms if held[t] >= few} | {*made.terms}
+    assert common_terms(made, terms) == {t for t in terms if held[t] >= few} | {*made.terms}
     assert {t: counted.holders[t] for t in terms} == held
 
 

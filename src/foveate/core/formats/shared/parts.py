@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from foveate.core.formats.shared.aside import summary_line, supplement_line
+from foveate.core.formats.shared.text_format import summary_line, supplement_line
 from foveate.core.images import MEDIA_TYPES, Image
 from foveate.core.text.escape import Guard
 from foveate.core.types import Block, Context

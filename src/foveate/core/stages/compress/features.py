@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from itertools import chain
 from math import fsum, log, log1p
 from typing import TYPE_CHECKING
 
-from foveate.core.stages.compress.title_links import score_title_links
-from foveate.core.stages.compress.unit_pool import Pool, bm25, rarity, standard
+from foveate.core.stages.compress.unit_index import COMMON, keys
+from foveate.core.stages.compress.unit_pool import Passage, Pool, bm25, rarity, standard
+from foveate.core.text.terms import document_terms
+from foveate.core.text.words import identifier_pattern, query_identifiers
 
 if TYPE_CHECKING:
     from foveate.core.stages.compress.unit_pool import Numbers
+
+
+TELLERS = 6  # sentences that are read for names
+RARE = 3  # a common word names nothing, unless it is in fewer units than that
+
+GAIN = 40.0
+"""Log-odds of a unit that holds an identifier of the query: more than all else together."""
+FIRST_GAIN = 40.0
+"""What a unit gains beside that if it begins with it: a record stands under its own identifier."""
+COMMON_IDENTIFIER = 0.2
+"""An identifier in that share of all units, and in more than `FEW_HOLDERS`, names none of them."""
+FEW_HOLDERS = 8
+LONG_NUMBER = 5
+"""Digits of a number that is an identifier wherever it stands; a shorter one may be a quantity."""
+FEWEST_PLACES = 1
+"""A shorter number is an identifier if no more units than that hold it."""
+_BEFORE_FIRST = re.compile(
+    r"""[\s|,;{\[("'-]*+(?:<[^<>]*+>\s*+)*+(?:["']?[\w -]{1,40}["']?\s*+[:=]\s*+)?["']?"""
+)
+"""What may stand before the first value of a record: marks, tags, and the name of the field."""
 
 
 def compute_features(pool: Pool) -> dict[str, Numbers]:
@@ -112,3 +136,93 @@ def _chunks(pool: Pool) -> dict[str, Numbers]:
     place[np.argsort(-np.array(pool.scores), kind="stable")] = [*map(log1p, range(len(place)))]
     chunk = np.array([c for p in pool.passages for c in p.parts], dtype=np.int64)
     return {"score": standard(pool.scores)[chunk], "place": place[chunk]}
+
+
+def score_title_links(pool: Pool, promise: Numbers) -> Numbers:
+    """For each unit, how much of its document's title one of the best other sentences names.
+
+    This is the second hop of a question of two, "which river flows past the birthplace of X?": the
+    sentence that says where X was born names a town, and the document with that title has the rest,
+    though it holds no word of the question.
+    """
+    import numpy as np
+
+    named = [0.0] * len(pool.passages)
+    under: dict[tuple[str, ...], list[int]] = {}
+    for i, p in enumerate(pool.passages):
+        under.setdefault(p.title, []).append(i)
+    best = np.argsort(-promise, kind="stable")[:TELLERS]
+    tellers = [_read(pool, u) for u in best.tolist()]
+    said = frozenset().union(*[terms for _, terms in tellers])
+    titles = [title for title in under if not said.isdisjoint(title)]
+    usual = common_terms(pool, frozenset().union(*titles))
+    telling = [(title, [t for t in title if t not in usual]) for title in titles]
+    for teller, terms in tellers:
+        own = teller.candidate.chunk.document_id
+        for title, words in telling:
+            share = sum([t in terms for t in words]) / (len(words) or 1)
+            if not share or title == teller.title:
+                continue
+            for i in under[title]:
+                if pool.passages[i].candidate.chunk.document_id != own:
+                    named[i] = max(named[i], share)
+    return pool.each(named)
+
+
+def common_terms(pool: Pool, terms: frozenset[str]) -> frozenset[str]:
+    """Those of the terms that are asked for, or common in the pool."""
+    few = max(COMMON * pool.units, RARE)
+    pool.count(terms)
+    return frozenset([*pool.terms, *(term for term in terms if pool.holders[term] >= few)])
+
+
+def _read(pool: Pool, u: int) -> tuple[Passage, frozenset[str]]:
+    """The passage of unit u, and the terms of the unit."""
+    passage = next(p for p in reversed(pool.passages) if p.first <= u)
+    start, end = passage.units.spans[u - passage.first]
+    return passage, frozenset(keys(document_terms(passage.candidate.text[start:end])))
+
+
+def identified(pool: Pool, query: str) -> Numbers:
+    """By unit, what it gains for each identifier it holds (SPEC U2), in log-odds; prose nothing."""
+    import numpy as np
+
+    gain = np.zeros(pool.units)
+    for word in query_identifiers(query):
+        holders = [one for passage in pool.passages for one in _holders(passage, word)]
+        few = FEW_HOLDERS
+        if word.isdecimal() and len(word) < LONG_NUMBER:
+            few = FEWEST_PLACES
+        most = max(few, COMMON_IDENTIFIER * pool.units if few == FEW_HOLDERS else 0)
+        under_it = {unit for unit, is_first in holders if is_first}
+        for units, more in (({unit for unit, _ in holders}, GAIN), (under_it, FIRST_GAIN)):
+            if len(units) <= most:
+                gain[list(units)] += more
+    return gain
+
+
+def _holders(passage: Passage, word: str) -> list[tuple[int, bool]]:
+    """The passage's units, as numbers of the pool, that hold the word and are no prose.
+
+    With each, whether it begins with the word.
+    """
+    text = passage.candidate.chunk.text
+    if word not in text and word.casefold() not in text.casefold():
+        return []
+    units = passage.units
+    starts = [a for a, _ in units.spans]
+    sentences = list(units.prose)
+    if passage.candidate.chunk.row is not None:
+        sentences = []  # the row of a table that was written out as a sentence
+    openings = [a for a, _ in sentences]
+    found: list[tuple[int, bool]] = []
+    for match in identifier_pattern([word]).finditer(text):
+        at = match.start()
+        prose = bisect_right(openings, at) - 1
+        if prose < 0 or at >= sentences[prose][1]:
+            place = max(bisect_right(starts, at) - 1, 0)
+            unit = passage.first + place
+            if not found or found[-1][0] != unit:  # only the first in a unit can begin it
+                is_first = _BEFORE_FIRST.fullmatch(text, starts[place], at) is not None
+                found.append((unit, is_first))
+    return found

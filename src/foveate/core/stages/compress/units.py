@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from foveate.core.text.atoms import join_atoms
-from foveate.core.text.long_units import cut_long
+from foveate.core.text.blocks import trim_span
+from foveate.core.text.graphemes import last_grapheme_boundary
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
@@ -51,6 +51,31 @@ _BOUND = re.compile(
 )
 _OPENS = (":", "\uff1a")
 _INSIDE = re.compile(r"[a-z\u00df-\u00ff,;)\]]")
+
+_MARKS = ('"', "\u201c", "\u201e", "\u00ab", "\u00bb", "\u300c", "\n    ", "\n\t")
+"""Without one of these there is no atom to look for."""
+_ATOM = re.compile(
+    r'(?<![\w"])"(?=[^\s"])[^"\n]{1,600}(?<=\S)"(?![\w"])'
+    "|\u201c[^\u201c\u201d\n]{1,600}\u201d"
+    "|\u201e[^\u201c\u201d\u201e\n]{1,600}[\u201c\u201d]"
+    "|\u00ab[^\u00ab\u00bb\n]{1,600}\u00bb"
+    r"|\u00bb(?=\S)[^\u00ab\u00bb\n]{1,600}(?<=\S)\u00ab"
+    "|\u300c[^\u300c\u300d\n]{1,600}\u300d"
+    r"|(?<=\n)(?: {4}|\t)(?=[^\n]{0,600}[{}()=;<>])[^\n]{1,600}"
+)
+LONGEST_SENTENCE = 800
+"""Characters; a longer sentence is cut."""
+REACH = (150, 400)
+"""Characters of a piece: it ends at the last sensible place between these."""
+_PLACES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\n\s*",
+        r"[;\u037e\uff1b\u3002\uff01\uff1f\u0964]\s*|\s[\u2013\u2014\u2022|]\s",
+        r"[,:\uff0c\uff1a\u3001\u060c]\s*",
+        r"\s+",
+    )
+)
 
 
 class Units(NamedTuple):
@@ -232,3 +257,68 @@ def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: in
     if not first and last > 1 and _INSIDE.match(text, spans[0][0]):
         leans[0] = 1
     return leans
+
+
+def join_atoms(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The spans, in order and apart, with those made one between which an atom would be cut.
+
+    Atoms are quotations and lines of code, of which a part says something else (SPEC J3).
+
+    >>> text = 'He said: "Stop. Go back." We went.'
+    >>> [text[a:b] for a, b in join_atoms(text, [(0, 15), (16, 25), (26, 34)])]
+    ['He said: "Stop. Go back."', 'We went.']
+    """
+    found = list(spans)
+    if len(found) < 2:
+        return found
+    first, last = found[0][0], found[-1][1]
+    if all(text.find(mark, first, last) < 0 for mark in _MARKS):
+        return found
+    joined: list[Span] = []
+    atoms = _ATOM.finditer(text, first, last)
+    upcoming = next(atoms, None)
+    end = 0  # of the last atom that begins before the span
+    for start, stop in found:
+        if joined and start < end:
+            joined[-1] = (joined[-1][0], stop)
+        else:
+            joined.append((start, stop))
+        while upcoming is not None and upcoming.start() < stop:
+            end = upcoming.end()
+            upcoming = next(atoms, None)
+    return joined
+
+
+def cut_long(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The spans, and the pieces of those that are too long, in order and trimmed (SPEC U4).
+
+    Lists, tables and addresses that were taken out of a page have no full stops, and some scripts
+    no spaces: there the ends of lines, clauses, words and graphemes are sensible places.
+    """
+    if all(b - a <= LONGEST_SENTENCE for a, b in spans):
+        return list(spans)
+    return [
+        piece
+        for a, b in spans
+        for piece in (_cut_pieces(text, a, b) if b - a > LONGEST_SENTENCE else [(a, b)])
+    ]
+
+
+def _cut_pieces(text: str, start: int, end: int) -> Iterator[Span]:
+    while end - start > REACH[1]:
+        cut = _place(text, start)
+        yield trim_span(text, start, cut)
+        start = trim_span(text, cut, end)[0]
+    if end > start:
+        yield (start, end)
+
+
+def _place(text: str, start: int) -> int:
+    """The end of the last sensible place in reach; of the first kind of which there is one."""
+    least, most = start + REACH[0], start + REACH[1]
+    for places in _PLACES:
+        found = [match.end() for match in places.finditer(text, least, most)]
+        if found:
+            return found[-1]
+    cut = last_grapheme_boundary(text, most, start)
+    return cut if cut > start else most  # marks alone, as no script writes them

@@ -23,7 +23,7 @@ from foveate.core.stages.dedup.resolve_duplicates import Match, Threshold, resol
 from foveate.core.stages.dedup.signature import compute_signatures
 from foveate.core.types import Candidate, rank
 
-Resolution = tuple[Texts, dict[int, Match], int]
+Resolution = tuple[Sequence[Candidate], dict[int, Match], int]
 
 
 def resolve_contained(
@@ -33,7 +33,7 @@ def resolve_contained(
     signatures = compute_signatures([candidate.chunk.text for candidate in pool], threshold)
     met = find_candidate_pairs(signatures)
     if not met.pairs and not met.crowds:
-        return Texts((), dated=newest), {}, 0
+        return (), {}, 0
 
     def fullest(i: int) -> tuple[object, ...]:
         date = -changed_at(pool[i]) if newest else 0
@@ -46,7 +46,8 @@ def resolve_contained(
     least = [threshold.least(len(signatures[i].whole)) for i in order]
     finder = Containment(texts, met, {i: n for n, i in enumerate(order)}, least, guard=guard)
     left = resolve_duplicates(range(len(texts)), finder)
-    return texts, {i: _shares(match, texts, i) for i, match in left.items()}, finder.compared
+    shares = {i: _shares(match, texts, i) for i, match in left.items()}
+    return texts.candidates, shares, finder.compared
 
 
 class Containment:

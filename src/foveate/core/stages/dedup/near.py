@@ -108,12 +108,12 @@ def near_copies(pool: Sequence[Candidate], options: DedupNear) -> tuple[dict[str
     texts, left, compared = settled
     copies: dict[str, Copy] = {}
     for i, match in left.items():
-        kept = texts.candidates[final(i, left)].id
+        kept = texts[final(i, left)].id
         numbers: dict[str, Number] = {"similarity": round(match.similarity, 4), "threshold": value}
-        between = texts.candidates[match.other].id
+        between = texts[match.other].id
         if between != kept:
             numbers["via"] = between
-        copies[texts.candidates[i].id] = Copy(by=kept, numbers=numbers)
+        copies[texts[i].id] = Copy(by=kept, numbers=numbers)
     return copies, compared
 
 
@@ -133,4 +133,4 @@ def _similar(pool: Sequence[Candidate], threshold: Threshold, options: DedupNear
         vectors = [candidate.chunk.embedding for candidate in preferred]
         search = Semantic(vectors, threshold, worded if options.guard else None)
     finder = SymmetricFinder(texts, search, guard)
-    return texts, resolve_duplicates(range(len(texts)), finder), finder.compared
+    return preferred, resolve_duplicates(range(len(texts)), finder), finder.compared

@@ -15,11 +15,9 @@ from foveate.core.stages.pack.budget_tracker import (
     rendition_options,
     tracker_for_budget,
 )
-from foveate.core.stages.pack.choice import Choice, Choices, why_left_out
-from foveate.core.stages.pack.coverage import pack_coverage
-from foveate.core.stages.pack.cut import truncate_candidate
-from foveate.core.stages.pack.evidence import Fill, pack_evidence
-from foveate.core.stages.pack.ordered import (
+from foveate.core.stages.pack.choice import (
+    Choice,
+    Choices,
     Cut,
     RenditionOptions,
     by_score,
@@ -27,7 +25,11 @@ from foveate.core.stages.pack.ordered import (
     round_robin,
     take_groups,
     take_in_turn,
+    truncate_candidate,
+    why_left_out,
 )
+from foveate.core.stages.pack.coverage import pack_coverage
+from foveate.core.stages.pack.evidence import Fill, pack_evidence
 from foveate.core.stages.pack.value import pack_value
 from foveate.core.types import Candidate, Decision, Number, Rendition, Sentences, Step
 from foveate.core.unchecked import replace_unchecked

@@ -8,12 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from foveate.core.renditions import full_rendition
-from foveate.core.stages.pack.pieces import pieces
+from foveate.core.renditions import full_rendition, join_chunk_spans
+from foveate.core.text.profile import TextPiece, text_profile
 from foveate.core.token_counter import Cost, TokenCounter, new_cost
-from foveate.core.types import BlockPosition, Candidate, Rendition, rendition_hash
+from foveate.core.types import (
+    BlockPosition,
+    Candidate,
+    Part,
+    Rendition,
+    Span,
+    content_hash,
+    rendition_hash,
+    set_rendition_hash,
+)
 from foveate.core.zones import Budget
+
+SHARES = (0.75, 0.5, 0.25)
 
 
 def is_undivided(candidate: Candidate) -> bool:
@@ -192,3 +204,52 @@ def _flat(around: Mapping[BlockPosition, Cost], per_document: int) -> Mapping[Bl
     """So many tokens for each document's first block, and none for the others."""
     tokens: dict[BlockPosition, int] = {"first": per_document, "fresh": per_document, "same": 0}
     return {place: new_cost((n, around[place].characters)) for place, n in tokens.items()}
+
+
+def pieces(candidate: Candidate) -> tuple[Rendition, ...]:
+    """The passage without its least chunks, fullest first, down to its best one; or nothing.
+
+    Stitching must never cost evidence: a passage that is too large would take its best chunk with
+    it. So a passage can also be shown as fewer of its chunks, whole ones, the best-scored first.
+    """
+    parts = candidate.parts
+    if len(parts) < 2:
+        return ()
+    order = sorted(range(len(parts)), key=lambda i: (-parts[i].score, i))
+    masses = [_mass(part) for part in parts]
+    total, length = sum(masses), len(candidate.chunk.text)
+    ways = []
+    for n in _numbers(len(parts)):
+        chosen = sorted(order[:n])
+        text, ranges, key = _joined_piece(candidate, tuple(sorted([parts[i].span for i in chosen])))
+        if len(text) < length:
+            value = min(sum([masses[i] for i in chosen]) / total, 1.0)
+            ways.append(
+                set_rendition_hash(
+                    Rendition(kind="extract", text=text, spans=ranges, value=value), key
+                )
+            )
+    return tuple(ways)
+
+
+@lru_cache(maxsize=256)
+def _numbers(n: int) -> tuple[int, ...]:
+    """How many parts to show: all but one, then fewer, each number once."""
+    numbers = (n - 1, *(int(n * share) for share in SHARES), 1)
+    return tuple(sorted({number for number in numbers if number > 0}, reverse=True))
+
+
+def _joined_piece(candidate: Candidate, spans: tuple[Span, ...]) -> TextPiece:
+    """These spans as one text (nested ones are merged); kept with the passage's content hash."""
+    known = text_profile(candidate.chunk.content_hash)
+    piece = known.pieces.get(spans)
+    if piece is None:
+        text, ranges = join_chunk_spans(candidate.chunk, spans, candidate.parts)
+        piece = TextPiece(text, ranges, content_hash(text))
+        known.pieces[spans] = piece
+    return piece
+
+
+def _mass(part: Part) -> float:
+    """What a part counts for: its score, and something where that is nothing."""
+    return max(part.score, 0.0) + 1e-6 * max(part.span[1] - part.span[0], 1)

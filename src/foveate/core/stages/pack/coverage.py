@@ -14,9 +14,14 @@ from heapq import heapify, heappop, heappush
 from math import log
 
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
-from foveate.core.stages.pack.choice import Choice, Choices
-from foveate.core.stages.pack.ordered import RenditionOptions, by_score
-from foveate.core.stages.pack.value import candidate_worths, report, swap_rendition
+from foveate.core.stages.pack.choice import (
+    Choice,
+    Choices,
+    RenditionOptions,
+    by_score,
+    worth_figures,
+)
+from foveate.core.stages.pack.value import candidate_worths, swap_rendition
 from foveate.core.text.words import split_words
 from foveate.core.types import Candidate, Rendition
 
@@ -74,7 +79,7 @@ def pack_coverage(
             said.add(choice, terms, gain)
     choices = Choices(chosen=[said.shown[c.id] for c in pool if c.id in said.shown])
     choices.left_out = {c.id: _reason(said, scale, c, ways) for c in pool if c.id not in said.shown}
-    choices.notes |= report(said.total, said.total + _left_over(said, options, costs, room))
+    choices.notes |= worth_figures(said.total, said.total + _left_over(said, options, costs, room))
     return choices
 
 

@@ -22,9 +22,8 @@ from typing import Literal, TypeAlias
 
 from foveate.core.renditions import full_rendition, join_chunk_spans
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
-from foveate.core.stages.pack.choice import Choice, Choices
+from foveate.core.stages.pack.choice import Choice, Choices, worth_figures
 from foveate.core.stages.pack.selection import Selection, build_selection, open_to_choice
-from foveate.core.stages.pack.value import report
 from foveate.core.token_counter import Cost, new_cost
 from foveate.core.types import Candidate, Rendition
 
@@ -339,7 +338,7 @@ def _choices(
     waits = _waits(basket, order, room - _used(basket, counted)[basket.unit])
     choices.waits = {basket.pool[owner].chunk.id: wait for owner, wait in waits.items()}
     value = sum([basket.worths[p] for p in sorted(p for group in basket.groups for p in group)])
-    choices.notes |= report(value, _relaxed(basket, order, room))
+    choices.notes |= worth_figures(value, _relaxed(basket, order, room))
     if hidden := sum(not basket.taken[piece] for piece in basket.asked):
         choices.notes |= {"with_the_identifier": len(basket.asked), "of_them_left_out": hidden}
     return choices

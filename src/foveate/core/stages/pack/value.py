@@ -14,8 +14,14 @@ from typing import NamedTuple
 
 from foveate.core.renditions import full_rendition
 from foveate.core.stages.pack.budget_tracker import BudgetTracker, is_undivided
-from foveate.core.stages.pack.choice import Choice, Choices
-from foveate.core.stages.pack.ordered import RenditionOptions, by_score, fullest_that_fits
+from foveate.core.stages.pack.choice import (
+    Choice,
+    Choices,
+    RenditionOptions,
+    by_score,
+    fullest_that_fits,
+    worth_figures,
+)
 from foveate.core.token_counter import Cost, new_cost
 from foveate.core.types import Candidate, Rendition
 
@@ -77,15 +83,8 @@ def pack_value(
     chosen = _take_steps(pool, ladders, steps, scale)
     choices = _finish(pool, chosen, scale, ladders, offers)
     value = sum(worths[c.candidate.chunk.id] * c.rendition.value for c in choices.chosen)
-    choices.notes |= report(value, bound)
+    choices.notes |= worth_figures(value, bound)
     return choices
-
-
-def report(value: float, bound: float) -> dict[str, float]:
-    """The figures for the trace."""
-    bound = max(bound, value)
-    gap = 1 - value / bound if bound > 0 else 0.0
-    return {"value": round(value, 6), "bound": round(bound, 6), "gap": round(gap, 6)}
 
 
 def build_hull(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.core.stages.compress.units import units_of
-from foveate.core.text.long_units import LONGEST, PIECE, cut_long
+from foveate.core.stages.compress.units import LONGEST_SENTENCE, REACH, cut_long, units_of
 
 ENDLESS = {
     "lines": "Gate 4 of the upper lock\nkeeper: nobody\n" * 60,
@@ -24,7 +23,7 @@ def test_text_without_ends_is_cut_into_pieces(name: str) -> None:
     text = ENDLESS[name].strip()
     spans = cut_long(text, [(0, len(text))])
 
-    assert max(b - a for a, b in spans) <= PIECE[1]
+    assert max(b - a for a, b in spans) <= REACH[1]
     assert all(a < b for a, b in spans)
     assert "".join("".join(text[a:b] for a, b in spans).split()) == "".join(text.split())
     assert not any(text[a] == "\u0301" for a, _ in spans)
@@ -42,7 +41,7 @@ def test_a_piece_ends_where_a_line_does_before_it_ends_at_a_comma() -> None:
 def test_a_sentence_of_usual_length_is_not_cut() -> None:
     """J3: nor one that is long, and ends."""
     text = "The gate, which is old, " * 30 + "opens."
-    assert len(text) <= LONGEST
+    assert len(text) <= LONGEST_SENTENCE
     assert units_of(f"{text} It is blue.").spans[0] == (0, len(text))
 
 

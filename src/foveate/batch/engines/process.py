@@ -35,7 +35,7 @@ def start_process(module: str, *words: str, group: bool = False) -> subprocess.P
     """
     # -P: what lies in the current folder is no module of ours.
     command = [sys.executable, "-P", "-m", module, *words]
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     known = [path for path in (root, os.environ.get("PYTHONPATH", "")) if path]
     options: dict[str, Any] = {"process_group": 0} if group and os.name == "posix" else {}
     return subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -73,14 +73,27 @@ def format_exit(code: int) -> str:
         return f"exit code {code}"
 
 
-def pickle_for_worker(thing: object, advice: str) -> bytes:
-    """The tokenizer or the embedder, or what holds them. Raises `BadOption` with the advice."""
+def pickle_for_worker(thing: object) -> bytes:
+    """A function with what it holds. Raises `BadOption` if another process cannot have it."""
     try:
         return pickle.dumps(thing, pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # noqa: BLE001 - whatever the tokenizer's own pickling raises
-        raise BadOption(
-            f"the tokenizer or the embedder cannot be sent to another process ({error}); {advice}"
-        ) from None
+    except Exception as error:  # noqa: BLE001 - whatever a tokenizer's own pickling raises
+        raise _not_sendable(error) from None
+
+
+def unpickle_in_worker(pickled: bytes) -> Any:
+    """The same again. Raises `BadOption` if its class is missing here."""
+    try:
+        return pickle.loads(pickled)  # noqa: S301 - through a pipe that nobody else has
+    except (AttributeError, ImportError, EOFError, TypeError) as error:
+        raise _not_sendable(error) from None
+
+
+def _not_sendable(error: Exception) -> BadOption:
+    return BadOption(
+        f"a recipe, a tokenizer or an embedder cannot be sent to another process ({error}); "
+        f"define it in a module that can be imported, or use one process"
+    )
 
 
 def send(pipe: IO[bytes], data: bytes) -> None:

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.ingest.pool import OrderedTransfer, TransferStopped
+from foveate.batch.engines.pool import OrderedTransfer, TransferStopped
 
 
 def _bring_all(over: OrderedTransfer, pieces: list[list[bytes]]) -> None:
-    while (number := over.next_number()) is not None:
+    while (given := over.next_task()) is not None:
+        number, task = given
+        assert task == b"%d" % number
         for piece in pieces[number]:
             over.put(number, piece)
         over.finish(number)
@@ -22,17 +24,18 @@ def _bring_all(over: OrderedTransfer, pieces: list[list[bytes]]) -> None:
 
 @given(
     pieces=st.lists(st.lists(st.binary(max_size=9), max_size=4), max_size=12),
-    ahead=st.integers(1, 5),
     most=st.integers(0, 20),
     threads=st.integers(1, 4),
 )
-def test_everything_comes_in_the_order_of_the_tasks(pieces, ahead, most, threads) -> None:
+def test_everything_comes_in_the_order_of_the_tasks(pieces, most, threads) -> None:
     """T2: whoever brings what and when, it is taken in order, and nobody waits for ever."""
-    over = OrderedTransfer(len(pieces), ahead=ahead, most=most)
+    over = OrderedTransfer(most=most)
     workers = [Thread(target=_bring_all, args=(over, pieces)) for _ in range(threads)]
     for worker in workers:
         worker.start()
-    taken = [list(each) for each in over.iter_results()]
+    numbers = [over.add_task(b"%d" % number) for number in range(len(pieces))]
+    over.end_tasks()
+    taken = [list(over.iter_pieces(number)) for number in numbers]
     for worker in workers:
         worker.join()
     assert taken == pieces
@@ -40,8 +43,8 @@ def test_everything_comes_in_the_order_of_the_tasks(pieces, ahead, most, threads
 
 def test_what_waits_is_bounded() -> None:
     """T2, X2: with ten bytes of room, an eleventh of a later task waits until some are taken."""
-    over = OrderedTransfer(2, ahead=9, most=10)
-    assert (over.next_number(), over.next_number()) == (0, 1)
+    over = OrderedTransfer(most=10)
+    assert (over.add_task(b""), over.add_task(b"")) == (0, 1)
     brought = Event()
 
     def bring() -> None:
@@ -56,42 +59,29 @@ def test_what_waits_is_bounded() -> None:
     assert over._waiting_bytes == 10
     over.put(0, b"z" * 99)  # the one being taken has room for a piece in any case
     over.finish(0)
-    assert [list(each) for each in over.iter_results()] == [[b"z" * 99], [b"x" * 10, b"y"]]
+    assert list(over.iter_pieces(0)) == [b"z" * 99]
+    assert list(over.iter_pieces(1)) == [b"x" * 10, b"y"]
     thread.join()
-
-
-def test_nothing_is_given_out_too_far_ahead() -> None:
-    """T2: with two ahead, the third task is given out when the second is being taken."""
-    over = OrderedTransfer(3, ahead=2, most=10)
-    assert (over.next_number(), over.next_number()) == (0, 1)
-    given: list[int | None] = []
-    thread = Thread(target=lambda: given.append(over.next_number()))
-    thread.start()
-    taken = over.iter_results()
-    over.finish(0)
-    over.finish(1)
-    assert list(next(taken)) == []
-    assert list(next(taken)) == []
-    thread.join()
-    assert given == [2]
 
 
 def test_a_stop_reaches_everybody() -> None:
     """T2: after it nothing is given out, and who brings is told so."""
-    over = OrderedTransfer(3, ahead=1, most=0)
-    assert over.next_number() == 0
+    over = OrderedTransfer(most=0)
+    over.add_task(b"first")
+    over.add_task(b"second")
+    assert over.next_task() == (0, b"first")
     over.stop()
-    assert over.next_number() is None
+    assert over.next_task() is None
     with pytest.raises(TransferStopped):
         over.put(0, b"x")
 
 
 def test_a_failure_is_raised_where_it_is_taken() -> None:
     """T2: and not swallowed in a thread."""
-    over = OrderedTransfer(1, ahead=1, most=0)
+    over = OrderedTransfer(most=0)
     over.fail(ValueError("broken"))
     with pytest.raises(ValueError, match="broken"):
-        list(next(over.iter_results()))
+        list(over.iter_pieces(over.add_task(b"")))
 
 
 def test_ctrl_c_at_any_moment_leaves_nobody_waiting():
@@ -102,21 +92,23 @@ def test_ctrl_c_at_any_moment_leaves_nobody_waiting():
 
     def work(over: OrderedTransfer) -> None:
         with contextlib.suppress(TransferStopped):
-            while (number := over.next_number()) is not None:
-                over.put(number, b"a piece")
-                over.finish(number)
+            while (given := over.next_task()) is not None:
+                over.put(given[0], b"a piece")
+                over.finish(given[0])
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         for round_ in range(600):
-            over = OrderedTransfer(100_000, ahead=8, most=100)
+            over = OrderedTransfer(most=100)
             threads = [Thread(target=work, args=(over,), daemon=True) for _ in range(2)]
             for thread in threads:
                 thread.start()
             with contextlib.suppress(KeyboardInterrupt):
                 signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.000005 * round_)
-                for pieces in over.iter_results():
-                    list(pieces)
+                over.add_task(b"")
+                for number in range(100_000):
+                    over.add_task(b"")
+                    list(over.iter_pieces(number))
             over.stop()
             for thread in threads:
                 thread.join(10)

@@ -1,7 +1,7 @@
-"""Prepares files in several processes, with their results in the order of the tasks.
+"""Processes of this machine, with their results in the order of the tasks.
 
-Each process has a thread that talks to it. A process that dies gets a successor and the file once
-more; if that one dies too, the file is refused. Whatever ends the caller ends the processes.
+Each process has a thread that talks to it. A process that dies gets a successor and the task once
+more; if that one dies too, the task has failed. Whatever ends the caller ends the processes.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import pickle
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from threading import Condition, Lock, Thread
-from typing import IO, cast
+from typing import IO, Any, TypeVar, cast
 
-from foveate.ingest.document_task import PartsByTask, PreparedPart, Preparer, Refusal, Task
-from foveate.ingest.process import (
+from foveate.batch.engines.engine import BATCH_SIZE, TASKS_PER_WORKER, FailedTask
+from foveate.batch.engines.process import (
     WorkerFailure,
     format_exit,
     kill,
@@ -35,36 +35,47 @@ class TransferStopped(Exception):
 
 
 class OrderedTransfer:
-    """Hands results of several threads to one reader, in the order of the tasks.
+    """Hands tasks of one reader to several threads, and their results back in that order.
 
-    At most `ahead` numbers are given out before the one that is read, and at most `most` bytes
-    wait, beside one piece of each thread. The task that is being read may always add a piece, so
-    nothing waits for ever.
+    At most `most` bytes of results wait, beside one piece of each thread. The task that is being
+    read may always add a piece, so nothing waits for ever.
     """
 
-    def __init__(self, tasks: int, *, ahead: int, most: int) -> None:
+    def __init__(self, *, most: int) -> None:
         # Ctrl-C may interrupt the reader anywhere in Python code. So it takes the lock in one
         # instruction, and waits outside of it, until `_arrived` is released. A condition could stay
         # locked, or be released without being held.
         self._lock = Lock()
         self._changed = Condition(self._lock)
         self._arrived = Lock()
-        self._tasks, self._ahead, self._most = tasks, ahead, most
-        self._next = self._current = self._waiting_bytes = 0
+        self._most = most
+        self._added = self._current = self._waiting_bytes = 0
+        self._tasks: deque[tuple[int, bytes]] = deque()
         self._pieces: dict[int, deque[bytes]] = {}
         self._finished: set[int] = set()
         self._failure: BaseException | None = None
-        self._stopped = False
+        self._ended = self._stopped = False
 
-    def next_number(self) -> int | None:
-        """The next number to work on, once it is near enough; None if there is none."""
+    def add_task(self, data: bytes) -> int:
+        """Something to work on; its number, which counts from 0."""
         with self._lock:
-            while not self._stopped and self._current + self._ahead <= self._next < self._tasks:
+            self._tasks.append((self._added, data))
+            self._added += 1
+            self._changed.notify_all()
+            return self._added - 1
+
+    def end_tasks(self) -> None:
+        """No task follows."""
+        with self._lock:
+            self._ended = True
+            self._changed.notify_all()
+
+    def next_task(self) -> tuple[int, bytes] | None:
+        """The next task and its number; waits for one. None if none follows."""
+        with self._lock:
+            while not (self._tasks or self._ended or self._stopped):
                 self._changed.wait()
-            if self._stopped or self._next == self._tasks:
-                return None
-            self._next += 1
-            return self._next - 1
+            return self._tasks.popleft() if self._tasks and not self._stopped else None
 
     def put(self, number: int, data: bytes) -> None:
         """Something for this number; waits for room. Raises `TransferStopped`."""
@@ -101,12 +112,8 @@ class OrderedTransfer:
         with self._lock:
             return self._stopped
 
-    def iter_results(self) -> Iterator[Iterator[bytes]]:
-        """For each number in order, what was brought for it; each is to be read to its end."""
-        for number in range(self._tasks):
-            yield self._iter_pieces(number)
-
-    def _iter_pieces(self, number: int) -> Iterator[bytes]:
+    def iter_pieces(self, number: int) -> Iterator[bytes]:
+        """What was brought for this number; to be read to its end, and then that of the next."""
         with self._lock:
             self._current = number
             self._changed.notify_all()
@@ -141,39 +148,79 @@ class OrderedTransfer:
         return number == self._current and not self._pieces.get(number)
 
 
-_FILES_AHEAD = 64  # files a process
-_MAX_WAITING_BYTES = 64 << 20  # bytes that wait for the writer
+_MAX_WAITING_BYTES = 64 << 20  # bytes that wait for the reader
 _ATTEMPTS = 2
 
+A = TypeVar("A")
+B = TypeVar("B")
 
-@contextmanager
-def prepare_in_processes(
-    preparer: Preparer, tasks: Sequence[Task], jobs: int
-) -> Iterator[PartsByTask]:
-    """The parts of each task, in order, prepared by `jobs` processes.
 
-    Errors of a process are raised where its parts are read. Raises `BadOption` if the tokenizer or
-    the embedder cannot be pickled.
+class ProcessPoolEngine:
+    """At most `workers` processes at a time, started as there are tasks for them.
+
+    `tasks_per_worker`: values under way for each, the one at work and those that wait for it.
     """
-    bare = pickle_for_worker(replace(preparer, embedder=None), "use jobs=1")
-    embedder = preparer.embedder and pickle_for_worker(preparer.embedder, "use jobs=1")
-    greeting = (pickle.dumps(_import_paths()), bare, embedder or b"")
-    over = OrderedTransfer(len(tasks), ahead=_FILES_AHEAD * jobs, most=_MAX_WAITING_BYTES)
-    workers = [_Worker(greeting, tasks, over) for _ in range(min(jobs, len(tasks)))]
-    threads = [Thread(target=worker.run, daemon=True) for worker in workers]
-    for thread in threads:
-        thread.start()
-    try:
-        yield (_unpickle_parts(pieces) for pieces in over.iter_results())
-    finally:
-        over.stop()
-        for worker in workers:
-            worker.terminate()
+
+    batch_size = BATCH_SIZE
+
+    def __init__(self, workers: int, tasks_per_worker: int = TASKS_PER_WORKER) -> None:
+        self.workers = workers
+        self._most_under_way = tasks_per_worker * workers
+
+    def map_values(
+        self, function: Callable[[A], B], items: Iterable[A]
+    ) -> Generator[tuple[A, B | FailedTask], None, None]:
+        """In order; `FailedTask` for a value at which two processes died.
+
+        What the function raises is raised here. Raises `BadOption` if it cannot be pickled.
+        """
+        with closing(self.stream_values(partial(_call_once, function), items)) as streamed:
+            for item, results in streamed:
+                (result,) = results
+                yield item, result
+
+    def stream_values(
+        self, function: Callable[[A], Iterable[B]], items: Iterable[A]
+    ) -> Generator[tuple[A, Iterator[B | FailedTask]], None, None]:
+        """Like `map_values` for a function with many results: each arrives as soon as it is made.
+
+        `FailedTask` ends a value's results; a repeated task brings no result twice, so the function
+        must be deterministic. The results of a value are read to their end before the next ones.
+        """
+        return self._run(pickle_for_worker(function), items)
+
+    def _run(
+        self, function: bytes, items: Iterable[A]
+    ) -> Generator[tuple[A, Iterator[Any]], None, None]:
+        transfer = OrderedTransfer(most=_MAX_WAITING_BYTES)
+        greeting = (pickle.dumps(_import_paths()), function)
+        workers = [_Worker(greeting, transfer) for _ in range(self.workers)]
+        threads = [Thread(target=worker.run, daemon=True) for worker in workers]
         for thread in threads:
-            thread.join()
+            thread.start()
+        under_way: deque[tuple[A, int]] = deque()
+        try:
+            for item in items:
+                under_way.append((item, transfer.add_task(pickle_for_worker(item))))
+                if len(under_way) >= self._most_under_way:
+                    first, number = under_way.popleft()
+                    yield first, _unpickle_results(transfer.iter_pieces(number))
+            transfer.end_tasks()
+            for first, number in under_way:
+                yield first, _unpickle_results(transfer.iter_pieces(number))
+        finally:
+            transfer.stop()
+            for worker in workers:
+                worker.terminate()
+            for thread in threads:
+                thread.join()
 
 
-def _unpickle_parts(pieces: Iterator[bytes]) -> Iterator[PreparedPart]:
+def _call_once(function: Callable[[A], B], item: A) -> tuple[B]:
+    return (function(item),)
+
+
+def _unpickle_results(pieces: Iterator[bytes]) -> Iterator[Any]:
     for piece in pieces:
         found = pickle.loads(piece)  # noqa: S301 - from a process of ours
         if isinstance(found, WorkerFailure):
@@ -191,21 +238,19 @@ class _WorkerExited(Exception):
 
 
 class _Worker:
-    def __init__(
-        self, greeting: Sequence[bytes], tasks: Sequence[Task], over: OrderedTransfer
-    ) -> None:
-        self._greeting, self._tasks, self._transfer = greeting, tasks, over
+    def __init__(self, greeting: Sequence[bytes], transfer: OrderedTransfer) -> None:
+        self._greeting, self._transfer = greeting, transfer
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:
         """Work on tasks until there are none, or the transfer is stopped."""
         try:
-            while (number := self._transfer.next_number()) is not None:
-                self._run_task(number)
-                self._transfer.finish(number)
+            while (given := self._transfer.next_task()) is not None:
+                self._run_task(*given)
+                self._transfer.finish(given[0])
         except TransferStopped:
             pass
-        except BaseException as error:  # noqa: BLE001 - raised where the parts are taken
+        except BaseException as error:  # noqa: BLE001 - raised where the results are taken
             self._transfer.fail(error)
         finally:
             self._release_process(now=self._transfer.is_stopped)
@@ -215,12 +260,12 @@ class _Worker:
         if (process := self._process) is not None:
             kill(process)
 
-    def _run_task(self, number: int) -> None:
+    def _run_task(self, number: int, task: bytes) -> None:
         """Transfer every piece of the task once, also when it is tried again."""
         brought, how = 0, ""
         for _ in range(_ATTEMPTS):
             try:
-                for i, piece in enumerate(self._send_task(self._tasks[number])):
+                for i, piece in enumerate(self._send_task(task)):
                     if i >= brought:
                         self._transfer.put(number, piece)
                         brought += 1
@@ -229,20 +274,20 @@ class _Worker:
                 how = format_exit(self._release_process(now=True))
                 if self._transfer.is_stopped:
                     raise TransferStopped from None
-        reason = f"the process that prepared it broke down twice ({how})"
-        self._transfer.put(number, pickle.dumps(Refusal(reason=reason)))
+        reason = f"its process broke down twice ({how}): out of memory, or a crash in a plugin"
+        self._transfer.put(number, pickle.dumps(FailedTask(reason=reason)))
 
-    def _send_task(self, task: Task) -> Iterator[bytes]:
+    def _send_task(self, task: bytes) -> Iterator[bytes]:
         process = self._process
         try:
             if process is None:
-                process = self._process = start_process("foveate.ingest.worker", group=True)
+                process = self._process = start_process("foveate.batch.engines.worker", group=True)
                 if self._transfer.is_stopped:  # before this process was there to be ended
                     raise TransferStopped
                 for piece in self._greeting:
                     send(cast("IO[bytes]", process.stdin), piece)
                 yield from self._receive_pieces(process)
-            send(cast("IO[bytes]", process.stdin), pickle.dumps(task, pickle.HIGHEST_PROTOCOL))
+            send(cast("IO[bytes]", process.stdin), task)
         except OSError:
             raise _WorkerExited from None
         yield from self._receive_pieces(process)
