@@ -58,8 +58,8 @@ class UnknownName(InvalidRequest):
         near: list[str] = []
         if 2 < len(name) < MAX_COMPARED_LENGTH:  # every code of two letters is near every other
             kinds = {one.partition(":")[0]: one for one in self.known}  # of `openai:MODEL`
-            kind = get_close_matches(name.partition(":")[0], kinds, n=1)
-            near = get_close_matches(name, self.known, n=1) or [kinds[one] for one in kind]
+            alike = get_close_matches(name.partition(":")[0], kinds, n=1)
+            near = get_close_matches(name, self.known, n=1) or [kinds[one] for one in alike]
         hints = [f"did you mean {near[0]!r}?"] if near else []
         if not near or len(self.known) <= MAX_LISTED_NAMES:
             hints.append(f"known: {', '.join(self.known)}")
