@@ -97,6 +97,14 @@ def test_rows_with_line_breaks_and_quotes_are_whole() -> None:
     assert shown(text, only(text)) == rows
 
 
+@pytest.mark.parametrize("note", ["one, two", "one,two,three", "one,\n\nand two", "one\ntwo,three"])
+def test_a_first_row_with_a_quoted_delimiter_is_a_row(note: str) -> None:
+    """U1, U2: a later chunk may begin with it; only what is outside of quotes parts cells."""
+    rows = [f'A-1,Bern,{n}.50,"{note if not n else "none"}"' for n in range(6)]
+
+    assert shown("\n".join(rows), only("\n".join(rows))) == rows
+
+
 @pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
 def test_other_delimiters_are_read_from_the_rows(delimiter: str) -> None:
     """U1: commas, tabs, semicolons, pipes."""

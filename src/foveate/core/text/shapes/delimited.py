@@ -36,14 +36,15 @@ _YEAR = re.compile(r"[^\d_#-]{0,9}(?:19|20)\d\d[^\d_-]{0,9}")
 def opens_table(text: str, start: int, end: int) -> str:
     """The delimiter by which `text[start:end]` and the next line may be rows; empty for none."""
     line, following = text[start:end], ""
+    bare = _QUOTED.sub("", line) if '"' in line else line
     for delimiter in DELIMITERS:
-        count = line.count(delimiter)
+        count = bare.count(delimiter)
         if count:
             following = following or text[end + 1 : line_end(text, end + 1)]
-            if following.count(delimiter) < count:
+            if following.count(delimiter) < count and f'{delimiter}"' not in bare:
                 continue
-            spaced = line.count(delimiter + " ") if delimiter in ",;" else 0
-            if spaced < count or '"' in line:
+            spaced = bare.count(delimiter + " ") if delimiter in ",;" else 0
+            if spaced < count or bare is not line:
                 return delimiter
     return ""
 
