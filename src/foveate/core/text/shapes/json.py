@@ -127,7 +127,8 @@ class _Scan:
                 break
             a, b = token.span(kind or 0)
             if kind == "torn":
-                b = len(self.text) if self.text.find(self.text[a], a + 1) < 0 else b
+                if self.text[a] == '"' or self.text.find("'", a + 1) < 0:
+                    b = len(self.text)  # nothing closes it
                 if len(self.stack) > 1 and b == len(self.text):
                     self._scalar, self.at = (a, b), b
                 break

@@ -6,6 +6,7 @@ space apart, so every character of the stretch is in exactly one unit and every 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -49,6 +50,7 @@ class Shape(NamedTuple):
         return self.name.startswith(TABLES)
 
 
+_TORN_TAG = re.compile(r"\s*+<[^<>]*+\Z")
 TABLES = ("csv", "html table", "markdown table", "rows", "tsv")
 
 
@@ -152,6 +154,11 @@ def line_end(text: str, at: int) -> int:
     """Where the line that holds this place ends, its line break left out."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end
+
+
+def torn_tag_end(text: str, at: int) -> int:
+    """The end of the text if it was cut inside of the tag here, else the place itself."""
+    return len(text) if _TORN_TAG.match(text, at) else at
 
 
 def repair_first(indents: list[int]) -> None:
