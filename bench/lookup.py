@@ -22,13 +22,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
+import foveate
 from bench.lookup_texts import FORMS, PROSE, RecordText, make_text
-from foveate.core.assemble import assemble
-from foveate.core.recipes import builtin_recipes
-from foveate.core.request import Inputs
 from foveate.core.types import Candidate, Chunk, Context
-from foveate.core.zones import Budget
-from foveate.providers.tokenizers import load_tokenizer
 
 BUDGETS = (150, 300, 600)
 SIZES = (60, 200, 500)
@@ -100,14 +96,10 @@ def _record_starts(made: RecordText) -> list[int]:
 
 
 def ask(made: RecordText, layout: str, budget: int) -> Context:
-    """The context of the default recipe for the text's question."""
-    inputs = Inputs(
-        query=made.asked,
-        candidates=tuple(candidates_of(made, layout)),
-        budget=Budget(documents=budget, window=None),
-        recipe=builtin_recipes()["default"],
+    """What a caller gets who gives a budget and nothing else."""
+    return foveate.assemble(
+        made.asked, candidates_of(made, layout), budget=budget, tokenizer="cl100k_base"
     )
-    return assemble(inputs, load_tokenizer("cl100k_base"))
 
 
 def check(made: RecordText, context: Context) -> frozenset[str]:

@@ -15,7 +15,7 @@ from foveate.core.types import Block, Candidate, Chunk, Context
 from foveate.core.zones import Budget
 from foveate.providers.tokenizers import load_tokenizer
 
-FAR_HEADER = 180
+FAR_HEADER = 154
 """Tokens for a row of HTML with a header that stands in another block."""
 
 

@@ -172,7 +172,7 @@ def _read_first(
 def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
     """What the line may open, by its first characters, and where; `body`: without its indent."""
     first, start, near = body[0], end - len(body), min(end, at + _LOOKED_AT)
-    if first in '{["' and (not at or start == at):
+    if first in '{["' and (start == at or not text[: min(at, SHORTEST)].strip()):
         yield "json", read_json, at
     elif first == "|":
         yield "pipes", read_pipe_table, at
