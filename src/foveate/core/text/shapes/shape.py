@@ -49,6 +49,15 @@ class Shape(NamedTuple):
         """Whether it has rows with columns."""
         return self.name.startswith(TABLES)
 
+    def without_names(self) -> Shape:
+        """The table as one that goes on: what looks like its row of names is a row as others."""
+        if self.head or not self.is_table or not self.counted:
+            return self
+        leans = tuple([lean or unit for unit, lean in enumerate(self.leans)])
+        rows = self.counted[0]
+        counted = rows._replace(spans=(self.spans[0], *rows.spans)), *self.counted[1:]
+        return self._replace(head=-1, leans=leans, counted=counted)
+
 
 _TORN_TAG = re.compile(r"\s*+<[^<>]*+\Z")
 TABLES = ("csv", "html table", "markdown table", "rows", "tsv")
