@@ -8,7 +8,16 @@ from contextvars import ContextVar
 from foveate.core.text.profile import text_profile
 from foveate.core.text.salience import join_spans
 from foveate.core.text.shapes.shape import Shape, ShapeReader
-from foveate.core.types import TABLE_NAMES, Candidate, Chunk, Part, Rendition, RenditionKind, Source, Span
+from foveate.core.types import (
+    TABLE_NAMES,
+    Candidate,
+    Chunk,
+    Part,
+    Rendition,
+    RenditionKind,
+    Source,
+    Span,
+)
 
 _EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
 _READERS: ContextVar[tuple[ShapeReader, ...]] = ContextVar("shapes_of_the_recipe", default=())

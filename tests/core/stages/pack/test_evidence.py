@@ -293,6 +293,8 @@ TOWNS = [
     ["Boats", "", ""],
     *([f"A-{n}", str(40 + n), "Bern"] for n in range(30)),
 ]
+
+
 def _lines(rows: list[list[str]]) -> dict[str, list[str]]:
     """The rows, of which the first has the names, as they stand in files."""
     tags = ["<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n" for row in rows]

@@ -266,7 +266,9 @@ def test_prose_before_rows_is_no_part_of_them() -> None:
     tables = [
         "\n".join(f"A-{n},Bern,{n}.50,2024-01-0{n}" for n in range(1, 9)),
         "\n".join(f"| A-{n} | Bern | {n}.50 |" for n in range(1, 9)),
-        "".join(f'<item id="A-{n}"><state>open</state><town>Bern</town></item>\n' for n in range(9)),
+        "".join(
+            f'<item id="A-{n}"><state>open</state><town>Bern</town></item>\n' for n in range(9)
+        ),
         "".join(f"  - id: A-{n}\n    town: Bern\n    state: open\n" for n in range(9)),
     ]
     for table in tables:

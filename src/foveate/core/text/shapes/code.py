@@ -92,9 +92,7 @@ def read_rest_of_code(text: str) -> Shape:
 
 def _shape(text: str, lines: list[Span], *, is_torn: bool) -> Shape:
     draft = Draft()
-    head, inner = _write(
-        _blocks(text, _join_strings(text, lines), is_torn=is_torn), draft, -1, 0
-    )
+    head, inner = _write(_blocks(text, _join_strings(text, lines), is_torn=is_torn), draft, -1, 0)
     if len(lines) >= FEWEST_COUNTED:
         draft.counted.append(("lines", lines))
     return draft.shape(text, "code", lines[-1][1], head=head, columns=inner)

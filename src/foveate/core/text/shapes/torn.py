@@ -31,7 +31,7 @@ def read_torn_json(text: str) -> Shape | None:
 
 
 def with_rest(text: str, shape: Shape) -> Shape:
-    """The first shape of the text, from the rest of a record on if that is all that is before it."""
+    """The first shape of the text, with the rest of a record if that is all that is before it."""
     rest = text[: shape.start].strip() if shape.start <= LONGEST_RECORD else ""
     if not rest or not _is_rest(text, rest, shape):
         return shape
