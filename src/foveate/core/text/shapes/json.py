@@ -237,6 +237,8 @@ class Writer:
             return False
         if listed:
             return node.size > LONGEST_RECORD
+        if root and node.bracket == "[" and node.is_record_list():
+            return True  # a short list has records as a long one has
         if root and not node.cut and not has_record_list(node):
             return node.size > LONGEST_ROOT
         return node.size > LONGEST_VALUE or node.cut
