@@ -95,6 +95,23 @@ def test_row_of_words_is_found_with_the_names_of_its_columns(run, tmp_path, suff
             check_numbers(written, block["text"])
 
 
+def test_row_of_a_long_file_is_cited_by_its_own_number(run, tmp_path) -> None:
+    """T2, U2: where rows share a chunk; those that are left out are counted."""
+    rows = [(f"ORD-{n}", f"{n}.50") for n in range(2_000, 3_100)]
+    (tmp_path / "orders.csv").write_text("id,total\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    assert run("index", "orders.csv").code == 0
+    records = [f"id: {a}; total: {b}" for a, b in rows]
+    for number in (3, 518, 1_099):
+        said = run("assemble", f"What about {rows[number][0]}?", "--budget", 120, "--json").json
+        (block,) = [one for one in said["blocks"] if records[number] in one["text"]]
+        first = next(n for n, record in enumerate(records, 2) if record in block["text"])
+
+        (entry,) = [one for one in said["citations"] if one["marker"] == block["marker"]]
+        assert entry["row"] == first
+        assert f"[{block['marker']}] orders.csv, row {first}\n" in said["text"]
+        check_numbers(records, block["text"])
+
+
 def check_numbers(records: list[str], shown: str) -> None:
     """What the marks count and the records that are shown are the total that every mark names."""
     numbers = [(int(n), int(total)) for n, total in COUNTED.findall("".join(MARK.findall(shown)))]

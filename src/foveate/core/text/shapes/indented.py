@@ -169,6 +169,12 @@ def _gather_stanzas(text: str, root: _Node) -> None:
     root.inner = stanzas
 
 
+def _is_repeated(node: _Node) -> bool:
+    """Whether all lines in it have one key, which no object has: rows that are written out."""
+    keys = {one.key for one in node.inner}
+    return len(keys) == 1 < len(node.inner) and "" not in keys
+
+
 def _record_lists(node: _Node, depth: int = 0) -> list[_Node]:
     if node.is_record_list():
         return [node]
@@ -184,7 +190,7 @@ def _write(
     last = head, int(node.inner[0].depth) if head >= 0 else 0
     listed = node.is_record_list()
     spans: list[Span] = []
-    noun = "records" if listed else "" if lists else "fields"
+    noun = "records" if listed or _is_repeated(node) else "" if lists else "fields"
     if noun and len(node.inner) > 1:
         draft.counted.append((noun, spans))
     for one in node.inner:
