@@ -65,8 +65,8 @@ def test_headings_lists_and_tables() -> None:
         "Filter",
     ]
     assert loaded.text == (
-        "# The boiler\n\n## Pressure\n\nKeep it at one bar.\n\n### Valve\n\n1. Close it.\n2. Wait.\n"
-        "- Gloves\n\n| cell 0 | cell 1 |\n| cell 2 | cell 3 |\n\n## Filter\n\nClean it."
+        "# The boiler\n\n## Pressure\n\nKeep it at one bar.\n\n### Valve\n\n1. Close it.\n"
+        "2. Wait.\n- Gloves\n\n| cell 0 | cell 1 |\n| cell 2 | cell 3 |\n\n## Filter\n\nClean it."
     )
 
 
