@@ -271,6 +271,8 @@ def test_prose_before_rows_is_no_part_of_them() -> None:
         ),
         "".join(f"  - id: A-{n}\n    town: Bern\n    state: open\n" for n in range(9)),
     ]
+    example = '<item id="A-0"><state>open</state></item>\n'
+    assert only(f"Write it so:\n\n{example}\nAnd so:\n{example}{tables[2]}").start > 20
     for table in tables:
         for prose in ("All weirs were open in May.", "# Weirs", "Those of the upper river:"):
             assert only(f"{prose}\n{table}").start > len(prose)

@@ -206,11 +206,15 @@ class Writer:
         self.text = text
         self.draft = draft
         self.lists = False
+        self.is_alone = False  # whether nothing else is in the text
         self.open = -1  # the unit that opens what the text ends in
 
     def write(self, root: Node) -> None:
         """All units of the values that stand side by side."""
         self.lists = has_record_list(root)
+        self.is_alone = not (
+            _INK.search(self.text, 0, root.start) or _INK.search(self.text, root.end)
+        )
         self._inner(root, -1, 0)
 
     def _inner(self, node: Node, head: int, depth: int) -> None:
@@ -237,7 +241,7 @@ class Writer:
             return False
         if listed:
             return node.size > LONGEST_RECORD
-        if root and node.bracket == "[" and node.is_record_list():
+        if root and self.is_alone and node.bracket == "[" and node.is_record_list():
             return True  # a short list has records as a long one has
         if root and not node.cut and not has_record_list(node):
             return node.size > LONGEST_ROOT

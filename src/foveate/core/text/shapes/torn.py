@@ -43,10 +43,12 @@ def with_rest(text: str, shape: Shape) -> Shape:
 def _is_rest(text: str, rest: str, shape: Shape) -> bool:
     """Whether this is the end of a record of the shape."""
     if shape.name == "html table":
-        return _ROW_END.search(rest) is not None
+        return _ROW_END.search(rest) is not None and "<tr" not in rest.lower()
     if shape.name == "xml":
         tag = _TAG_NAME.match(text, shape.start)
-        end = f"</{tag[1]}>" if tag else rest
+        if tag is None or tag[0] in rest:  # it is another example
+            return False
+        end = f"</{tag[1]}>"
         return rest.endswith(end) or end.endswith(rest)
     if shape.name == "markdown table":
         return "\n" not in rest and rest.endswith("|")
