@@ -273,6 +273,9 @@ def test_prose_before_rows_is_no_part_of_them() -> None:
     ]
     example = '<item id="A-0"><state>open</state></item>\n'
     assert only(f"Write it so:\n\n{example}\nAnd so:\n{example}{tables[2]}").start > 20
+    cut = "of the upper river, and all weirs were open in May "
+    for prose in (f"{cut}\n\n{tables[0]}", f"{cut * 2}\n{tables[0]}", f"a | b |\n\n{tables[1]}"):
+        assert only(prose).start > 8
     for table in tables:
         for prose in ("All weirs were open in May.", "# Weirs", "Those of the upper river:"):
             assert only(f"{prose}\n{table}").start > len(prose)

@@ -156,7 +156,8 @@ def is_part_of_row(part: str, delimiter: str, columns: int) -> bool:
         return False
     if count:
         return delimiter not in ",;" or f"{delimiter} " not in bare
-    return bare != part or bare[:1].islower() or bare[:1] in ",;.)" or " " not in bare
+    is_torn = bare[:1].islower() or bare[:1] in ",;.)" or " " not in bare
+    return bare != part or (is_torn and len(bare) <= MAX_CELL)
 
 
 def _is_table(rows: Sequence[Row], delimiter: str) -> bool:

@@ -42,6 +42,7 @@ def with_rest(text: str, shape: Shape) -> Shape:
 
 def _is_rest(text: str, rest: str, shape: Shape) -> bool:
     """Whether this is the end of a record of the shape."""
+    is_above = text.count("\n", text.index(rest) + len(rest), shape.start) == 1
     if shape.name == "html table":
         return _ROW_END.search(rest) is not None and "<tr" not in rest.lower()
     if shape.name == "xml":
@@ -51,12 +52,12 @@ def _is_rest(text: str, rest: str, shape: Shape) -> bool:
         end = f"</{tag[1]}>"
         return rest.endswith(end) or end.endswith(rest)
     if shape.name == "markdown table":
-        return "\n" not in rest and rest.endswith("|")
+        return is_above and "\n" not in rest and rest.endswith("|")
     if shape.name in ("code", "indented"):
         first, *others = text[: shape.start].rstrip().splitlines()
         is_laid_out = all(not line or line[0] in " \t" for line in [*others, text[shape.start :]])
         return is_laid_out and _INSIDE.match(first) is not None
-    if shape.is_table and shape.head < 0:
+    if shape.is_table and is_above and shape.head < 0:
         closed = f'"{rest}' if rest.count('"') % 2 else rest
         return is_part_of_row(closed, delimiter_of(shape.name), shape.columns)
     return False
