@@ -4,8 +4,8 @@
     python -m bench.lookup --form CSV --budget 300
 
 A text of records stands among three passages of prose: in one chunk, or cut into chunks of 1,400
-characters wherever that falls, or between records, or with chunks missing but the first one and the
-one of the record. A case is right if all of these hold:
+characters wherever that falls, or between records, or in either way with chunks missing between the
+first one and those of the record. A case is right if all of these hold:
 
 there    the record is in the context, and all of it is in one piece
 header   so is the header of the table, or the path of the list
@@ -22,17 +22,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
+import foveate
 from bench.lookup_texts import FORMS, PROSE, RecordText, make_text
-from foveate.core.assemble import assemble
-from foveate.core.recipes import builtin_recipes
-from foveate.core.request import Inputs
 from foveate.core.types import Candidate, Chunk, Context
-from foveate.core.zones import Budget
-from foveate.providers.tokenizers import load_tokenizer
 
 BUDGETS = (150, 300, 600)
 SIZES = (60, 200, 500)
-LAYOUTS = ("one chunk", "cut anywhere", "cut between", "apart")
+LAYOUTS = ("one chunk", "cut anywhere", "cut between", "apart", "torn apart")
 CHUNK = 1_400
 """Characters of a chunk where a text is cut."""
 APART = 8
@@ -61,7 +57,7 @@ class Result:
 def candidates_of(made: RecordText, layout: str) -> list[Candidate]:
     """The text as candidates, among prose; the scores say nothing."""
     bounds = [0, len(made.text)]
-    if layout == "cut anywhere":
+    if layout in ("cut anywhere", "torn apart"):
         bounds = [*range(0, len(made.text), CHUNK), len(made.text)]
     elif layout != "one chunk":
         step = 3 if layout == "cut between" else APART
@@ -81,6 +77,9 @@ def candidates_of(made: RecordText, layout: str) -> list[Candidate]:
     if layout == "apart":
         holder = made.target // APART
         chunks = [c for n, c in enumerate(chunks) if n == 0 or (n - holder) % 3 == 0]
+    if layout == "torn apart":
+        holder = made.text.index(made.records[made.target]) // CHUNK
+        chunks = [c for n, c in enumerate(chunks) if n == 0 or (n - holder) % 3 < 2]
     chunks += [
         Chunk(id=f"p{n}", document_id=f"p{n}", source=f"page {n}", text=text)
         for n, text in enumerate(PROSE)
@@ -97,14 +96,10 @@ def _record_starts(made: RecordText) -> list[int]:
 
 
 def ask(made: RecordText, layout: str, budget: int) -> Context:
-    """The context of the default recipe for the text's question."""
-    inputs = Inputs(
-        query=made.asked,
-        candidates=tuple(candidates_of(made, layout)),
-        budget=Budget(documents=budget, window=None),
-        recipe=builtin_recipes()["default"],
+    """What a caller gets who gives a budget and nothing else."""
+    return foveate.assemble(
+        made.asked, candidates_of(made, layout), budget=budget, tokenizer="cl100k_base"
     )
-    return assemble(inputs, load_tokenizer("cl100k_base"))
 
 
 def check(made: RecordText, context: Context) -> frozenset[str]:

@@ -60,6 +60,7 @@ def block_from_candidate(
     chunks = rendition_chunks(candidate, shown)
     chunk, names = chunks[0], recipe.include_metadata
     spans = document_spans(candidate, shown)
+    cells = _shown_cells(chunks, spans)
     return Block(
         marker=marker,
         text=sanitise_text(text)[0],
@@ -73,7 +74,7 @@ def block_from_candidate(
         else ()
         if chunk.page is None
         else (chunk.page,),
-        row=chunk.row,
+        row=_first_row(chunk, cells),
         line=_first_line(candidate, shown, chunk),
         score=candidate.score,
         rendition=shown.kind,
@@ -83,7 +84,7 @@ def block_from_candidate(
         chunk_ids=tuple([c.id for c in chunks]),
         document_spans=spans,
         corroborating=corroborating_sources(candidate, [c.id for c in chunks]),
-        cells=_shown_cells(chunks, spans),
+        cells=cells,
     )
 
 
@@ -96,6 +97,19 @@ def _first_line(candidate: Candidate, shown: Rendition, chunk: Chunk) -> int | N
     while chunk.text[at : at + 1].isspace():
         at += 1
     return chunk.line + chunk.text.count("\n", 0, at)
+
+
+def _first_row(chunk: Chunk, cells: Sequence[Cell]) -> int | None:
+    """The row of the first cell that is shown, for a chunk may hold many rows; else the chunk's.
+
+    The title of a group is shown before the cells of its row, and stands in another.
+    """
+    if chunk.row is None or not cells:
+        return chunk.row
+    offset = _document_offset(chunk) or 0
+    end = chunk.text.find("\n\n", cells[0].span[0] - offset)
+    stop = offset + (end if end >= 0 else len(chunk.text))
+    return next((cell.row for cell in reversed(cells) if cell.span[0] < stop), chunk.row)
 
 
 def _shown_cells(chunks: Sequence[Chunk], spans: Sequence[Span]) -> tuple[Cell, ...]:

@@ -26,6 +26,11 @@ class Cell:
     address: str
     span: tuple[int, int]
 
+    @property
+    def row(self) -> int:
+        """The number of its row."""
+        return int(_split(self.address)[1])
+
 
 def cells_of(text: str, metadata: Mapping[str, Any], offset: int = 0) -> Iterator[Cell]:
     """The cells of a chunk's text, which begins at `offset`; none where none are known.

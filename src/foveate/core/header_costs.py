@@ -1,6 +1,7 @@
 """The header and separator of a candidate, to be counted before its place is known.
 
-The marker is as wide as any can be, and the block before is of the same document or of another. If
+The marker is as wide as any can be, and the block before is of the same document or of another;
+right `behind` one of the same document, a header may leave the name out. If
 the format names the fields a header reads, candidates with equal fields share one header.
 """
 
@@ -116,6 +117,8 @@ def build_header_costs(recipe: Recipe, renderer: Renderer, most: int) -> HeaderC
 def _render_overhead(renderer: Renderer, block: Block, place: BlockPosition) -> str:
     if place == "first":
         return renderer.overhead(block)
+    if place == "behind":
+        return renderer.overhead(block, block)
     joined = place == "same" and not getattr(renderer.format, "drops_repeats", False)
     other = replace_unchecked(Block, block, document_id="", source="", title="")
     return renderer.overhead(block, block if joined else other)

@@ -8,7 +8,16 @@ from contextvars import ContextVar
 from foveate.core.text.profile import text_profile
 from foveate.core.text.salience import join_spans
 from foveate.core.text.shapes.shape import Shape, ShapeReader
-from foveate.core.types import Candidate, Chunk, Part, Rendition, RenditionKind, Source, Span
+from foveate.core.types import (
+    TABLE_NAMES,
+    Candidate,
+    Chunk,
+    Part,
+    Rendition,
+    RenditionKind,
+    Source,
+    Span,
+)
 
 _EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
 _READERS: ContextVar[tuple[ShapeReader, ...]] = ContextVar("shapes_of_the_recipe", default=())
@@ -39,13 +48,18 @@ def full_rendition(candidate: Candidate) -> Rendition:
 
 
 def shapes_of(chunk: Chunk) -> tuple[Shape, ...]:
-    """The shapes of the chunk's text, looked for once."""
+    """The shapes of the chunk's text, looked for once.
+
+    Its first row has no names where the metadata say that those are in an earlier chunk.
+    """
     kept, readers = text_profile(chunk.content_hash), _READERS.get()
     if kept.shapes is None or kept.shapes[0] is not readers:
         from foveate.core.text.shapes.find import find_shapes
 
         kept.shapes = readers, find_shapes(chunk.text, readers)
     found: tuple[Shape, ...] = kept.shapes[1]
+    if found and TABLE_NAMES in chunk.metadata and not chunk.text[: found[0].start].strip():
+        return found[0].without_names(), *found[1:]
     return found
 
 

@@ -47,8 +47,11 @@ RenditionKind: TypeAlias = Literal[
 Action: TypeAlias = Literal["dropped", "merged", "changed", "entered", "kept"]
 Number: TypeAlias = int | float | str
 Rank: TypeAlias = tuple[float, str, int, int, str]
-BlockPosition: TypeAlias = Literal["first", "fresh", "same"]
-"""Where a block stands: first of all, after another document's block, after one of its own."""
+BlockPosition: TypeAlias = Literal["first", "fresh", "same", "behind"]
+"""Where a block stands: first of all, after another document's block, after one of its own.
+
+`same`: somewhere after it; `behind`: right behind it, with nothing between them.
+"""
 
 
 def content_hash(text: str) -> str:

@@ -36,6 +36,17 @@ def test_records_of_json_have_their_path_and_number(indent: int | None) -> None:
     assert indent is None or data[sections[1].start :].startswith(" ")
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_records_of_a_short_list_have_their_number(indent: int | None) -> None:
+    """T2, U1: as those of a long one; an object with a list in it is one record."""
+    few = [{"id": f"A-{n}", "n": n} for n in range(3)]
+    (loaded,) = load_data(json.dumps(few, indent=indent).encode(), Path("a.json"))
+    (record,) = load_data(json.dumps({"id": "B", "of": few}).encode(), Path("b.json"))
+
+    assert [section.row for section in loaded.sections] == [1, 2, 3]
+    assert not record.sections
+
+
 def test_records_of_yaml_have_their_path_and_number() -> None:
     """T2: the items of a list."""
     text = "shop:\n  parts:\n" + "".join(f"  - id: A-{n}\n    state: open\n" for n in range(40))

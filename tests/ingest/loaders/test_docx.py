@@ -65,9 +65,23 @@ def test_headings_lists_and_tables() -> None:
         "Filter",
     ]
     assert loaded.text == (
-        "# The boiler\n\n# Pressure\n\nKeep it at one bar.\n\n## Valve\n\n1. Close it.\n2. Wait.\n"
-        "- Gloves\n\n| cell 0 | cell 1 |\n| cell 2 | cell 3 |\n\n# Filter\n\nClean it."
+        "# The boiler\n\n## Pressure\n\nKeep it at one bar.\n\n### Valve\n\n1. Close it.\n"
+        "2. Wait.\n- Gloves\n\n| cell 0 | cell 1 |\n| cell 2 | cell 3 |\n\n## Filter\n\nClean it."
     )
+
+
+def test_headings_of_level_1_are_the_highest_where_no_paragraph_is_the_title() -> None:
+    """T2: one whose properties have a title, or none at all."""
+
+    def write(document: Any) -> None:
+        document.core_properties.title = "Boilers"
+        document.add_heading("Pressure", 1)
+        document.add_heading("Valve", 2)
+
+    loaded = _loaded(word(write))
+
+    assert (loaded.title, loaded.text) == ("Boilers", "# Pressure\n\n## Valve")
+    assert [section.path for section in loaded.sections] == ["Pressure", "Pressure > Valve"]
 
 
 @settings(max_examples=25)  # each one writes a whole file

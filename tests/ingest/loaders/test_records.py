@@ -103,9 +103,48 @@ def test_lines_above_the_names_are_rows_of_their_own(read) -> None:
     assert found[13] == "Assets; Position: Line 6; 2023 (EUR): 106; 2024 (thousands): 206"
 
 
+@pytest.mark.parametrize("read", [read_csv, read_xlsx])
+@pytest.mark.parametrize(
+    ("above", "width"),
+    [
+        (["in thousands of EUR"], 2),
+        (["in thousands of EUR"], 3),
+        (["Debts of the mill (in EUR)"], 3),
+        (["in EUR", "thousands"], 3),
+    ],
+)
+def test_line_above_the_names_says_how_every_row_is_measured(
+    read, above: list[str], width: int
+) -> None:
+    """U2: below a title, too; it is a record of its own as well."""
+    found = records(read([["The mill"], above, [], *(row[:width] for row in BALANCE)]))
+    bare = records(read([[], *(row[:width] for row in BALANCE)]))
+    said = ", ".join(above)
+
+    assert found[2].startswith("A: ")
+    for row in (6, 10, 17, 31):
+        assert found[row + 3] == f"{said}; {bare[row + 1]}"
+
+
+@pytest.mark.parametrize(("name", "data"), [("b.csv", as_csv), ("b.xlsx", as_xlsx)])
+def test_indexed_row_is_shown_with_what_the_line_above_the_names_says(
+    tmp_path: Path, name: str, data
+) -> None:
+    """U2, T2: in a later chunk; its cells are cited where they stand."""
+    (tmp_path / name).write_bytes(data([["in thousands of EUR"], *BALANCE]))
+    with foveate.open_store(tmp_path / "store") as store:
+        assert not store.index(tmp_path / name).failed
+        context = store.assemble("How much was Loan 9 in 2024?", budget=60)
+
+    assert "in thousands of EUR; Debts; Position: Loan 9; 2023 (EUR): 309;" in context.text
+    (cells,) = [one.cells for one in context.citations if one.row == 30]
+    assert [cell.address for cell in cells] == ["A20", "A30", "B30", "C30"]
+
+
 @pytest.mark.parametrize(
     ("rows", "row", "written"),
     [
+        ([["EUR", "USD"], ["1.10", "1.20"], ["2.10", "2.20"]], 3, "EUR: 2.10; USD: 2.20"),
         ([["name", "sex"], ["Ada", "m"], ["Ben", "h"]], 3, "name: Ben; sex: h"),
         ([["name", "a", "b"], ["Ada", "1", "2"], ["Bob"], ["Cid", "3"]], 4, "name: Cid; a: 3"),
         ([["name", "by", "at"], ["Ada"], ["Ben", "ben@x", "h"]], 3, "name: Ben; by: ben@x; at: h"),

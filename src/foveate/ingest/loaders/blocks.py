@@ -26,11 +26,16 @@ class Blocks:
     _parts: list[str] = field(default_factory=list)
     _group: str = ""
 
-    def add_heading(self, level: int, text: str, *, counts: bool = True) -> None:
-        """Add a heading; it opens a section unless `counts` is false."""
+    def add_heading(
+        self, level: int, text: str, *, counts: bool = True, below_title: bool = False
+    ) -> None:
+        """Add a heading; it opens a section unless `counts` is false.
+
+        `below_title`: level 1 is written one deeper, for the title of the document has that.
+        """
         title = plain_title(text)
         if title:
-            start = self._append(f"{'#' * min(level, 6)} {title}", "")
+            start = self._append(f"{'#' * min(level + below_title, 6)} {title}", "")
             if counts:
                 self.headings.append((start, level, title))
 

@@ -1,5 +1,7 @@
 """Reads Word files: headings as sections, lists with their marks, tables as rows.
 
+A paragraph of the style Title titles the document, and headings of level 1 stand below it.
+
 There are no page numbers before layout. Notes appear in brackets at their reference. Left out:
 headers, footers, comments, deleted and hidden text.
 """
@@ -283,7 +285,7 @@ class _Body:
             self.title = self.title or " ".join(text.split())
             self.blocks.add_heading(1, text, counts=False)
         elif level is not None:
-            self.blocks.add_heading(level, text)
+            self.blocks.add_heading(level, text, below_title=bool(self.title))
         elif number not in ("", "0"):
             self.blocks.add_item(
                 paragraph.depth, self.numbering.next_mark(number, paragraph.depth), text

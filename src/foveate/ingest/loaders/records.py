@@ -1,7 +1,8 @@
 """Writes the rows of sheets and CSV files out, each with all that it cannot be read without.
 
 `Debts; Position: Loan 3; 2024 (EUR): 204` has the title of its group (a row with a text in its
-first cell alone), the names of its columns, and their units of measure (a row below the names).
+first cell alone), the names of its columns, and their units of measure (a row below the names). A
+line above the names that says how all is measured stands before that: `in thousands of EUR; Debts`.
 What a sheet is, is decided from its first rows. The rows of titles and of units are written, too.
 """
 
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 
 from foveate.core.cells import column_letters
 from foveate.core.errors import BadInput
-from foveate.core.text.shapes.qualifiers import is_total_row, is_unit, is_unit_row
+from foveate.core.text.shapes.qualifiers import is_measure_line, is_total_row, is_unit, is_unit_row
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks, Rows
 from foveate.ingest.loaders.limits import Limits
 
@@ -33,6 +34,8 @@ _Cells = Mapping[int, str]
 class _Sheet:
     """The state of a sheet. `left`: its first column; `grouped`: it has titles of groups.
 
+    `measure`: what the line above the names says of all figures.
+
     `names`: None until they are decided; `title`: the open group's row, column and text; `after`:
     the row behind the last one that ended a group, or began the table.
     """
@@ -41,6 +44,7 @@ class _Sheet:
     waiting: list[tuple[int, _Cells]] = field(default_factory=list)
     names: dict[int, str] | None = None
     left: int = 0
+    measure: str = ""
     title: tuple[int, int, str] | None = None
     grouped: bool = False
     after: int = 0
@@ -92,6 +96,7 @@ class Records:
         above = _rows_above_names(rows)
         for row, filled in rows[:above]:
             self._write_row(row, filled)
+        sheet.measure = next(filter(None, (_measure(filled) for _, filled in rows[:above])), "")
         rows = rows[above:]
         if len(rows) > 1 and _is_header(rows[0][1], rows[1][1]):
             names, (first, filled) = dict(rows[0][1]), rows[1]
@@ -124,22 +129,36 @@ class Records:
             sheet.title, sheet.after = None, row + 1
 
     def _write_row(self, row: int, filled: _Cells) -> None:
-        names, title = self._sheet.names or {}, self._sheet.title
+        names, title, measure = self._sheet.names or {}, self._sheet.title, self._sheet.measure
         pairs = [(i, f"{names.get(i) or column_letters(i)}: {cell}") for i, cell in filled.items()]
         if title is not None:
             pairs.insert(0, title[1:])
-        start = self.blocks.add_paragraph(_BETWEEN.join(pair for _, pair in pairs))
+        lead = f"{measure}{_BETWEEN}" if measure else ""
+        start = self.blocks.add_paragraph(lead + _BETWEEN.join(pair for _, pair in pairs))
         self.sections.add(start, self.blocks.size, row, self._sheet.name, title[0] if title else 0)
+        start += len(lead)
         for column, pair in pairs:
             self.sections.add_cell(start, column)
             start += len(pair) + len(_BETWEEN)
 
 
 def _rows_above_names(rows: Sequence[tuple[int, _Cells]]) -> int:
-    """How many rows of one cell are above a wider table: its title, who made it, and when."""
-    wide = (n for n, (_, filled) in enumerate(rows) if len(filled) > 1)
+    """How many rows of one cell are above a wider table: its title, who made it, and when.
+
+    Above two columns, which may be a list of values, only where one says how those are measured.
+    """
+    widest = max((len(filled) for _, filled in rows), default=0)
+    measures = [len(filled) < widest and bool(_measure(filled)) for _, filled in rows]
+    wide = (n for n, (_, filled) in enumerate(rows) if len(filled) > 1 and not measures[n])
     first = next(wide, 0)
-    return first if first and len(rows[first][1]) > _PAIR else 0
+    is_table = any(measures[:first]) or (first and len(rows[first][1]) > _PAIR)
+    return first if is_table else 0
+
+
+def _measure(filled: _Cells) -> str:
+    """What the cells say of how all figures are measured; empty where they say anything else."""
+    text = ", ".join(filled.values())
+    return text if is_measure_line(text) else ""
 
 
 def _is_header(names: _Cells, following: _Cells) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foveate.core.renditions import shapes_of
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.compress.score import score_sentences
 from foveate.core.stages.pack import Pack
@@ -292,14 +293,21 @@ TOWNS = [
     ["Boats", "", ""],
     *([f"A-{n}", str(40 + n), "Bern"] for n in range(30)),
 ]
-LINES = {
-    "markdown": ["| part | kg | town |\n|---|---|---|\n"]
-    + [f"| {' | '.join(row)} |\n" for row in TOWNS[1:]],
-    "csv": [",".join(row) + "\n" for row in TOWNS],
-    "rows by ;": [";".join(row) + "\n" for row in TOWNS],
-    "html": ["<table><tr><th>part</th><th>kg</th><th>town</th></tr>\n"]
-    + ["<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n" for row in TOWNS[1:]],
-}
+
+
+def _lines(rows: list[list[str]]) -> dict[str, list[str]]:
+    """The rows, of which the first has the names, as they stand in files."""
+    tags = ["<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n" for row in rows]
+    return {
+        "markdown": [f"| {' | '.join(rows[0])} |\n|---|---|---|\n"]
+        + [f"| {' | '.join(row)} |\n" for row in rows[1:]],
+        "csv": [",".join(row) + "\n" for row in rows],
+        "rows by ;": [";".join(row) + "\n" for row in rows],
+        "html": [f"<table>{tags[0]}".replace("td>", "th>"), *tags[1:]],
+    }
+
+
+LINES = _lines(TOWNS)
 
 
 def _leans_on(pool: tuple[Candidate, ...], holds: str) -> list[str]:
@@ -333,6 +341,28 @@ def test_a_row_leans_on_the_title_of_its_group_in_an_earlier_chunk(
     assert ["Boats" in text for text in _leans_on(tuple(found), "A-18")] == [True, False]
     assert ["Boats" in text for text in _leans_on((found[0], found[2]), "A-18")] == [False]
     assert ["Boats" in text for text in _leans_on((found[0], told), "A-18")] == [True, False]
+
+
+@pytest.mark.parametrize("form", LINES)
+def test_a_row_of_words_is_no_row_of_names_where_those_are_in_an_earlier_chunk(form: str) -> None:
+    """U2: by the metadata; it is a row, and is counted as one."""
+    words = [[f"{letter} gate", f"of {letter}", f"at {letter}"] for letter in "abcdefghijkl"]
+    lines = _lines([["part", "kg", "town"], *words])[form]
+    first, later = "".join(lines[:6]), "".join(lines[6:])
+    pool = (
+        Candidate(chunk=Chunk(id="c0", document_id="d", sequence=0, text=first), score=0.5),
+        Candidate(
+            chunk=Chunk(
+                id="c2", document_id="d", sequence=2, text=later, metadata={TABLE_NAMES: 0}
+            ),
+            score=0.5,
+        ),
+    )
+
+    for row in ("f gate", "k gate"):
+        assert ["town" in text for text in _leans_on(pool, row)] == [True]
+    (shape,) = shapes_of(pool[1].chunk)
+    assert [len(counted.spans) for counted in shape.counted] == [later.strip().count("\n") + 1]
 
 
 def test_the_title_of_a_group_is_left_out_before_the_names() -> None:

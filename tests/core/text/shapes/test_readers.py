@@ -97,6 +97,14 @@ def test_rows_with_line_breaks_and_quotes_are_whole() -> None:
     assert shown(text, only(text)) == rows
 
 
+@pytest.mark.parametrize("note", ["one, two", "one,two,three", "one,\n\nand two", "one\ntwo,three"])
+def test_a_first_row_with_a_quoted_delimiter_is_a_row(note: str) -> None:
+    """U1, U2: a later chunk may begin with it; only what is outside of quotes parts cells."""
+    rows = [f'A-1,Bern,{n}.50,"{note if not n else "none"}"' for n in range(6)]
+
+    assert shown("\n".join(rows), only("\n".join(rows))) == rows
+
+
 @pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
 def test_other_delimiters_are_read_from_the_rows(delimiter: str) -> None:
     """U1: commas, tabs, semicolons, pipes."""
@@ -235,6 +243,42 @@ def test_a_part_of_a_list_of_records_is_read_from_its_first_whole_one() -> None:
 
     assert whole
     assert all(sum(record in unit for unit in units) == 1 for record in whole)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "log"])
+def test_a_text_that_is_cut_anywhere_is_one_shape(form: str) -> None:
+    """U1, U2: the parts of records at its ends are no prose, and every whole one is a unit."""
+    made = make_text(form, 60, 3)
+    for at in range(301, 2_500, 29):
+        part = made.text[at : at + 2_000]
+        shape = only(part)
+        units = shown(part, shape)
+
+        assert not part[: shape.start].strip()
+        assert not part[shape.end :].strip()
+        for record in made.records:
+            (unit,) = [unit for unit in units if record in unit] or [""]
+            assert sum(own in unit for own in made.records) == (record in part)
+
+
+def test_prose_before_rows_is_no_part_of_them() -> None:
+    """U1: a sentence, a title or what announces them is not the rest of a row."""
+    tables = [
+        "\n".join(f"A-{n},Bern,{n}.50,2024-01-0{n}" for n in range(1, 9)),
+        "\n".join(f"| A-{n} | Bern | {n}.50 |" for n in range(1, 9)),
+        "".join(
+            f'<item id="A-{n}"><state>open</state><town>Bern</town></item>\n' for n in range(9)
+        ),
+        "".join(f"  - id: A-{n}\n    town: Bern\n    state: open\n" for n in range(9)),
+    ]
+    example = '<item id="A-0"><state>open</state></item>\n'
+    assert only(f"Write it so:\n\n{example}\nAnd so:\n{example}{tables[2]}").start > 20
+    cut = "of the upper river, and all weirs were open in May "
+    for prose in (f"{cut}\n\n{tables[0]}", f"{cut * 2}\n{tables[0]}", f"a | b |\n\n{tables[1]}"):
+        assert only(prose).start > 8
+    for table in tables:
+        for prose in ("All weirs were open in May.", "# Weirs", "Those of the upper river:"):
+            assert only(f"{prose}\n{table}").start > len(prose)
 
 
 @pytest.mark.parametrize(

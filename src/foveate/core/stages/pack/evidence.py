@@ -36,6 +36,7 @@ MODEST = (400, 1_600)  # tokens, characters; with less than that, noise is no bu
 UNLIKELY = 1_200_000.0  # times the worth of noise, 14 in log-odds; what is worth less is unlikely
 SOME = (1_500, 6_000)  # tokens, characters; up to that size, unlikely pieces are shown
 BESIDE_LIKELY = 1.3  # times what likely pieces took; unlikely pieces are shown up to that, too
+FEW = 2  # blocks: a row, and the names of its columns
 SLACK = 3  # tokens or characters that are not worth another round
 
 Fill: TypeAlias = Literal["budget", "relevance"]
@@ -181,7 +182,7 @@ def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTrac
         for some in dict.fromkeys((group, named, inner)):  # what is in other chunks may be too much
             basket.take(some)
             _count(basket, counted, scale)
-            if _over(_used(basket, counted), scale) <= 0:
+            if _over(_used(basket, counted), scale) <= 0 or _fit_joined(basket, counted, scale):
                 break
             basket.drop_last()
             basket.recompute()
@@ -290,6 +291,26 @@ def _used(basket: Selection, counted: Mapping[int, Choice]) -> Cost:
         tokens += max(cost[0] - less[0], 1)
         characters += max(cost[1] - less[1], 1)
     return Cost(tokens, characters)
+
+
+def _fit_joined(basket: Selection, counted: Mapping[int, Choice], scale: BudgetTracker) -> bool:
+    """Whether the blocks of one document fit as one text, a few tokens less than their sum.
+
+    Nothing else can come between them then. They may stand in either order.
+    """
+    chosen = [choice for _, choice in sorted(counted.items())]
+    if len(chosen) != FEW or len({choice.candidate.document_id for choice in chosen}) > 1:
+        return False
+    header, body = scale.gauge.header, scale.gauge.body
+    for order in (chosen, chosen[::-1]):
+        parts = [
+            header(choice.candidate, "behind" if n else "first") + body(choice.rendition.text)
+            for n, choice in enumerate(order)
+        ]
+        text = "".join(parts)
+        if not scale.fits(Cost(scale.gauge.tokenizer.count(text), len(text))):
+            return False
+    return scale.per_document is None
 
 
 def _over(used: Cost, scale: BudgetTracker) -> float:

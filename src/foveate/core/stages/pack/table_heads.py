@@ -125,6 +125,7 @@ def _rows_of(
 ) -> Iterator[tuple[int, int]]:
     """The pieces of the shape that need the head of the one before, and where they start."""
     rows = sorted({a for counted in shape.counted for a, _ in counted.spans})
+    rows = rows or [a for a, _ in shape.spans]  # of a few lines none is counted
     deep = before.columns if shape.name in LAID_OUT else -1
     for (a, b), piece in pieces.items():
         lead = b - a - len(text[a:b].lstrip(" \t"))

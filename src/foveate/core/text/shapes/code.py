@@ -10,7 +10,14 @@ import re
 import sys
 from dataclasses import dataclass, field
 
-from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end, repair_first
+from foveate.core.text.shapes.shape import (
+    Draft,
+    Reading,
+    Shape,
+    indent_of,
+    line_end,
+    repair_first,
+)
 from foveate.core.types import Span
 
 LONGEST_BLOCK = 400
@@ -75,11 +82,20 @@ def read_code(text: str, start: int) -> Reading:
     if looked < FEWEST_LINES or openings < 1 or 10 * (marked + openings) < 7 * looked:
         return Reading(None, max(line_end(text, start) + 1, start + 1))
     lines, stop = _lines(text, start)
+    return Reading(_shape(text, lines, is_torn=False), stop)
+
+
+def read_rest_of_code(text: str) -> Shape:
+    """All lines of a text that begins inside of a block of code."""
+    return _shape(text, _lines(text, 0)[0], is_torn=True)
+
+
+def _shape(text: str, lines: list[Span], *, is_torn: bool) -> Shape:
     draft = Draft()
-    head, inner = _write(_blocks(text, _join_strings(text, lines)), draft, -1, 0)
+    head, inner = _write(_blocks(text, _join_strings(text, lines), is_torn=is_torn), draft, -1, 0)
     if len(lines) >= FEWEST_COUNTED:
         draft.counted.append(("lines", lines))
-    return Reading(draft.shape(text, "code", lines[-1][1], head=head, columns=inner), stop)
+    return draft.shape(text, "code", lines[-1][1], head=head, columns=inner)
 
 
 def _lines(text: str, start: int, most: int = sys.maxsize) -> tuple[list[Span], int]:
@@ -131,13 +147,15 @@ def _torn_string_end(text: str, start: int, end: int) -> int:
     return quotes.end() if is_alone and is_odd else start
 
 
-def _blocks(text: str, lines: list[Span]) -> list[_Block]:
+def _blocks(text: str, lines: list[Span], *, is_torn: bool) -> list[_Block]:
     """The statements of the first level, each with the deeper ones that follow it."""
     root = _Block(0, 0, -1)
     stack = [root]
     leading: _Block | None = None  # decorators and comments, which belong to what follows
     indents = [indent_of(text[a:b]) for a, b in lines]
     repair_first(indents)
+    if is_torn:
+        indents[0] = max(indents[:2])
     for (a, b), indent in zip(lines, indents, strict=True):
         line = text[a:b]
         while stack[-1].indent >= indent:

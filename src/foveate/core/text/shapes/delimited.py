@@ -13,6 +13,9 @@ from collections.abc import Sequence
 from foveate.core.text.shapes.qualifiers import add_rows, is_title_row, usual_width
 from foveate.core.text.shapes.shape import Draft, Reading, line_end
 
+NAMES = {"\t": "tsv", ",": "csv"}
+"""Of shapes by their delimiter; the others have it in their name."""
+
 DELIMITERS = "\t,;|"
 FEWEST_ROWS = 3
 LOOKED_AT = 12
@@ -30,20 +33,23 @@ PAIR = 2
 _QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\s*[-+(]?[\d.,' ]*\d[\d.,' ]*%?\)?\s*")
+_VALUE = re.compile(r"\s*[-+($€£]?\d+[.,]\d+\W?|\d{4}-\d\d-\d\d")
+"""A decimal number or a date, which names no column."""
 _YEAR = re.compile(r"[^\d_#-]{0,9}(?:19|20)\d\d[^\d_-]{0,9}")
 
 
 def opens_table(text: str, start: int, end: int) -> str:
     """The delimiter by which `text[start:end]` and the next line may be rows; empty for none."""
     line, following = text[start:end], ""
+    bare = _QUOTED.sub("", line) if (quoted := '"' in line) else line
     for delimiter in DELIMITERS:
-        count = line.count(delimiter)
+        count = bare.count(delimiter)
         if count:
             following = following or text[end + 1 : line_end(text, end + 1)]
-            if following.count(delimiter) < count:
+            if following.count(delimiter) < count and f'{delimiter}"' not in bare:
                 continue
-            spaced = line.count(delimiter + " ") if delimiter in ",;" else 0
-            if spaced < count or '"' in line:
+            spaced = bare.count(delimiter + " ") if delimiter in ",;" else 0
+            if spaced < count or quoted:
                 return delimiter
     return ""
 
@@ -64,20 +70,14 @@ def read_delimited(text: str, start: int, delimiter: str) -> Reading:
     draft = Draft()
     named = has_names(found)
     head = draft.add(found[0].start) if named else -1
-    body = found[named:]
-    while at < len(text):
-        row = rows.at(at)
-        if not row.cells or (
-            len(row.cells) != len(first.cells) and not rows.matches(row.end, len(first.cells))
-        ):
-            break
+    body, columns = found[named:], len(first.cells)
+    while at < len(text) and rows.holds(row := rows.at(at), columns):
         body.append(row)
         at = row.end
     spans = [(row.start, row.stop) for row in body]
-    columns = len(first.cells)
     head, units = add_rows(draft, head, [a for a, _ in spans], [row.cells for row in body], columns)
     draft.counted.append(("rows", spans[units:]))
-    name = {"\t": "tsv", ",": "csv"}.get(delimiter, f"rows by {delimiter}")
+    name = NAMES.get(delimiter, f"rows by {delimiter}")
     shape = draft.shape(text, name, spans[-1][1], head=head, columns=columns)
     return Reading(shape, at)
 
@@ -110,9 +110,18 @@ class Rows:
             return Row(start, start + len(body), stop + 1, cells)
         return self._quoted(start)
 
-    def matches(self, start: int, columns: int) -> bool:
-        """Whether a row of so many cells begins here."""
-        return start < len(self._text) and len(self.at(start).cells) == columns
+    def holds(self, row: Row, columns: int) -> bool:
+        """Whether the row is one of a table of so many columns.
+
+        It has as many cells, or the next one has, or the text was cut inside of it.
+        """
+        if not row.cells or len(row.cells) == columns:
+            return bool(row.cells)
+        if row.end < len(self._text):
+            return len(self.at(row.end).cells) == columns
+        part = self._text[row.start :]
+        closed = f'{part}"' if part.count('"') % 2 else part
+        return row.end > len(self._text) and is_part_of_row(closed, self._delimiter, columns)
 
     def _quoted(self, start: int) -> Row:
         text, at, cells = self._text, start, list[str]()
@@ -129,6 +138,26 @@ class Rows:
                 continue
             trimmed = stop - (text[stop - 1 : stop] == "\r")
             return Row(start, trimmed, stop + 1, cells)
+
+
+def delimiter_of(name: str) -> str:
+    """The delimiter of a shape of that name."""
+    return next((delimiter for delimiter, own in NAMES.items() if own == name), name[-1])
+
+
+def is_part_of_row(part: str, delimiter: str, columns: int) -> bool:
+    """Whether this may be the beginning or the end of a row of so many cells, and is no prose.
+
+    Every quoted cell in it has both of its quotation marks.
+    """
+    bare = _QUOTED.sub("", part)
+    count = bare.count(delimiter)
+    if "\n" in bare or count >= columns:
+        return False
+    if count:
+        return delimiter not in ",;" or f"{delimiter} " not in bare
+    is_torn = bare[:1].islower() or bare[:1] in ",;.)" or " " not in bare
+    return bare != part or (is_torn and len(bare) <= MAX_CELL)
 
 
 def _is_table(rows: Sequence[Row], delimiter: str) -> bool:
@@ -159,6 +188,8 @@ def has_names(rows: Sequence[Row]) -> bool:
         return has_names(rows[1:])
     if _are_years(names, values):
         return True
+    if any(_VALUE.fullmatch(name) for name in names):
+        return False
     telling = False
     for n, name in enumerate(names):
         digits = sum(bool(_DIGIT.search(row[n])) for row in values if n < len(row))

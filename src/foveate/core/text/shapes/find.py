@@ -19,7 +19,7 @@ from foveate.core.text.shapes.delimited import opens_table, read_delimited
 from foveate.core.text.shapes.dialogue import FEWEST_TURNS, TURN, read_dialogue
 from foveate.core.text.shapes.html_table import FIRST, read_html_table
 from foveate.core.text.shapes.indented import KEY, read_indented
-from foveate.core.text.shapes.json import read_json, resume_json
+from foveate.core.text.shapes.json import read_json
 from foveate.core.text.shapes.log import ENTRY, read_log
 from foveate.core.text.shapes.pipe_table import RULE, read_pipe_table
 from foveate.core.text.shapes.qualifiers import is_measure_line
@@ -31,6 +31,7 @@ from foveate.core.text.shapes.shape import (
     check_shape,
     line_end,
 )
+from foveate.core.text.shapes.torn import read_torn_json, with_rest
 from foveate.core.text.shapes.trace import OPENS as TRACE
 from foveate.core.text.shapes.trace import read_trace
 from foveate.core.text.shapes.xml import OPENS as XML
@@ -68,8 +69,6 @@ _INLINE = re.compile(r"(?:\{\s*\"|\[\s*[\[{])")
 _SHORTEST_INLINE = 200  # characters
 _KEY_BEFORE = re.compile(r"\"[^\"\n]{1,64}\"\s*:\s*\Z")
 """The key of what follows on its line, which is shown with it."""
-LEAST_TORN = 0.4
-"""Of a text that begins in the middle of a record is records."""
 
 Reader: TypeAlias = Callable[[str, int], Reading]
 
@@ -86,17 +85,17 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
     at, size, last = 0, len(text), 0
     # up to where each reader has looked; without colons nobody speaks
     stops = {"dialogue": 0 if text.count(":") >= FEWEST_TURNS else size}
-    torn = _read_torn(text) if "{" in text else None
+    torn = read_torn_json(text) if "{" in text else None
     if torn is not None:
         yield torn
-        at = line_end(text, torn.end) + 1
+        at = last = line_end(text, torn.end) + 1
     rare = tuple([mark for mark in ("{", "<t", "<T") if mark in text])
     while at < size:
         end = text.find("\n", at)
         end = size if end < 0 else end
         if readers and (own := _read_first(text, at, end, readers, stops)) is not None:
             yield own
-            at = line_end(text, own.end) + 1
+            at, last = line_end(text, own.end) + 1, own.end
             continue
         may_open = end > at and _MAY_OPEN.match(text, at, min(end, at + _LOOKED_AT))
         if not may_open and not (rare and any(text.find(mark, at, end) >= 0 for mark in rare)):
@@ -110,10 +109,12 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
             shape, at = _read_fence(text, at, end)
             if shape is not None:
                 yield shape
+                last = shape.end
             continue
         found = _read_opened(text, _openings(text, at, end, body) if body else (), stops)
         if found is not None:
-            yield _with_measure(text, found, last) if found.is_table else found
+            found = _with_measure(text, found, last) if found.is_table else found
+            yield found if last else with_rest(text, found)
             last = found.end
             end = line_end(text, found.end)
         at = end + 1
@@ -171,7 +172,7 @@ def _read_first(
 def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
     """What the line may open, by its first characters, and where; `body`: without its indent."""
     first, start, near = body[0], end - len(body), min(end, at + _LOOKED_AT)
-    if first in '{["' and (not at or start == at):
+    if first in '{["' and (start == at or not text[: min(at, SHORTEST)].strip()):
         yield "json", read_json, at
     elif first == "|":
         yield "pipes", read_pipe_table, at
@@ -217,22 +218,6 @@ def _read_inline(text: str, start: int) -> Reading:
         first = (key.start(), shape.spans[0][1])
         shape = shape._replace(start=key.start(), spans=(first, *shape.spans[1:]))
     return Reading(shape, stop)
-
-
-def _read_torn(text: str) -> Shape | None:
-    """JSON from its first whole record on, where the text begins in the middle of another."""
-    if not text.lstrip().startswith(("{", "[")) and (at := resume_json(text)) > 0:
-        shape = read_json(text, at).shape
-        if shape is not None and (shape.end - at) > LEAST_TORN * len(text):
-            lead = len(text) - len(text.lstrip())
-            before = lead, lead + len(text[lead:at].rstrip())
-            return shape._replace(
-                start=lead,
-                spans=(before, *shape.spans),
-                leans=(0, *(lean + 1 for lean in shape.leans)),
-                head=shape.head + (shape.head >= 0),
-            )
-    return None
 
 
 def _read_fence(text: str, at: int, end: int) -> tuple[Shape | None, int]:

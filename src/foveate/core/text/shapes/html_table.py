@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 
 from foveate.core.text.shapes.qualifiers import add_rows, is_measure_line, usual_width
-from foveate.core.text.shapes.shape import Draft, Reading
+from foveate.core.text.shapes.shape import Draft, Reading, torn_tag_end
 
 FIRST = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(table|thead|tbody|tfoot|tr|th|td)\b[^<>]*+>?", re.IGNORECASE)
 _CELL = re.compile(r"<t[hd]\b[^<>]*+>?", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[^<>]*+>?")
+_CELL_STOP = re.compile(r"[<\n]|\Z")
 FEWEST_ROWS = 2
 
 
@@ -22,7 +23,7 @@ def read_html_table(text: str, start: int) -> Reading:
     depth = 0
     rows: list[tuple[int, bool]] = []  # where each begins, and whether all its cells are names
     nested: list[tuple[int, bool]] = []
-    whole, end, has_cells = False, start, False
+    whole, is_open, end, has_cells = False, False, start, False
     for tag in _TAG.finditer(text, start):
         closing, name = bool(tag.group(1)), tag.group(2).lower()
         if name == "table":
@@ -38,7 +39,10 @@ def read_html_table(text: str, start: int) -> Reading:
             at, names = rows[-1]
             rows[-1] = (at, name == "th" and (names or not has_cells))
             has_cells = True
-        end = tag.end()
+        end, is_open = tag.end(), not closing
+    if depth > 0 or not whole:  # it was cut, in a cell or in a tag
+        stop = _CELL_STOP.search(text, end) if is_open else None
+        end = torn_tag_end(text, stop.start() if stop else end)
     if depth > 1:  # tables that do not end: what looks nested may as well follow
         rows = sorted(rows + nested)
     if len(rows) < FEWEST_ROWS:

@@ -33,6 +33,8 @@ KEY = re.compile(
     r"[ \t]*+(?:-[ \t]++)*+(?:[\w./@$-]++|\"[^\"\n]{1,60}+\"|'[^'\n]{1,60}+')[ \t]*+:(?=\s|\Z)"
 )
 _PLAIN_KEY = re.compile(r"([\w./@$-]++)[ \t]*+:")
+_VALUE = re.compile(r"(?![ \t]*+-)[^\n:]++:[ \t]++[^\s|>&!{\[]")
+_TORN_KEY = re.compile(r"[ \t]*+[\w./@$-]*+\Z")
 _ITEM = re.compile(r"[ \t]*+-(?=[ \t]|\Z)")
 _PASSED = re.compile(r"[ \t]*+(?:#|---[ \t]*+\r?\Z|\.\.\.[ \t]*+\r?\Z)")
 
@@ -74,6 +76,7 @@ def read_indented(text: str, start: int) -> Reading:
     ):
         return Reading(None, stop)
     root = _tree(text, lines)
+    _gather_rest(root)
     _gather_stanzas(text, root)
     draft = Draft()
     lists = any(True for _ in _record_lists(root))
@@ -97,7 +100,7 @@ def _lines(text: str, start: int) -> tuple[list[Span], int]:
         elif (
             KEY.match(line)
             or _ITEM.match(line)
-            or (lines and not blank and indent_of(line) > least)
+            or (lines and not blank and (indent_of(line) > least or _TORN_KEY.match(text, at)))
         ):
             lines.append((at, end))
             blank = 0
@@ -112,6 +115,8 @@ def _tree(text: str, lines: list[Span]) -> _Node:
     stack = [root]
     indents = [indent_of(text[a:b]) for a, b in lines]
     repair_first(indents)
+    if not lines[0][0] and _VALUE.match(text) and len(lines) > 1 and KEY.match(text, *lines[1]):
+        indents[0] = indents[1] + bool(_ITEM.match(text, *lines[1]))  # nothing is below a value
     for (a, b), lead in zip(lines, indents, strict=True):
         line = text[a:b]
         item = bool(_ITEM.match(line))
@@ -126,6 +131,15 @@ def _tree(text: str, lines: list[Span]) -> _Node:
         for outer in stack[:-1] if len(stack) <= DEEPEST else ():
             outer.end = b
     return root
+
+
+def _gather_rest(root: _Node) -> None:
+    """What is deeper than a later line of the first level is the rest of a record that was cut."""
+    least = min(one.depth for one in root.inner)
+    many = next(n for n, one in enumerate(root.inner) if one.depth == least)
+    if many:
+        rest = root.inner[:many]
+        root.inner[:many] = [_Node(rest[0].start, rest[-1].end, rest[0].depth, item=False)]
 
 
 def _gather_stanzas(text: str, root: _Node) -> None:
@@ -155,6 +169,12 @@ def _gather_stanzas(text: str, root: _Node) -> None:
     root.inner = stanzas
 
 
+def _is_repeated(node: _Node) -> bool:
+    """Whether all lines in it have one key, which no object has: rows that are written out."""
+    keys = {one.key for one in node.inner}
+    return len(keys) == 1 < len(node.inner) and "" not in keys
+
+
 def _record_lists(node: _Node, depth: int = 0) -> list[_Node]:
     if node.is_record_list():
         return [node]
@@ -170,7 +190,7 @@ def _write(
     last = head, int(node.inner[0].depth) if head >= 0 else 0
     listed = node.is_record_list()
     spans: list[Span] = []
-    noun = "records" if listed else "" if lists else "fields"
+    noun = "records" if listed or _is_repeated(node) else "" if lists else "fields"
     if noun and len(node.inner) > 1:
         draft.counted.append((noun, spans))
     for one in node.inner:

@@ -127,7 +127,8 @@ class _Scan:
                 break
             a, b = token.span(kind or 0)
             if kind == "torn":
-                b = len(self.text) if self.text.find(self.text[a], a + 1) < 0 else b
+                if self.text[a] == '"' or self.text.find("'", a + 1) < 0:
+                    b = len(self.text)  # nothing closes it
                 if len(self.stack) > 1 and b == len(self.text):
                     self._scalar, self.at = (a, b), b
                 break
@@ -205,11 +206,15 @@ class Writer:
         self.text = text
         self.draft = draft
         self.lists = False
+        self.is_alone = False  # whether nothing else is in the text
         self.open = -1  # the unit that opens what the text ends in
 
     def write(self, root: Node) -> None:
         """All units of the values that stand side by side."""
         self.lists = has_record_list(root)
+        self.is_alone = not (
+            _INK.search(self.text, 0, root.start) or _INK.search(self.text, root.end)
+        )
         self._inner(root, -1, 0)
 
     def _inner(self, node: Node, head: int, depth: int) -> None:
@@ -236,6 +241,8 @@ class Writer:
             return False
         if listed:
             return node.size > LONGEST_RECORD
+        if root and self.is_alone and node.bracket == "[" and node.is_record_list():
+            return True  # a short list has records as a long one has
         if root and not node.cut and not has_record_list(node):
             return node.size > LONGEST_ROOT
         return node.size > LONGEST_VALUE or node.cut

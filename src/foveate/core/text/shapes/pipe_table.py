@@ -23,6 +23,8 @@ def read_pipe_table(text: str, start: int) -> Reading:
             break
         lines.append((at + len(text[at:end]) - len(text[at:end].lstrip()), end))
         at = end + 1
+    if not start and len(lines) > FEWEST_ROWS and text.count("|", *lines[0]) == 1:
+        del lines[0]  # the last pipe of a row that was cut
     rules = [n for n, (a, b) in enumerate(lines[:2]) if RULE.match(text, a, b)]
     if len(lines) < FEWEST_ROWS or (not rules and text.count("|", *lines[0]) < FEWEST_ROWS):
         return Reading(None, max(at, start + 1))

@@ -6,6 +6,7 @@ space apart, so every character of the stretch is in exactly one unit and every 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -48,7 +49,17 @@ class Shape(NamedTuple):
         """Whether it has rows with columns."""
         return self.name.startswith(TABLES)
 
+    def without_names(self) -> Shape:
+        """The table as one that goes on: what looks like its row of names is a row as others."""
+        if self.head or not self.is_table or not self.counted:
+            return self
+        leans = tuple([lean or unit for unit, lean in enumerate(self.leans)])
+        rows = self.counted[0]
+        counted = rows._replace(spans=(self.spans[0], *rows.spans)), *self.counted[1:]
+        return self._replace(head=-1, leans=leans, counted=counted)
 
+
+_TORN_TAG = re.compile(r"\s*+<[^<>]*+\Z")
 TABLES = ("csv", "html table", "markdown table", "rows", "tsv")
 
 
@@ -152,6 +163,11 @@ def line_end(text: str, at: int) -> int:
     """Where the line that holds this place ends, its line break left out."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end
+
+
+def torn_tag_end(text: str, at: int) -> int:
+    """The end of the text if it was cut inside of the tag here, else the place itself."""
+    return len(text) if _TORN_TAG.match(text, at) else at
 
 
 def repair_first(indents: list[int]) -> None:

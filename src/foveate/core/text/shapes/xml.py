@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from foveate.core.text.shapes.json import SHORTEST, Node, Writer, has_record_list
-from foveate.core.text.shapes.shape import Draft, Reading
+from foveate.core.text.shapes.shape import Draft, Reading, torn_tag_end
 
 OPENS = re.compile(
     r"<(?:\?xml\b|(?!/?(?:a|article|aside|b|body|br|button|code|dd|div|dl|dt|em|figure|footer|form"
@@ -39,7 +39,8 @@ def read_xml(text: str, start: int) -> Reading:
         inside = len(stack) > 1  # beside the outermost elements stands nothing but white space
         tag = _TAG.search(text, at) if inside else _LEADING_TAG.match(text, at)
         if tag is None:
-            at = len(text) if inside else at
+            end = len(text) if inside else torn_tag_end(text, at)
+            at, broken = end, end > at
             break
         at = tag.end()
         if tag["aside"]:
