@@ -391,19 +391,26 @@ def _message(random: Random, half: int) -> dict[str, Any]:
     return {"role": role, "content": _words(random, half, random.randint(5, 80))}
 
 
-@lru_cache(maxsize=8)
-def _installed(half: int, *endings: str) -> Sequence[Sequence[Path]]:
-    """Files of a kilobyte or more with one of these endings, by package and large ones alike."""
-    packages: dict[str, list[Path]] = {}
+@lru_cache(maxsize=1)
+def _files() -> Sequence[tuple[str, Path]]:
+    """Files of a kilobyte or more, each with the package that it is in."""
+    found = {}
     for root in ROOT_FOLDERS:
         for path in sorted(root.rglob("*")):
-            inner = path.relative_to(root)
-            if path.suffix.lstrip(".") not in endings and path.name not in endings:
-                continue
-            if "site-packages" in inner.parts or crc32(str(inner).encode()) % 2 != half:
-                continue
-            if path.is_file() and path.stat().st_size >= 1_000:
-                packages.setdefault(inner.parts[0], []).append(path)
+            package, *inner = path.relative_to(root).parts
+            if package != "site-packages" and path.is_file() and path.stat().st_size >= 1_000:
+                found["/".join([package, *inner])] = (package, path)
+    return [found[name] for name in sorted(found)]
+
+
+@lru_cache(maxsize=8)
+def _installed(half: int, *endings: str) -> Sequence[Sequence[Path]]:
+    """Files of one half with one of these endings, by package."""
+    packages: dict[str, list[Path]] = {}
+    for package, path in _files():
+        ending = path.suffix.lstrip(".") or path.name
+        if ending in endings and crc32(path.name.encode()) % 2 == half:
+            packages.setdefault(package, []).append(path)
     return [packages[name] for name in sorted(packages)]
 
 
