@@ -34,6 +34,14 @@ _CJK = re.compile(rf"[{_UNSPACED}]+")
 _SIGNS = re.compile(rf"[^\0-\x7f{_SPACED}{_UNSPACED}]")
 
 
+_NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
+_FACTOR = re.compile(
+    rf"(?P<factor>{_NUMBER})(?:/(?P<prior>{_NUMBER})@(?P<least>[0-9]{{1,9}})-(?P<most>[0-9]{{1,9}}))?"
+)
+_UNLIKE = 10
+"""Times the share of a text beyond what was observed is the weight of the factors from before."""
+
+
 class Composition(NamedTuple):
     """Tokens of a text by kind; fields are the classes.
 
@@ -59,18 +67,37 @@ PLAIN = (1.0, 0.0, 0.0, 1.0, 1.0, 1.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """A request's tokens by class, summed over its texts, and what the provider counted."""
+    """A request's tokens by class, summed over its texts, and what the provider counted.
+
+    `least` and `most`: the tokens of each class in a thousand tokens of a text, in the text that
+    has least and in the one that has most of them.
+    """
 
     tokens: tuple[int, ...]
     observed: int
+    least: tuple[int, ...]
+    most: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What learned factors hold for: texts like those observed; others have the `prior` ones.
+
+    `least` and `most`: as in `Observation`, over all observations.
+    """
+
+    prior: tuple[float, ...]
+    least: tuple[int, ...]
+    most: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentMargin:
     """Counts `inner`'s tokens times the factor of their class, rounded up.
 
-    `factors`: in the order of `CLASSES`, 0 to 100, of which three decimals count. `observations`
-    and `prior`: what the factors were learned from and what they were before, if they were.
+    `factors`: in the order of `CLASSES`, 0 to 100, of which three decimals count. `learned`: if
+    they were learned, what for; a text of which a tenth is unlike what was observed is counted
+    with the factors from before. `observations`: what they were learned from.
 
     >>> from foveate.providers.tokenizers.simple import Simple
     >>> twice = ContentMargin(inner=Simple(), factors=(1, 0, 0, 2, 1, 1))
@@ -80,19 +107,27 @@ class ContentMargin:
 
     inner: Tokenizer
     factors: tuple[float, ...]
+    learned: Learned | None = None
     observations: tuple[Observation, ...] = field(default=(), repr=False, compare=False)
-    prior: tuple[float, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse factors that are no margin."""
-        if len(self.factors) != len(CLASSES):
-            raise BadOption(f"tokenizer margin: give a factor for each of {', '.join(CLASSES)}")
-        for name, factor in zip(CLASSES, self.factors, strict=True):
-            if not 0 <= factor <= MOST:
-                what = f"{name} is {factor!r}; it must lie between 0 and {MOST:g}"
-                raise BadOption(f"tokenizer margin: {what}")
-        if min(sum(self.factors[:2]), *self.factors[3:]) <= 0:
-            raise BadOption("tokenizer margin: text with words, digits, letters and cjk must count")
+        for factors in (self.factors, self.prior):
+            if len(factors) != len(CLASSES):
+                raise BadOption(f"tokenizer margin: give a factor for each of {', '.join(CLASSES)}")
+            for name, factor in zip(CLASSES, factors, strict=True):
+                if not 0 <= factor <= MOST:
+                    what = f"{name} is {factor!r}; it must lie between 0 and {MOST:g}"
+                    raise BadOption(f"tokenizer margin: {what}")
+            if min(sum(factors[:2]), *factors[3:]) <= 0:
+                raise BadOption(
+                    "tokenizer margin: text with words, digits, letters and cjk must count"
+                )
+
+    @property
+    def prior(self) -> tuple[float, ...]:
+        """The factors before anything was learned."""
+        return self.learned.prior if self.learned else self.factors
 
     @property
     def name(self) -> str:
@@ -105,14 +140,26 @@ class ContentMargin:
         return f"{self.inner.fingerprint}*{self._spelled()}"
 
     def _spelled(self) -> str:
-        pairs = zip(CLASSES, self.factors, strict=True)
-        return ",".join(f"{name}:{round(factor, 3):g}" for name, factor in pairs)
+        found = [f"{name}:{round(f, 3):g}" for name, f in zip(CLASSES, self.factors, strict=True)]
+        if self.learned:
+            own = zip(found, self.prior, self.learned.least, self.learned.most, strict=True)
+            found = [f"{one}/{round(p, 3):g}@{least}-{most}" for one, p, least, most in own]
+        return ",".join(found)
 
     def count(self, text: str) -> int:
         """Tokens of each class times its factor, added and rounded up."""
-        tokens = self.composition(text)
-        total = sum(n * round(f * 1_000) for n, f in zip(tokens, self.factors, strict=True))
-        return -(-total // 1_000)
+        return -(-self._thousandths(self.composition(text)) // 1_000)
+
+    def _thousandths(self, tokens: Composition) -> int:
+        total = _times(self.factors, tokens)
+        if not self.learned or (before := _times(self.prior, tokens)) <= total:
+            return total
+        inner, prior = inner_tokens(tokens), self.learned.prior
+        more = [1_000 * n - most * inner for n, most in zip(tokens, self.learned.most, strict=True)]
+        less = [k * inner - 1_000 * n for n, k in zip(tokens, self.learned.least, strict=True)]
+        unlike = max(_times(prior, [max(n, 0) for n in beyond]) for beyond in (more, less))
+        share = min(_UNLIKE * unlike, 1_000 * before)  # of 1,000 times `before`
+        return total - (total - before) * share // (1_000 * before)
 
     def composition(self, text: str) -> Composition:
         """The inner tokens of the text by class; `inner` counts each text once in a process."""
@@ -146,6 +193,10 @@ def compose(text: str, total: int, count: Callable[[str], int]) -> Composition:
     return Composition(left - letters - cjk, words, marks, digits, letters, cjk)
 
 
+def _times(factors: Sequence[float], tokens: Sequence[int]) -> int:
+    return sum(n * round(f * 1_000) for n, f in zip(tokens, factors, strict=True))
+
+
 def inner_tokens(tokens: Sequence[int]) -> int:
     """Those of a composition that the inner tokenizer counts."""
     return sum(n for n, plain in zip(tokens, PLAIN, strict=True) if plain)
@@ -156,21 +207,32 @@ def tokenizer_in_list(name: str, load: Callable[[str], Tokenizer]) -> Tokenizer:
 
     `load` knows a closed list; factors are numbers.
     """
-    inner, _, factors = name.rpartition("*")
-    learned = parse_factors(factors) if inner else None
-    return load(name) if learned is None else ContentMargin(inner=load(inner), factors=learned)
+    inner, _, margin = name.rpartition("*")
+    return with_margin(load(inner), margin) if inner and has_classes(margin) else load(name)
 
 
-def parse_factors(text: str) -> tuple[float, ...] | None:
-    """The factors of a name behind its star; None where these are none.
+def has_classes(margin: str) -> bool:
+    """Whether the text behind a tokenizer's star has a factor for each class."""
+    return tuple(part.partition(":")[0] for part in margin.split(",")) == CLASSES
 
-    >>> parse_factors("text:1,words:0,marks:0.2,digits:2,letters:1,cjk:1"), parse_factors("1.3")
-    ((1.0, 0.0, 0.2, 2.0, 1.0, 1.0), None)
+
+def with_margin(inner: Tokenizer, margin: str) -> ContentMargin:
+    """The tokenizer with factors as a name has them behind its star; `BadOption` for others.
+
+    >>> from foveate.providers.tokenizers.simple import Simple
+    >>> with_margin(Simple(), "text:1,words:0,marks:0.2,digits:2,letters:1,cjk:1").factors
+    (1.0, 0.0, 0.2, 2.0, 1.0, 1.0)
     """
-    pairs = [part.partition(":") for part in text.split(",")]
-    if tuple(name for name, _, _ in pairs) != CLASSES:
-        return None
-    try:
-        return tuple(float(factor) for _, _, factor in pairs)
-    except ValueError:
-        return None
+    found = [_FACTOR.fullmatch(part.partition(":")[2]) for part in margin.split(",")]
+    known = [one for one in found if one]
+    learned = [one["prior"] is not None for one in known]
+    if len(known) < len(found) or any(learned) != all(learned):
+        raise BadOption(f"tokenizer margin: {margin!r} is not what ContentMargin.name gives")
+    factors = tuple(float(one["factor"]) for one in known)
+    if not all(learned):
+        return ContentMargin(inner=inner, factors=factors)
+    prior = tuple(float(one["prior"]) for one in known)
+    least, most = (tuple(int(one[key]) for one in known) for key in ("least", "most"))
+    return ContentMargin(
+        inner=inner, factors=factors, learned=Learned(prior=prior, least=least, most=most)
+    )
