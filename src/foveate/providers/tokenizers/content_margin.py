@@ -24,7 +24,7 @@ _WORDS = re.compile(r"[A-Za-z]+")
 _CAPITALS = re.compile(r"(?<=[A-Z])[A-Z]")
 _MARKS = re.compile(r" ?[!-/:-@\[-`{-~]+")
 _SPACES = re.compile(r"[ \t\r\f\v]{2,}")
-_SPACED = r"\u00aa-\u0dff\u10a0-\u177f\u1800-\u1fff\ua4d0-\uabff\ufb00-\ufdff\ufe70-\ufeff"
+_SPACED = r"\u00aa-\u0d7f\u10a0-\u10ff\u1e00-\u1fff\ufb00-\ufdff\ufe70-\ufeff"
 _UNSPACED = (
     r"\u0e00-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff9f"
     r"\U0001b000-\U0001b2ff\U00020000-\U0003ffff"
@@ -47,9 +47,10 @@ class Composition(NamedTuple):
 
     `digits`: a token for three of them. `letters`: words with letters beyond ASCII. `cjk`: scripts
     without spaces. `text`: what is left of the inner tokenizer's count. `words` and `marks` are
-    not part of that count: they say how many tokens the same text would have if nothing were
-    merged, a token for each word that the inner tokenizer knows, and one for each run of
-    punctuation and of spaces, two for a line's end and three for a sign like an arrow or an emoji.
+    not part of that count: they say how many tokens the same text would have if little were
+    merged. A word has as many as the inner tokenizer gives it by itself, a run of punctuation or
+    of spaces one, a line's end two. A sign, an arrow or an emoji or a letter of a script that few
+    vocabularies have, is three words and a mark.
     """
 
     text: int
@@ -188,8 +189,8 @@ def compose(text: str, total: int, count: Callable[[str], int]) -> Composition:
         letters = min(left - cjk, count("".join(_LETTERS.findall(text))))
         signs = len(_SIGNS.findall(text))
     words = count(" ".join(_WORDS.findall(text))) + 3 * len(_CAPITALS.findall(text)) // 10
-    runs = len(_MARKS.findall(text)) + len(_SPACES.findall(text))
-    marks = runs + 2 * text.count("\n") + 3 * signs
+    words += 3 * signs
+    marks = len(_MARKS.findall(text)) + len(_SPACES.findall(text)) + 2 * text.count("\n") + signs
     return Composition(left - letters - cjk, words, marks, digits, letters, cjk)
 
 
