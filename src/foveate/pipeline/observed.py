@@ -148,7 +148,7 @@ def observe(
     if known.name == start:
         margin = _content_margin(known)
     else:  # a model's name: what it stands for is a margin of a file, perhaps, and stays unnamed
-        margin = ContentMargin(inner=known, factors=PLAIN)
+        margin = ContentMargin.plain(known)
     if before and (seen := _observations_from_json(before["observations"])):
         margin = _fit(margin, seen)
     counter = observed(usage, messages, tokenizer=margin, tools=tools, system=system)
@@ -238,12 +238,8 @@ def _content_margin(tokenizer: Tokenizer) -> ContentMargin:
     if isinstance(tokenizer, ContentMargin):
         return tokenizer
     if isinstance(tokenizer, Margin):
-        return ContentMargin(inner=tokenizer.inner, factors=_times_plain(tokenizer.factor))
-    return ContentMargin(inner=tokenizer, factors=PLAIN)
-
-
-def _times_plain(factor: float) -> tuple[float, ...]:
-    return tuple(factor * plain for plain in PLAIN)
+        return ContentMargin.plain(tokenizer.inner, tokenizer.factor)
+    return ContentMargin.plain(tokenizer)
 
 
 def fit_factors(seen: Sequence[Observation], prior: Sequence[float]) -> tuple[float, ...]:

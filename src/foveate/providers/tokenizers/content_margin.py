@@ -125,6 +125,11 @@ class ContentMargin:
                     "tokenizer margin: text with words, digits, letters and cjk must count"
                 )
 
+    @classmethod
+    def plain(cls, inner: Tokenizer, factor: float = 1.0) -> ContentMargin:
+        """With one factor for all that `inner` counts."""
+        return cls(inner=inner, factors=tuple(factor * one for one in PLAIN))
+
     @property
     def prior(self) -> tuple[float, ...]:
         """The factors before anything was learned."""
