@@ -117,7 +117,7 @@ def test_a_list_that_teaches_nothing_forgets_nothing(service):
     assert nothing["tokenizer"].startswith("cl100k_base*text:1.3,")
 
 
-SEEN = {"tokens": [300, 0, 0, 0, 0], "observed": 350}
+SEEN = {"tokens": [300] + [0] * 5, "observed": 350, "least": [0] * 6, "most": [1_000] * 6}
 BEFORE = {"tokenizer": "simple", "start": "simple", "observations": [SEEN]}
 
 
@@ -131,8 +131,9 @@ BEFORE = {"tokenizer": "simple", "start": "simple", "observations": [SEEN]}
         ({"tokenizer": "simple", "before": BEFORE}, 400),
         ({"before": {**BEFORE, "start": "none"}}, 400),
         ({"before": {**BEFORE, "observations": [{**SEEN, "observed": 10**400}]}}, 400),
-        ({"before": {**BEFORE, "observations": [{**SEEN, "tokens": [0] * 5}]}}, 400),
+        ({"before": {**BEFORE, "observations": [{**SEEN, "tokens": [0] * 6}]}}, 400),
         ({"before": {**BEFORE, "observations": [{**SEEN, "tokens": [300]}]}}, 400),
+        ({"before": {**BEFORE, "observations": [{**SEEN, "most": [1_000]}]}}, 400),
         ({"before": {**BEFORE, "observations": [SEEN] * 33}}, 422),
     ],
 )
