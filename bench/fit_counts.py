@@ -26,12 +26,15 @@ UNKNOWN = "unknown"
 MARGINS = {
     "llama-2": ("cl100k_base", 1.03, 1.08, ["Llama 2"]),
     "llama-3": ("cl100k_base", 1.01, 1.05, ["Llama 3"]),
+    "llama-4": ("cl100k_base", 1.03, 1.08, ["Llama 4"]),
     "qwen": ("cl100k_base", 1.01, 1.05, ["Qwen 2.5, 3", "Llama 3"]),
+    "qwen-3.6": ("cl100k_base", 1.03, 1.08, ["Qwen 3.6"]),
+    "deepseek-v4": ("cl100k_base", 1.03, 1.08, ["DeepSeek V4"]),
     "mistral-7b": ("cl100k_base", 1.06, 1.12, ["Mistral 7B", "Mistral 7B v0.3"]),
     "mistral-nemo": ("cl100k_base", 1.03, 1.08, ["Mistral Nemo"]),
     "gemma-3": ("o200k_base", 1.03, 1.08, ["gemma3:4b"]),
-    "smollm2": ("cl100k_base", 1.06, 1.12, ["SmolLM2"]),
-    UNKNOWN: ("cl100k_base", 1.06, 1.12, []),
+    "smollm2": ("cl100k_base", 1.08, 1.12, ["SmolLM2"]),
+    UNKNOWN: ("cl100k_base", 1.08, 1.12, []),
 }
 """By name: the tokenizer that counts, the cushion, that of scripts other than Latin, and the
 vocabularies whose counts it must reach; that of `unknown` those of all. `qwen` reaches Llama 3's
@@ -72,7 +75,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         factors = fit(tokens, np.maximum.reduce(reached)) * ([cushion] * 4 + [beyond_latin] * 2)
         pairs = zip(CLASSES, factors, strict=True)
         spelled = ",".join(f"{one}:{math.ceil(factor * 100) / 100:g}" for one, factor in pairs)
-        print(f'margins.{name} = "{spelled}"', flush=True)
+        key = f'"{name}"' if "." in name else name
+        print(f'margins.{key} = "{spelled}"', flush=True)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ class Model:
     window: int
     max_input: int | None = None
     max_output: int | None = None
-    tokenizer: str = field(default_factory=lambda: _cautious_tokenizer())
+    tokenizer: str = field(default_factory=lambda: with_named_margin("cl100k_base*unknown"))
     frame: tuple[int, int] = (8, 8)
     price: tuple[float, float, float] | None = None
     images: str = ""
@@ -171,13 +171,13 @@ def _read_tables(text: str, source: str) -> Mapping[str, Any]:
 
 
 def _parse_models(tables: Mapping[str, Any], source: str) -> dict[str, Model]:
-    margins = _built_in_tables()["margins"] | _margins_from_table(tables.get("margins", {}))
+    margins = _margins_from_table(tables.get("margins", {}))
     known: dict[str, Model] = {}
     for name, table in tables.items():
         if name == "margins":
             continue
         found = _model_from_table(name, table)
-        found = replace(found, tokenizer=_with_margin(found.tokenizer, margins))
+        found = replace(found, tokenizer=with_named_margin(found.tokenizer, margins))
         for one in _names_and_aliases(found):
             if one in known:
                 raise BadInput(f"models file {source!r}: {one!r} is named twice")
@@ -185,13 +185,17 @@ def _parse_models(tables: Mapping[str, Any], source: str) -> dict[str, Model]:
     return known
 
 
-def _cautious_tokenizer() -> str:
-    """For a model of which nothing is known: its margin is that of the strictest vocabularies."""
-    return _with_margin("cl100k_base*unknown", _built_in_tables()["margins"])
+def with_named_margin(tokenizer: str, own: Mapping[str, str] | None = None) -> str:
+    """The name of a tokenizer with the factors of the margin behind its star, if it names one.
 
+    `own`: margins by name besides the built-in ones.
 
-def _with_margin(tokenizer: str, margins: Mapping[str, str]) -> str:
-    """The name of a tokenizer with the factors of the margin that it names, if it names one."""
+    >>> with_named_margin("cl100k_base*llama-3")
+    'cl100k_base*text:1.01,words:0.01,marks:0.01,digits:1.02,letters:1.05,cjk:0.91'
+    >>> with_named_margin("cl100k_base*1.3")
+    'cl100k_base*1.3'
+    """
+    margins = _built_in_tables()["margins"] | dict(own or {})
     inner, star, margin = tokenizer.rpartition("*")
     return f"{inner}*{margins[margin]}" if star and margin in margins else tokenizer
 

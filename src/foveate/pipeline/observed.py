@@ -41,7 +41,7 @@ _ROUNDS = 12
 _LOWEST, _HIGHEST = 0.25, 5.0  # factors of what the inner tokenizer counts, before the last raise
 _COVERED = 0.95
 """Share of a list's tokens; the longest texts that hold it say what the list's texts are like."""
-_CUSHION, _FIRST_CUSHION = 0.02, 0.06
+_CUSHION, _FIRST_CUSHION = 0.03, 0.06
 """Shares of a count that are added: always, and divided by the number of observations."""
 
 

@@ -22,8 +22,9 @@ MOST = 100.0
 _DIGITS = re.compile(r"[0-9]+")
 _WORDS = re.compile(r"[A-Za-z]+")
 _CAPITALS = re.compile(r"(?<=[A-Z])[A-Z]")
-_MARKS = re.compile(r" ?[!-/:-@\[-`{-~]+")
-_SPACES = re.compile(r"[ \t\r\f\v]{2,}")
+_MARKS = re.compile(r" ?[!-/:-@\[-`{-~]{1,16}")
+_SPACES = re.compile(r"[ \t\r\f\v]{2,16}")
+"""In parts of 16, the longest that some vocabularies have."""
 _SPACED = r"\u00aa-\u0d7f\u10a0-\u10ff\u1e00-\u1fff\ufb00-\ufdff\ufe70-\ufeff"
 _UNSPACED = (
     r"\u0e00-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff9f"
@@ -38,7 +39,7 @@ _NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
 _FACTOR = re.compile(
     rf"(?P<factor>{_NUMBER})(?:/(?P<prior>{_NUMBER})@(?P<least>[0-9]{{1,9}})-(?P<most>[0-9]{{1,9}}))?"
 )
-_UNLIKE = 10
+_UNLIKE = 5
 """Times the share of a text beyond what was observed is the weight of the factors from before."""
 
 
@@ -49,7 +50,7 @@ class Composition(NamedTuple):
     without spaces. `text`: what is left of the inner tokenizer's count. `words` and `marks` are
     not part of that count: they say how many tokens the same text would have if little were
     merged. A word has as many as the inner tokenizer gives it by itself, a run of punctuation or
-    of spaces one, a line's end two. A sign, an arrow or an emoji or a letter of a script that few
+    of spaces one for each 16, a line's end two. A sign, an arrow or an emoji or a letter of a script that few
     vocabularies have, is three words and a mark.
     """
 
@@ -97,7 +98,7 @@ class ContentMargin:
     """Counts `inner`'s tokens times the factor of their class, rounded up.
 
     `factors`: in the order of `CLASSES`, 0 to 100, of which three decimals count. `learned`: if
-    they were learned, what for; a text of which a tenth is unlike what was observed is counted
+    they were learned, what for; a text of which a fifth is unlike what was observed is counted
     with the factors from before. `observations`: what they were learned from.
 
     >>> from foveate.providers.tokenizers.simple import Simple
