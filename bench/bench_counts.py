@@ -22,7 +22,7 @@ import json
 import statistics
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
@@ -155,22 +155,12 @@ class Figures:
         """A text of a class."""
         self.over.setdefault(content, []).append(counted / really - 1)
 
-    @property
-    def all(self) -> list[float]:
-        """Those of all classes."""
-        return [share for found in self.over.values() for share in found]
-
-    @property
-    def low(self) -> list[float]:
-        """By how much texts were counted too low."""
-        return [-share for share in self.all if share < 0]
-
-    def row(self) -> str:
-        """The figures as cells of a table."""
-        wasted = [*(self.over.get(content, [0.0]) for content in CONTENTS), self.all]
-        shares = " | ".join(f"{100 * statistics.mean(found):.1f}" for found in wasted)
-        worst = f" (by {100 * max(self.low):.1f} %)" if self.low else ""
-        return f"{len(self.low)} of {len(self.all):,}{worst} | {shares}"
+    def cells(self, contents: Iterable[str]) -> str:
+        """Cells of a table: how many texts were counted too low, and the mean waste in per cent."""
+        found = [share for content in contents for share in self.over.get(content, ())]
+        low = [-share for share in found if share < 0]
+        worst = f" (by {100 * max(low):.1f} %)" if low else ""
+        return f"{len(low)} of {len(found):,}{worst} | {100 * statistics.mean(found):.1f}"
 
 
 @dataclass(slots=True)
@@ -180,6 +170,12 @@ class Measured:
     before: Figures = field(default_factory=Figures)
     after: Figures = field(default_factory=Figures)
     others: Figures = field(default_factory=Figures)
+
+    def row(self, title: str, contents: Iterable[str] = CONTENTS) -> str:
+        """A row of a table, of these classes."""
+        contents = [*contents]
+        cells = (one.cells(contents) for one in (self.before, self.after, self.others))
+        return f"| {title} | {' | '.join(cells)} |"
 
 
 def registered(name: str) -> Tokenizer:
@@ -211,17 +207,21 @@ def measure(title: str, margin: Tokenizer, count: Count, many: int) -> Measured:
     return found
 
 
-def table(title: str, rows: Mapping[str, Figures]) -> Iterator[str]:
-    """A table in Markdown, of shares in per cent."""
-    yield f"\n{title}\n"
-    yield f"| vocabulary | too low | {' | '.join(CONTENTS)} | all |"
-    yield "|---" * (len(CONTENTS) + 3) + "|"
-    total = Figures()
-    for name, figures in rows.items():
-        yield f"| {name} | {figures.row()} |"
-        for content, shares in figures.over.items():
-            total.over.setdefault(content, []).extend(shares)
-    yield f"| all | {total.row()} |"
+HEAD = (
+    f"| {{}} | too low | too high, % | after {OBSERVED} observations: too low | too high, % "
+    "| texts of other classes: too low | too high, % |\n" + "|---" * 7 + "|"
+)
+
+
+def together(found: Iterable[Measured]) -> Measured:
+    """The figures of several vocabularies as those of one."""
+    total = Measured()
+    for one in found:
+        for name in ("before", "after", "others"):
+            into = getattr(total, name).over
+            for content, shares in getattr(one, name).over.items():
+                into.setdefault(content, []).extend(shares)
+    return total
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -237,14 +237,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         margin = registered(name)
         print(f"{title}: {margin.name}", flush=True)
         found[title] = measure(title, margin, count, options.series)
-    parts = {
-        "As the registry counts": {title: one.before for title, one in found.items()},
-        f"After {OBSERVED} observations": {title: one.after for title, one in found.items()},
-        "After these, texts of other classes": {title: one.others for title, one in found.items()},
-    }
-    for title, rows in parts.items():
-        for line in table(f"{title}; too high by, in %:", rows):
-            print(line)
+    total = together(found.values())
+    print("\n" + HEAD.format("vocabulary"))
+    for title, one in found.items():
+        print(one.row(title))
+    print(total.row("all") + "\n\n" + HEAD.format("content"))
+    for content in CONTENTS:
+        print(total.row(content, [content]))
 
 
 if __name__ == "__main__":

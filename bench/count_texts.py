@@ -272,7 +272,7 @@ def code(style: Random, half: int) -> Maker:
         if not others:
             return random.choice(_functions(half))
         known = [name(random) for _ in range(3)]
-        text = re.sub("NAME", lambda _: random.choice(known), random.choice(SNIPPETS))
+        text = re.sub("NAME", lambda _: random.choice(known), random.choice(half_of(SNIPPETS, half)))
         return re.sub(r"\bN\b", lambda _: number(random), text)
 
     return make, "\n\n"
