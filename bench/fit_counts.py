@@ -29,7 +29,7 @@ MARGINS = {
     "llama-4": ("cl100k_base", 1.03, 1.08, ["Llama 4"]),
     "qwen": ("cl100k_base", 1.01, 1.05, ["Qwen 2.5, 3", "Llama 3"]),
     "qwen-3.6": ("cl100k_base", 1.03, 1.08, ["Qwen 3.6"]),
-    "deepseek-v4": ("cl100k_base", 1.03, 1.08, ["DeepSeek V4"]),
+    "deepseek-v4": ("cl100k_base", 1.06, 1.12, ["DeepSeek V4"]),
     "mistral-7b": ("cl100k_base", 1.06, 1.12, ["Mistral 7B", "Mistral 7B v0.3"]),
     "mistral-nemo": ("cl100k_base", 1.03, 1.08, ["Mistral Nemo"]),
     "gemma-3": ("o200k_base", 1.03, 1.08, ["gemma3:4b"]),
@@ -46,9 +46,9 @@ def fit(tokens: np.ndarray, really: np.ndarray) -> np.ndarray:
     from scipy.optimize import linprog
 
     shares = tokens / really[:, None]
-    found = linprog(
-        shares.mean(0) + 1e-6, A_ub=-shares, b_ub=-np.ones(len(shares)), bounds=[(0, 8)] * len(CLASSES)
-    )
+    least = -np.ones(len(shares))
+    bounds = [(0, 8)] * len(CLASSES)
+    found = linprog(shares.mean(0) + 1e-6, A_ub=-shares, b_ub=least, bounds=bounds)
     return np.asarray(found.x)
 
 

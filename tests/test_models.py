@@ -54,7 +54,8 @@ def test_a_name_of_several_vocabularies_has_their_margin():
     found = model("deepseek-r1:8b")
     assert found.tokenizer == model("qwen3:8b").tokenizer
     counters = [load_tokenizer(model(name).tokenizer) for name in ("qwen3", "llama3")]
-    for text in ("The pump draws air. " * 20, "水泵通过磨损的密封圈吸入空气" * 9, "1 234 567\n" * 30):
+    texts = ("The pump draws air. " * 20, "水泵通过磨损的密封圈吸入空气" * 9, "1 234 567\n" * 30)
+    for text in texts:
         qwen, llama = (counter.count(text) for counter in counters)
         assert qwen >= 0.97 * llama
     assert model("deepseek-r1") == model("deepseek-r1:latest") == found

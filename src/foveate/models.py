@@ -202,7 +202,7 @@ def with_named_margin(tokenizer: str, own: Mapping[str, str] | None = None) -> s
 
 def _margins_from_table(table: Any) -> dict[str, str]:
     if not isinstance(table, dict) or not all(map(_is_text, table.values())):
-        raise BadOption("margins: write margins.NAME = 'text:1,words:0,…', factors as tokenizers have")
+        raise BadOption("margins: write margins.NAME = 'text:1,words:0,…', as tokenizers have")
     return table
 
 

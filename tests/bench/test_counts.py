@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-
 from bench import bench_counts as bench
 from bench import fit_counts
 from bench.count_texts import CONTENTS, FITTED, HELD_BACK, series

@@ -145,10 +145,8 @@ def observe(
         raise BadOption("give tokenizer with the first observation alone; before names it")
     start = before["start"] if before else tokenizer or DEFAULT_TOKENIZER
     known = load(start)
-    if known.name == start:
-        margin = _content_margin(known)
-    else:  # a model's name: what it stands for is a margin of a file, perhaps, and stays unnamed
-        margin = ContentMargin.plain(known)
+    # what a model's name stands for is a margin of a file, perhaps, and stays unnamed
+    margin = _content_margin(known) if known.name == start else ContentMargin.plain(known)
     if before and (seen := _observations_from_json(before["observations"])):
         margin = _fit(margin, seen)
     counter = observed(usage, messages, tokenizer=margin, tools=tools, system=system)
@@ -196,7 +194,7 @@ def _can_be(one: Observation) -> bool:
     if any(len(numbers) != len(CLASSES) for numbers in lists):
         return False
     total = inner_tokens(one.tokens)
-    return LEAST_TOKENS <= total and 1 <= one.observed <= MOST_OBSERVED * total
+    return total >= LEAST_TOKENS and 1 <= one.observed <= MOST_OBSERVED * total
 
 
 def _fit(margin: ContentMargin, seen: Sequence[Observation]) -> ContentMargin:

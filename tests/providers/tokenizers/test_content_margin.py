@@ -37,6 +37,7 @@ LEARNED = ContentMargin(
         ("READ ALL OF IT", {"words": 4 + 3 * 7 // 10}),
         ("a -> b", {"marks": 1}),
         ("x();\n\n    y()\n", {"marks": 2 + 1 + 2 * 3}),
+        (" " * 40 + "x" + "-" * 17, {"marks": 3 + 2}),
         ("12345 7", {"digits": 2}),
         ("Größe überall", {"text": 0, "letters": BASE.count("Größe überall")}),
         ("吸入空气", {"text": 0, "cjk": BASE.count("吸入空气")}),
@@ -45,7 +46,7 @@ LEARNED = ContentMargin(
     ],
 )
 def test_what_a_text_is_made_of(text: str, pieces: dict[str, int]):
-    """A7: words, punctuation and line ends, digits, letters beyond ASCII, scripts without spaces."""
+    """A7: words, marks and line ends, digits, letters beyond ASCII, scripts without spaces."""
     found = PLAIN.composition(text)._asdict()
     assert {name: found[name] for name in pieces} == pieces
 
@@ -60,7 +61,7 @@ def test_without_a_margin_the_count_is_the_inner_one(inner: str):
 
 
 def test_a_text_unlike_those_observed_is_counted_as_before():
-    """A7: what was learned of prose says nothing about tables, nor about a table among prose."""
+    """A7: what was learned of prose says nothing about tables, nor of a table among prose."""
     before = ContentMargin(inner=BASE, factors=LEARNED.prior)
     learned = ContentMargin(inner=BASE, factors=LEARNED.factors)
     assert LEARNED.count(PROSE) == learned.count(PROSE) < before.count(PROSE)

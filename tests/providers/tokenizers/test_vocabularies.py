@@ -6,9 +6,9 @@ Those that a development environment has, and those of `make bench-counts` if th
 from __future__ import annotations
 
 import pytest
-
 from bench import bench_counts as bench
 from bench.count_texts import CONTENTS, series
+
 from foveate import observed
 from foveate.models import Model
 from foveate.providers.tokenizers import load_tokenizer
@@ -45,7 +45,7 @@ def test_what_was_observed_of_one_class_says_nothing_of_another(title: str, seen
         counter = observed({"prompt_tokens": count(text)}, [message], tokenizer=counter)
     others = [text for content in DRAWN if content != seen for text in series(content, "suite", 6)]
     assert [text[:80] for text in others if counter.count(text) < count(text)] == []
-    like = [text for text in series(seen, "suite", 20)[10:]]
+    like = series(seen, "suite", 20)[10:]
     wasted = sum(map(counter.count, like)) / sum(map(count, like)) - 1
     assert 0 <= wasted < 0.15
 

@@ -1,4 +1,4 @@
-"""A margin for each kind of piece: `cl100k_base*text:0.4,words:0.9,marks:1,digits:3.1,letters:1.6,cjk:2.3`.
+"""A margin for each kind of piece: `cl100k_base*text:0.4,words:1,marks:1,digits:3,letters:2,cjk:2`.
 
 Vocabularies differ in how far they merge: in digits, in scripts other than Latin, in long words and
 in punctuation and white space. One factor for all texts is too much for prose or too little for
@@ -37,7 +37,8 @@ _SIGNS = re.compile(rf"[^\0-\x7f{_SPACED}{_UNSPACED}]")
 
 _NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
 _FACTOR = re.compile(
-    rf"(?P<factor>{_NUMBER})(?:/(?P<prior>{_NUMBER})@(?P<least>[0-9]{{1,9}})-(?P<most>[0-9]{{1,9}}))?"
+    rf"(?P<factor>{_NUMBER})"
+    rf"(?:/(?P<prior>{_NUMBER})@(?P<least>[0-9]{{1,9}})-(?P<most>[0-9]{{1,9}}))?"
 )
 _UNLIKE = 5
 """Times the share of a text beyond what was observed is the weight of the factors from before."""
@@ -49,9 +50,9 @@ class Composition(NamedTuple):
     `digits`: a token for three of them. `letters`: words with letters beyond ASCII. `cjk`: scripts
     without spaces. `text`: what is left of the inner tokenizer's count. `words` and `marks` are
     not part of that count: they say how many tokens the same text would have if little were
-    merged. A word has as many as the inner tokenizer gives it by itself, a run of punctuation or
-    of spaces one for each 16, a line's end two. A sign, an arrow or an emoji or a letter of a script that few
-    vocabularies have, is three words and a mark.
+    merged. A word has as many as the inner tokenizer gives it by itself; a run of up to 16 marks of
+    punctuation or spaces has one, a line's end two. A sign (an arrow, an emoji, a letter of a
+    script that few vocabularies have) counts as three words and a mark.
     """
 
     text: int
