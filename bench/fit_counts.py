@@ -24,15 +24,15 @@ from foveate.providers.tokenizers.content_margin import CLASSES, ContentMargin
 SERIES, IN_SERIES = 100, 8
 UNKNOWN = "unknown"
 MARGINS = {
-    "llama-2": ("cl100k_base", 1.03, 1.08, ["Llama 2"]),
+    "llama-2": ("cl100k_base", 1.08, 1.12, ["Llama 2"]),
     "llama-3": ("cl100k_base", 1.01, 1.05, ["Llama 3"]),
-    "llama-4": ("cl100k_base", 1.03, 1.08, ["Llama 4"]),
+    "llama-4": ("cl100k_base", 1.05, 1.1, ["Llama 4"]),
     "qwen": ("cl100k_base", 1.01, 1.05, ["Qwen 2.5, 3", "Llama 3"]),
-    "qwen-3.6": ("cl100k_base", 1.03, 1.08, ["Qwen 3.6"]),
+    "qwen-3.6": ("cl100k_base", 1.05, 1.1, ["Qwen 3.6"]),
     "deepseek-v4": ("cl100k_base", 1.06, 1.12, ["DeepSeek V4"]),
-    "mistral-7b": ("cl100k_base", 1.06, 1.12, ["Mistral 7B", "Mistral 7B v0.3"]),
-    "mistral-nemo": ("cl100k_base", 1.03, 1.08, ["Mistral Nemo"]),
-    "gemma-3": ("o200k_base", 1.03, 1.08, ["gemma3:4b"]),
+    "mistral-7b": ("cl100k_base", 1.08, 1.12, ["Mistral 7B", "Mistral 7B v0.3"]),
+    "mistral-nemo": ("cl100k_base", 1.05, 1.1, ["Mistral Nemo"]),
+    "gemma-3": ("o200k_base", 1.05, 1.1, ["gemma3:4b"]),
     "smollm2": ("cl100k_base", 1.08, 1.12, ["SmolLM2"]),
     UNKNOWN: ("cl100k_base", 1.08, 1.12, []),
 }
