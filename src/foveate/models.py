@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from math import inf
@@ -34,6 +34,7 @@ class Model:
 
     `frame`: what the chat format adds to each message, and before the answer. `price`: US dollars a
     million tokens read, read from the provider's cache, and written; None where it is not known.
+    `tokenizer`: by default one with a margin that is enough for every vocabulary it was tried with.
     `images`: the formula that counts images (`core/image_tokens.py`); empty: the format's.
     """
 
@@ -41,7 +42,7 @@ class Model:
     window: int
     max_input: int | None = None
     max_output: int | None = None
-    tokenizer: str = "cl100k_base*1.3"
+    tokenizer: str = field(default_factory=lambda: with_named_margin("cl100k_base*unknown"))
     frame: tuple[int, int] = (8, 8)
     price: tuple[float, float, float] | None = None
     images: str = ""
@@ -107,7 +108,7 @@ def registry(*extra: str | Path) -> Mapping[str, Model]:
             raise ExternalError(f"models file {str(path)!r}: {error.strerror}") from error
         except UnicodeDecodeError:
             raise BadInput(f"models file {str(path)!r}: not UTF-8 text") from None
-        added = _parse_models(text, str(path))
+        added = _parse_models(_read_tables(text, str(path)), str(path))
         replaced = {m.name for m in added.values()}
         known = {name: m for name, m in known.items() if m.name not in replaced} | added
     return MappingProxyType(known)
@@ -149,26 +150,60 @@ def model(
 
 @lru_cache(maxsize=1)
 def _built_in() -> Mapping[str, Model]:
+    return MappingProxyType(_parse_models(_built_in_tables(), "models.toml"))
+
+
+@lru_cache(maxsize=1)
+def _built_in_tables() -> Mapping[str, Any]:
     from importlib.resources import files
 
     text = files("foveate").joinpath("models.toml").read_text(encoding="utf-8")
-    return MappingProxyType(_parse_models(text, "models.toml"))
+    return _read_tables(text, "models.toml")
 
 
-def _parse_models(text: str, source: str) -> dict[str, Model]:
+def _read_tables(text: str, source: str) -> Mapping[str, Any]:
     import tomllib
 
     try:
-        tables = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"models file {source!r}: {error}") from None
+
+
+def _parse_models(tables: Mapping[str, Any], source: str) -> dict[str, Model]:
+    margins = _margins_from_table(tables.get("margins", {}))
     known: dict[str, Model] = {}
-    for found in (_model_from_table(name, table) for name, table in tables.items()):
-        for name in _names_and_aliases(found):
-            if name in known:
-                raise BadInput(f"models file {source!r}: {name!r} is named twice")
-            known[name] = found
+    for name, table in tables.items():
+        if name == "margins":
+            continue
+        found = _model_from_table(name, table)
+        found = replace(found, tokenizer=with_named_margin(found.tokenizer, margins))
+        for one in _names_and_aliases(found):
+            if one in known:
+                raise BadInput(f"models file {source!r}: {one!r} is named twice")
+            known[one] = found
     return known
+
+
+def with_named_margin(tokenizer: str, own: Mapping[str, str] | None = None) -> str:
+    """The name of a tokenizer with the factors of the margin behind its star, if it names one.
+
+    `own`: margins by name besides the built-in ones.
+
+    >>> with_named_margin("cl100k_base*llama-3")
+    'cl100k_base*text:1.01,words:0.01,marks:0.01,digits:1.02,letters:1.05,cjk:0.91'
+    >>> with_named_margin("cl100k_base*1.3")
+    'cl100k_base*1.3'
+    """
+    margins = _built_in_tables()["margins"] | dict(own or {})
+    inner, star, margin = tokenizer.rpartition("*")
+    return f"{inner}*{margins[margin]}" if star and margin in margins else tokenizer
+
+
+def _margins_from_table(table: Any) -> dict[str, str]:
+    if not isinstance(table, dict) or not all(map(_is_text, table.values())):
+        raise BadOption("margins: write margins.NAME = 'text:1,words:0,…', as tokenizers have")
+    return table
 
 
 def _model_from_table(name: str, table: Any) -> Model:

@@ -114,10 +114,10 @@ def test_a_list_that_teaches_nothing_forgets_nothing(service):
     assert service.post("/v1/observed", json={**short, "before": first}).json() == first
     nothing = service.post("/v1/observed", json={**short, "tokenizer": "cl100k_base*1.3"}).json()
     assert nothing["observations"] == []
-    assert nothing["tokenizer"].startswith("cl100k_base*prose:1.3,")
+    assert nothing["tokenizer"].startswith("cl100k_base*text:1.3,")
 
 
-SEEN = {"tokens": [300, 0, 0, 0, 0], "observed": 350}
+SEEN = {"tokens": [300] + [0] * 5, "observed": 350, "least": [0] * 6, "most": [1_000] * 6}
 BEFORE = {"tokenizer": "simple", "start": "simple", "observations": [SEEN]}
 
 
@@ -126,13 +126,14 @@ BEFORE = {"tokenizer": "simple", "start": "simple", "observations": [SEEN]}
     [
         ({"usage": {}}, 400),
         ({"tokenizer": "hf:/etc/passwd"}, 400),
-        ({"tokenizer": "hf:/etc/passwd*prose:1,code:1,json:1,digits:1,cjk:1"}, 400),
-        ({"tokenizer": "cl100k_base*prose:1,code:1,json:1,digits:nan,cjk:1"}, 400),
+        ({"tokenizer": "hf:/etc/passwd*text:1,words:0,marks:0,digits:1,letters:1,cjk:1"}, 400),
+        ({"tokenizer": "cl100k_base*text:1,words:0,marks:0,digits:nan,letters:1,cjk:1"}, 400),
         ({"tokenizer": "simple", "before": BEFORE}, 400),
         ({"before": {**BEFORE, "start": "none"}}, 400),
         ({"before": {**BEFORE, "observations": [{**SEEN, "observed": 10**400}]}}, 400),
-        ({"before": {**BEFORE, "observations": [{**SEEN, "tokens": [0] * 5}]}}, 400),
+        ({"before": {**BEFORE, "observations": [{**SEEN, "tokens": [0] * 6}]}}, 400),
         ({"before": {**BEFORE, "observations": [{**SEEN, "tokens": [300]}]}}, 400),
+        ({"before": {**BEFORE, "observations": [{**SEEN, "most": [1_000]}]}}, 400),
         ({"before": {**BEFORE, "observations": [SEEN] * 33}}, 422),
     ],
 )

@@ -17,8 +17,12 @@ from foveate.pipeline.compact import DEFAULT_TOKENIZER
 from foveate.ports import Usage
 from foveate.providers.tokenizers.content_margin import (
     CLASSES,
+    PLAIN,
+    Composition,
     ContentMargin,
+    Learned,
     Observation,
+    inner_tokens,
 )
 from foveate.providers.tokenizers.simple import Margin
 
@@ -34,8 +38,10 @@ _BESIDE = ("cache_creation_input_tokens", "cache_read_input_tokens")
 MOST_OBSERVED = 4
 """Times the tokens of a list; a larger figure is that of another request."""
 _ROUNDS = 12
-_LOWEST, _HIGHEST = 0.25, 5.0  # factors, before the last raise
-_CUSHION, _FIRST_CUSHION = 0.02, 0.06
+_LOWEST, _HIGHEST = 0.25, 5.0  # factors of what the inner tokenizer counts, before the last raise
+_COVERED = 0.95
+"""Share of a list's tokens; the longest texts that hold it say what the list's texts are like."""
+_CUSHION, _FIRST_CUSHION = 0.03, 0.06
 """Shares of a count that are added: always, and divided by the number of observations."""
 
 
@@ -54,9 +60,10 @@ def observed(
     `system`: text that was sent beside the list. `tokenizer`: what was used until now, by
     default that of `sent`; what `observed` gave before remembers its last 32 observations.
 
-    Factors are learned for prose, code, JSON, digits and scripts without spaces, from lists of 256
-    tokens or more. They are part of the tokenizer's name, so manifests have them and
-    `tokenizer=name` brings them back.
+    Factors are learned for words, punctuation and white space, digits, letters beyond ASCII and
+    scripts without spaces, from lists of 256 tokens or more. They hold for texts that are made up
+    as the observed ones; for others, those of `tokenizer` hold. All that is part of the tokenizer's
+    name, so manifests have it and `tokenizer=name` brings it back.
 
     >>> text = "Order 44 2231 9087 again, please. " * 40
     >>> counter = observed({"prompt_tokens": 640}, [{"role": "user", "content": text}])
@@ -84,17 +91,38 @@ def observed(
     known = check_messages(messages)
     # what is not counted as text (images, the provider's own around a message) is all that is left
     media = MeasuredList(entries=message_form(known, form).parse(known), count=add, frame=frame)
-    totals = tuple(map(sum, zip(*map(margin.composition, texts), strict=True)))
-    left = read - media.total
-    if sum(totals) < LEAST_TOKENS or left < 1:
+    compositions = [margin.composition(text) for text in texts]
+    one = _observation(compositions, observed=read - media.total)
+    total = inner_tokens(one.tokens)
+    if total < LEAST_TOKENS or one.observed < 1:
         return margin
-    if left > MOST_OBSERVED * sum(totals):
+    if one.observed > MOST_OBSERVED * total:
         raise BadInput(
-            f"counts {read} tokens where the list has about {sum(totals)}; give what else was sent "
+            f"counts {read} tokens where the list has about {total}; give what else was sent "
             "with tools= and system=",
             field="usage",
         )
-    return _fit(margin, (*margin.observations, Observation(tokens=totals, observed=left)))
+    return _fit(margin, (*margin.observations, one))
+
+
+def _observation(compositions: Sequence[Composition], observed: int) -> Observation:
+    """What texts of these compositions were counted as, and what the longer ones are made of."""
+    totals = tuple(map(sum, zip(*compositions, strict=True)))
+    left = _COVERED * inner_tokens(totals)
+    shares = [_shares(totals)]
+    for one in sorted(compositions, key=inner_tokens, reverse=True):
+        if left <= 0:
+            break
+        shares.append(_shares(one))
+        left -= inner_tokens(one)
+    least = tuple(int(min(of_class)) for of_class in zip(*shares, strict=True))
+    most = tuple(math.ceil(max(of_class)) for of_class in zip(*shares, strict=True))
+    return Observation(tokens=totals, observed=observed, least=least, most=most)
+
+
+def _shares(tokens: Sequence[int]) -> list[float]:
+    """Tokens of each class in a thousand of the inner tokenizer's."""
+    return [1_000 * n / max(1, inner_tokens(tokens)) for n in tokens]
 
 
 def observe(
@@ -117,10 +145,8 @@ def observe(
         raise BadOption("give tokenizer with the first observation alone; before names it")
     start = before["start"] if before else tokenizer or DEFAULT_TOKENIZER
     known = load(start)
-    if known.name == start:
-        margin = _content_margin(known)
-    else:  # a model's name: what it stands for is a margin of a file, perhaps, and stays unnamed
-        margin = ContentMargin(inner=known, factors=(1.0,) * len(CLASSES))
+    # what a model's name stands for is a margin of a file, perhaps, and stays unnamed
+    margin = _content_margin(known) if known.name == start else ContentMargin.plain(known)
     if before and (seen := _observations_from_json(before["observations"])):
         margin = _fit(margin, seen)
     counter = observed(usage, messages, tokenizer=margin, tools=tools, system=system)
@@ -130,7 +156,13 @@ def observe(
         "tokenizer": inner + counter.name.removeprefix(counter.inner.name),
         "start": start,
         "observations": [
-            {"tokens": list(one.tokens), "observed": one.observed} for one in counter.observations
+            {
+                "tokens": list(one.tokens),
+                "observed": one.observed,
+                "least": list(one.least),
+                "most": list(one.most),
+            }
+            for one in counter.observations
         ],
     }
 
@@ -138,28 +170,46 @@ def observe(
 def _observations_from_json(given: Any) -> list[Observation]:
     """Observations as `observe` wrote them; raises `BadInput` for others."""
     try:
-        found = [Observation(tokens=tuple(r["tokens"]), observed=r["observed"]) for r in given]
+        found = [
+            Observation(
+                tokens=tuple(one["tokens"]),
+                observed=one["observed"],
+                least=tuple(one["least"]),
+                most=tuple(one["most"]),
+            )
+            for one in given
+        ]
     except (KeyError, TypeError):
         raise BadInput("is not what observed gave", field="before") from None
-    for one in found:
-        whole = all(type(n) is int and n >= 0 for n in (*one.tokens, one.observed))
-        total = sum(one.tokens) if whole else 0
-        if (
-            len(one.tokens) != len(CLASSES)
-            or not LEAST_TOKENS <= total <= MOST_TOKENS
-            or not 1 <= one.observed <= MOST_OBSERVED * total
-        ):
-            raise BadInput(
-                "has an observation that cannot be; give what observed gave", field="before"
-            )
+    if not all(map(_can_be, found)):
+        raise BadInput("has an observation that cannot be; give what observed gave", field="before")
     return found
+
+
+def _can_be(one: Observation) -> bool:
+    lists = (one.tokens, one.least, one.most)
+    numbers = [one.observed, *(n for numbers in lists for n in numbers)]
+    if not all(type(n) is int and 0 <= n <= MOST_TOKENS for n in numbers):
+        return False
+    if any(len(numbers) != len(CLASSES) for numbers in lists):
+        return False
+    total = inner_tokens(one.tokens)
+    return total >= LEAST_TOKENS and 1 <= one.observed <= MOST_OBSERVED * total
 
 
 def _fit(margin: ContentMargin, seen: Sequence[Observation]) -> ContentMargin:
     """The margin with which all of the last observations hold."""
-    prior, seen = margin.prior or margin.factors, tuple(seen)[-REMEMBERED:]
-    factors = fit_factors(seen, prior)
-    return ContentMargin(inner=margin.inner, factors=factors, observations=seen, prior=prior)
+    seen = tuple(seen)[-REMEMBERED:]
+    return ContentMargin(
+        inner=margin.inner,
+        factors=fit_factors(seen, margin.prior),
+        learned=Learned(
+            prior=margin.prior,
+            least=tuple(map(min, zip(*(one.least for one in seen), strict=True))),
+            most=tuple(map(max, zip(*(one.most for one in seen), strict=True))),
+        ),
+        observations=seen,
+    )
 
 
 def prompt_tokens(usage: Any) -> int:
@@ -186,8 +236,8 @@ def _content_margin(tokenizer: Tokenizer) -> ContentMargin:
     if isinstance(tokenizer, ContentMargin):
         return tokenizer
     if isinstance(tokenizer, Margin):
-        return ContentMargin(inner=tokenizer.inner, factors=(tokenizer.factor,) * len(CLASSES))
-    return ContentMargin(inner=tokenizer, factors=(1.0,) * len(CLASSES))
+        return ContentMargin.plain(tokenizer.inner, tokenizer.factor)
+    return ContentMargin.plain(tokenizer)
 
 
 def fit_factors(seen: Sequence[Observation], prior: Sequence[float]) -> tuple[float, ...]:
@@ -197,12 +247,13 @@ def fit_factors(seen: Sequence[Observation], prior: Sequence[float]) -> tuple[fl
     (Kaczmarz); what is still counted too low at the end raises all factors.
     """
     factors = list(prior)
+    lowest = [min(one, _LOWEST * plain) for one, plain in zip(prior, PLAIN, strict=True)]
     for _ in range(_ROUNDS):
         for one in seen:
             square = sum(n * n for n in one.tokens)
             step = (one.observed - _dot(factors, one.tokens)) / square
             for place, n in enumerate(one.tokens):
-                factors[place] = min(max(factors[place] + step * n, _LOWEST), _HIGHEST)
+                factors[place] = min(max(factors[place] + step * n, lowest[place]), _HIGHEST)
     low = max(1.0, *(one.observed / _dot(factors, one.tokens) for one in seen))
     low *= 1 + _CUSHION + _FIRST_CUSHION / len(seen)
     held = [any(tokens) for tokens in zip(*(one.tokens for one in seen), strict=True)]

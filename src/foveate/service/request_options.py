@@ -234,8 +234,11 @@ def _default(name: str, recipes: Mapping[str, Recipe]) -> str:
 
 
 def allowed_tokenizers(own: Iterable[str] = ()) -> tuple[str, ...]:
-    """The offline ones, those with margins for models, and the operator's own."""
-    margins = {model.tokenizer for model in registry().values()}
+    """The offline ones, those with margins for models, and the operator's own.
+
+    Those with a factor for each class are taken without a list.
+    """
+    margins = {model.tokenizer for model in registry().values() if ":" not in model.tokenizer}
     inner = [name for name in margins if name.partition("*")[0] in ENCODINGS]
     return tuple(dict.fromkeys((*ENCODINGS, "simple", *sorted(inner), *own)))
 

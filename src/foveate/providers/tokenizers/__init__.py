@@ -6,7 +6,7 @@
 | `simple` | four bytes a token |
 | `PATH.json`, `hf:PATH` | a Hugging Face tokenizer.json (extra `huggingface`) |
 | `NAME*1.3` | any of these with a safety margin |
-| `NAME*prose:1.1,code:1.2,…` | with a margin for each class of content |
+| `NAME*text:0.4,words:0.9,…` | with a margin for each kind of piece |
 | `gguf:FILE` | the model file's own, by the engine that answers with it (extra `gguf`) |
 | `anthropic:MODEL` | the provider's endpoint; key in ANTHROPIC_API_KEY |
 
@@ -40,11 +40,10 @@ def load_tokenizer(name: str) -> Tokenizer:
 
         return Margin(inner=load_tokenizer(inner), factor=float(factor))
     if star and ":" in factor:
-        from foveate.providers.tokenizers.content_margin import ContentMargin, parse_factors
+        from foveate.providers.tokenizers.content_margin import has_classes, with_margin
 
-        factors = parse_factors(factor)
-        if factors is not None:
-            return ContentMargin(inner=load_tokenizer(inner), factors=factors)
+        if has_classes(factor):
+            return with_margin(load_tokenizer(inner), factor)
     if name in ENCODINGS:
         from foveate.providers.tokenizers.openai import Toktok
 
