@@ -33,12 +33,22 @@ class InvalidRequest(FoveateError, ValueError):
 
 
 class BadInput(InvalidRequest):
-    """A candidate, a query or a file is not usable; names the line and the field where it can."""
+    """A candidate, a query or a file is not usable; names the line and the field where it can.
 
-    def __init__(self, message: str, *, line: int | None = None, field: str | None = None) -> None:
+    `line`: counted from 1. `place`: what it counts, the lines of a file, or `item` or `row`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        line: int | None = None,
+        field: str | None = None,
+        place: str = "line",
+    ) -> None:
         self.line = line
         self.field = field
-        where = [f"line {line}"] if line is not None else []
+        where = [f"{place} {line}"] if line is not None else []
         if field is not None:
             where.append(f"field {field!r}")
         super().__init__(f"{', '.join(where)}: {message}" if where else message)
