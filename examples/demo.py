@@ -30,7 +30,6 @@ from foveate.cli.show import (
 from foveate.core.assemble import assemble
 from foveate.core.errors import FoveateError, InvalidRequest
 from foveate.core.replay import build_bundle, compare_bundles, inputs_from_bundle
-from foveate.core.zones import Budget
 from foveate.ingest import Enrich
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.flow import AssemblyResult
@@ -43,12 +42,15 @@ QUESTIONS = (
     "How does the with statement call __enter__ and __exit__?",
     "When is the else clause of a loop or a try statement run?",
 )
-# A small window, so that the budget has something to decide: 900 tokens are about two pages.
-BUDGET = Budget(
-    window=2_048, system=150, documents=900, conversation=400, query=60, generation=500, buffer=38
-)
+BUDGET = 900  # tokens, about two pages: small, so that there is something to decide
 MOST = 2  # decisions shown of each kind
 WIDTH = terminal_width()
+TRACE_NOTES = (
+    "shapes: how many stretches of the texts were read as code, a table or the like.",
+    "tokens of pack: the sum of the parts; the finished text is counted in the end.",
+    "value, bound, gap: what the choice is worth, the most that any could be, the share it lacks.",
+)
+"""What the words and figures of a trace mean, shown with the first."""
 
 
 def main() -> None:
@@ -103,7 +105,8 @@ def index(folder: Path, store: Path) -> None:
     again = written(folder, store)
     say("", *wrap_words("Once more, to see that only changes are written:", WIDTH, first="  "))
     say(*indented(report_lines(again, WIDTH - 2)))
-    say(f"  state root {again.state_root[:32]}...")
+    root = f"state root {again.state_root[:32]}..., one hash of all that the store holds"
+    say(*wrap_words(root, WIDTH, first="  "))
 
 
 def written(folder: Path, store: Path) -> IndexResult:
@@ -142,7 +145,7 @@ def show(prepared: AssemblyResult, question: str, store: Path, number: int) -> N
     context = prepared.context
     heading(f"Question {number}", question)
     command(
-        f"foveate assemble --store {store} --budget {BUDGET.documents} --explain \\",
+        f"foveate assemble --store {store} --budget {BUDGET} --explain \\",
         f"--query {quote(question)}",
     )
     say(*wrap_words(f"  {summary_lines(context, 10_000)[0]}", WIDTH, first="  "))
@@ -151,7 +154,11 @@ def show(prepared: AssemblyResult, question: str, store: Path, number: int) -> N
         folded = wrap(line, WIDTH - 4, drop_whitespace=False, replace_whitespace=False)
         say(*(f"  │ {part}".rstrip() for part in folded or [""]))
     say("", *trace_lines(context, WIDTH))
-    say("", *decision_lines(context, WIDTH, most=MOST))
+    if number == 1:
+        say("", *(line for text in TRACE_NOTES for line in wrap_words(text, WIDTH, first="  ")))
+    more = f"The command shows all decisions; here are at most {MOST} of each kind in a stage."
+    say("", *wrap_words(more, WIDTH, first="  "))
+    say(*decision_lines(context, WIDTH, most=MOST))
     say("", *zone_lines(context, WIDTH))
     say("", *citation_lines(context, WIDTH))
     say("", "Assembled once more from its bundle alone, without the store")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +64,28 @@ def test_the_demo_keeps_its_budget_and_its_word(first):
     assert len(used) == 2
     assert all(450 < tokens <= 900 for tokens in used)
     assert first.count("\n  identical\n") == 2
+
+
+def test_the_printed_commands_give_what_is_shown(first, place):
+    """F2: the same context, trace, tokens and citations; of decisions the demo shows fewer."""
+    environment = {"PYTHONPATH": str(PACKAGE.parent), "COLUMNS": "80", "LC_ALL": "C"}
+    shown = first.split("\nQuestion ")[1:]
+
+    for part in shown:
+        printed = re.search(r"^  \$ foveate (.*?)\n\n", part, re.MULTILINE | re.DOTALL)
+        assert printed is not None
+        done = subprocess.run(
+            [sys.executable, "-m", "foveate", *shlex.split(printed[1].replace("\\\n", " "))],
+            cwd=place, env=environment, capture_output=True, encoding="utf-8", check=True,
+        )  # fmt: skip
+        context = "".join(re.findall(r"^  │(.*)$", part, re.MULTILINE))
+        assert "".join(done.stdout.split()) == "".join(context.split())
+        for name in ("Trace", "Tokens by zone", "Citations"):
+            section = re.search(rf"^{name}\n(?:  .*\n)+", part, re.MULTILINE)
+            assert section is not None
+            assert section[0] in done.stderr
+        assert "here are at most 2 of each kind" in " ".join(part.split())
+    assert len(shown) == 2
 
 
 def test_the_demo_fits_80_columns(first):

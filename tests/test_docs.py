@@ -141,6 +141,14 @@ def test_python_blocks_run(page, workspace, monkeypatch, request):
     assert list(workspace.iterdir()) != []
 
 
+def test_the_quickstart_gives_the_files_that_its_outputs_are_of():
+    """F1: whoever pastes its commands has the manual that the shown commands were run with."""
+    text = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    given = re.findall(r"^cat > manual/(\S+) <<'END'\n(.*?)^END$", text, re.MULTILINE | re.DOTALL)
+
+    assert dict(given) == MANUAL
+
+
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
     """The Python blocks of each page as one program, every line where it is on the page."""

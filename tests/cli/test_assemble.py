@@ -150,7 +150,7 @@ def test_explain_goes_to_stderr_and_changes_nothing(run, chunks):
     assert ran.out == plain.out
     assert "4 → 3 chunks" in ran.err
     assert "the same text as c1" in ran.err
-    assert "fits with +" in ran.err
+    assert "would fit with" in ran.err
     assert all(name in ran.err for name in ("c1", "c2", "c3", "c4"))
     assert max(map(len, ran.err.splitlines())) <= 80
 

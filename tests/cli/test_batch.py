@@ -102,7 +102,7 @@ BAD = [
     ({"id": 3, "query": QUERY, "chunks": CHUNKS, "recipe": "tigth"}, "UnknownName", "'tight'"),
     ({"id": 4, "query": QUERY, "chunks": CHUNKS, "budget": "9"}, "BadOption", "budget"),
     ({"id": 5, "query": QUERY, "chunks": CHUNKS, "budget": True}, "BadOption", "budget"),
-    ({"id": 7, "query": QUERY, "chunks": [{"id": 1}]}, "BadInput", "chunks: line 1, field 'text'"),
+    ({"id": 7, "query": QUERY, "chunks": [{"id": 1}]}, "BadInput", "chunks: item 1, field 'text'"),
     ({"id": 8, "query": QUERY}, "BadInput", "field 'chunks': is missing"),
     ({"id": 9, "chunks": CHUNKS}, "BadInput", "field 'query': is missing"),
     ({"id": 10, "query": ["?"], "chunks": CHUNKS}, "BadInput", "field 'query': must be a string"),

@@ -32,7 +32,7 @@ def test_a_line_gives_the_list_its_tokens_and_decisions(run):
     made = compact(LONG, budget=120)
     assert [answer["id"] for answer in found] == ["a", 2]
     assert list(found[0])[:4] == ["id", "messages", "token_count", "decisions"]
-    assert found[0]["messages"] == list(made.messages)
+    assert found[0]["messages"] == made.messages
     assert found[0]["token_count"] == made.token_count <= 120
     assert [d["message"] for d in found[0]["decisions"]] == [f"message {n}" for n in range(1, 5)]
     assert found[0]["decisions"][2]["why"].endswith(

@@ -52,7 +52,7 @@ def many(n: int) -> list[dict[str, object]]:
             Decision(chunk_id="a", action="dropped", reason="over_budget", by="c17",
                      numbers={"tokens": 412, "short_by": 312, "lost_by": 0.04}),
             (
-                "412 tokens do not fit; fits with +312 tokens; "
+                "412 tokens do not fit; would fit with 312 tokens more, all else unchanged; "
                 "comes after c17, whose score is 0.04 higher"
             ),
         ),
@@ -72,6 +72,14 @@ def many(n: int) -> list[dict[str, object]]:
             "off_topic, by b, distance 3, topic boats",
         ),
         (Decision(chunk_id="a", action="dropped", reason="over_budget"), "over_budget"),
+        (
+            Decision(chunk_id="a", action="dropped", reason="no_match", numbers={"tokens": 9}),
+            "9 tokens; no sentence of it has a significant word of the question in the same form",
+        ),
+        (
+            Decision(chunk_id="a", action="dropped", reason="already_said"),
+            "all that it says is in the texts that are shown",
+        ),
         (
             Decision(chunk_id="a", action="entered", reason="neighbour", by="{b}",
                      numbers={"distance": 1, "score": 0.4}),

@@ -133,7 +133,7 @@ def test_arrays_are_vectors() -> None:
 )
 def test_an_array_that_is_no_row_of_numbers(array: Any, message: str) -> None:
     """I3: its shape, its type and each of its numbers are looked at."""
-    with pytest.raises(BadInput, match=f"line 1, field 'embedding': .*{message}"):
+    with pytest.raises(BadInput, match=f"item 1, field 'embedding': .*{message}"):
         candidates_from_items([{"text": "x", "embedding": array}])
 
 
@@ -179,7 +179,7 @@ def with_field(**changes: Any) -> list[dict[str, Any]]:
 )
 def test_refused_with_line_and_field(rows: list[dict[str, Any]], field: str) -> None:
     """I3: what is wrong is named with its line and its field."""
-    with pytest.raises(BadInput, match=rf"^line 2, field '{field}': ") as caught:
+    with pytest.raises(BadInput, match=rf"^item 2, field '{field}': ") as caught:
         candidates_from_items(rows)
 
     assert (caught.value.line, caught.value.field) == (2, field)
@@ -190,7 +190,7 @@ def test_two_chunks_with_one_id() -> None:
     same = {"id": "a", "text": "One."}
 
     assert len(candidates_from_items([same, same])) == 2
-    with pytest.raises(BadInput, match="line 2, field 'id': two different chunks"):
+    with pytest.raises(BadInput, match="item 2, field 'id': two different chunks"):
         candidates_from_items([same, {"id": "a", "text": "Two."}])
 
 
@@ -198,7 +198,7 @@ def test_vectors_of_unequal_length() -> None:
     """I3: vectors of different lengths are refused together."""
     rows = [{"text": "a", "embedding": [1.0]}, {"text": "b", "embedding": [1.0, 2.0]}]
 
-    with pytest.raises(BadInput, match="line 2, field 'embedding': 2 numbers where others have 1"):
+    with pytest.raises(BadInput, match="item 2, field 'embedding': 2 numbers where others have 1"):
         candidates_from_items(rows)
 
 
@@ -221,9 +221,24 @@ def test_not_a_list(items: Any) -> None:
         candidates_from_items(items)
 
 
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        ({"body": "Four bar."}, "if 'body' holds it, rename that to 'text'"),
+        ({"id": "a", "txt": "Four bar."}, "if 'txt' holds it, rename that to 'text'"),
+        ({"id": "a", "words": "x"}, "it is the one field that is required; given: 'id', 'words'"),
+        ({"text": None}, "it is the one field that is required$"),
+    ],
+)
+def test_a_text_under_another_name(item: Any, said: str) -> None:
+    """I3: what was given is named, and the key that likely is the text."""
+    with pytest.raises(BadInput, match=f"^item 2, field 'text': is missing; {said}"):
+        candidates_from_items([{"text": "A."}, item])
+
+
 def test_a_list_of_strings() -> None:
     """X2: strings are not candidates; the message says what one is."""
-    with pytest.raises(BadInput, match="line 1: a candidate is an object with a text"):
+    with pytest.raises(BadInput, match="item 1: a candidate is an object with a text"):
         candidates_from_items(["some text"])
 
 

@@ -65,7 +65,7 @@ def test_metadata_that_holds_itself_is_refused(id):
     endless = {}
     endless["within"] = endless
 
-    with pytest.raises(BadInput, match="line 1, field 'metadata': at 'within': holds itself"):
+    with pytest.raises(BadInput, match="item 1, field 'metadata': at 'within': holds itself"):
         assemble("How deep?", [{"text": "A.", "metadata": endless, **id}], budget=99)
 
 
@@ -86,7 +86,7 @@ def test_a_number_that_nothing_holds_is_refused():
 
     assert most.chunk.page == 2**63 - 1
     for large in (2**63, 1e300, 10**5_000):
-        with pytest.raises(BadInput, match="line 1, field 'page': takes more than 64 bits"):
+        with pytest.raises(BadInput, match="item 1, field 'page': takes more than 64 bits"):
             candidates_from_items([{"text": "A.", "page": large}])
 
 
@@ -95,7 +95,7 @@ def test_the_same_said_twice_is_said_once():
     (same,) = candidates_from_items([{"text": "A.", "at": [1], "metadata": {"at": (1,), "b": 2}}])
 
     assert same.chunk.metadata == {"at": (1,), "b": 2}
-    with pytest.raises(BadInput, match="line 1, field 'at': stands in the metadata with another"):
+    with pytest.raises(BadInput, match="item 1, field 'at': stands in the metadata with another"):
         candidates_from_items([{"text": "A.", "at": 1, "metadata": {"at": 2}}])
 
 
@@ -150,7 +150,7 @@ def test_what_has_no_form_in_json_is_refused_where_it_comes_in(value, id):
     good = {"text": "A."}
     for bad in ({"text": "B.", "tags": value, **id}, {"text": "B.", "metadata": {"tags": value}}):
         with pytest.raises(
-            BadInput, match=r"line 2, field 'metadata': at 'tags': .* type \w+ .*give"
+            BadInput, match=r"item 2, field 'metadata': at 'tags': .* type \w+ .*give"
         ):
             candidates_from_items([good, bad])
     with pytest.raises(BadInput, match="field 'metadata': at 'tags': "):

@@ -63,7 +63,7 @@ def test_readers_in_metadata_restrict():
 )
 def test_misspelled_fields_are_refused(key, right):
     """I3: a field that is nearly spelled right is named with the right name."""
-    with pytest.raises(BadInput, match=f"line 2, field {key!r}: .* did you mean {right!r}"):
+    with pytest.raises(BadInput, match=f"item 2, field {key!r}: .* did you mean {right!r}"):
         candidates_from_items([{"text": "A."}, {"text": "B.", key: 1}])
 
 

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import pytest
 
 from foveate import assemble
-from foveate.core.errors import BadOption, UnknownName
+from foveate.core.errors import NAMES_ELSEWHERE, BadOption, UnknownName
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
 
@@ -51,6 +51,37 @@ def test_keywords_replace_the_assembler_s_options():
 
     assert assembler.assemble("grey stone", ROWS, budget=30).budget.documents == 30
     assert assembler.assemble("grey stone", ROWS).budget.documents == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("max_tokens", "'budget'"),
+        ("token_limit", "'budget'"),
+        ("k", "'limit' or 'keep'"),
+        ("top_k", "'limit' or 'keep'"),
+        ("filter", "'where'"),
+    ],
+)
+def test_an_option_of_another_library_leads_to_ours(name, ours):
+    """X1: the nearest spelling of `max_tokens` is `tokenizer`, which is not what is meant."""
+    with pytest.raises(UnknownName, match=f"^unknown option '{name}'; did you mean {ours}\\?$"):
+        assemble("grey stone", ROWS, **{name: 5})
+
+
+def test_names_elsewhere_lead_to_options():
+    """X1: every suggestion is an option, and no option of ours is in the way."""
+    options = {field.name for field in fields(AssembleOptions)}
+
+    assert {one for ours in NAMES_ELSEWHERE.values() for one in ours} <= options
+    assert options.isdisjoint(NAMES_ELSEWHERE)
+
+
+@pytest.mark.parametrize("model", [None, "gpt-4o"])
+def test_a_budget_below_one_is_named_as_it_was_given(model):
+    """X1: the caller gave a budget, and knows of no zone `documents`."""
+    with pytest.raises(BadOption, match="^budget is -5; it must be 1 or more$"):
+        assemble("grey stone", ROWS, budget=-5, model=model)
 
 
 def test_a_misspelled_option_is_named():

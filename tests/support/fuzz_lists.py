@@ -110,7 +110,7 @@ def check(case: ListCase, elsewhere: Iterator[str] | None = None) -> str:
         assert json.dumps(made.messages) == came, "it fitted, and comes back otherwise"
         return "unchanged"
     assert orphans(made.messages) == [], "half of a call is sent"
-    assert not accepted or takes(case.form, list(made.messages)), "the provider refuses the list"
+    assert not accepted or takes(case.form, made.messages), "the provider refuses the list"
     if case.typed:  # calls of an unknown role stay, though a newer result may not
         _check_pointers(made)
     if case.seed // 8 % 4 == 0:
@@ -122,7 +122,7 @@ def cut_again(case: ListCase, made: Compacted) -> ListCase:
     """What came out as a list that comes, in two thirds of its tokens."""
     options = {**case.options, "budget": max(1, made.token_count * 2 // 3), "pinned": []}
     seed = case.seed + 8  # which is not cut a third time
-    return replace(case, seed=seed, messages=list(made.messages), options=options, typed=False)
+    return replace(case, seed=seed, messages=made.messages, options=options, typed=False)
 
 
 def takes(form: str, messages: Sequence[Mapping[str, Any]]) -> bool:

@@ -20,12 +20,15 @@ Read `types.py` (with `request.py`), `assemble.py`, `stages/floor.py` with `bala
 | a context as JSON | `context_json.py` |
 | bundles and their comparison | `replay.py` |
 | what a manifest hashes | `manifest.py` |
+| shapes of structured text; the marks of gaps | `text/shapes/find.py`, `text/shapes/gaps.py` |
+| look-up by identifier | `text/words.py`, `stages/compress/features.py` |
 | the weights that choose extracts | `stages/compress/score.py` |
 | rows whose column names stand in an earlier chunk | `stages/pack/table_heads.py` |
 | short headers | `formats/numbered.py` |
 | tokens of images | `image_tokens.py` |
 | message lists of OpenAI | `compact/openai_chat.py`, `compact/openai_responses.py` |
 | message lists of Anthropic and Gemini | `compact/anthropic_messages.py`, `compact/gemini.py` |
+| shortened tool results | `compact/shorten.py` |
 | a session as JSON | `chat/session_json.py` |
 | the ledger of a message list, its values | `compact/ledger.py`, `compact/values.py` |
 | how a ledger is spelled and read again | `compact/ledger_text.py` |

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from math import isfinite
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from foveate.core.checks import canonical_metadata, check_string, plain_metadata
 from foveate.core.errors import BadInput
 from foveate.core.images import IMAGES, images_to_json
-from foveate.core.record_keys import standardise_record
+from foveate.core.record_keys import LIKELY_TEXT_KEYS, MAX_LISTED_KEYS, standardise_record
 from foveate.core.types import Candidate, Chunk
 
 T = TypeVar("T")
@@ -39,15 +39,19 @@ class BestFirst(tuple[Candidate, ...]):
     __slots__ = ()
 
 
-def candidates_from_items(items: Any) -> tuple[Candidate, ...]:
+def candidates_from_items(items: Any, place: str = "item") -> tuple[Candidate, ...]:
     """Candidates, chunks or mappings → candidates, in the given order.
 
     If no item has a score, the order of the list becomes the score (`BestFirst`).
-    Raises `BadInput` naming the position (counted from 1, as `line`) and the field.
+    Raises `BadInput` naming the position (counted from 1, as `line`; `place` says what is counted)
+    and the field.
     """
     items = list(_check_iterable(items))
-    found = tuple(_parse_numbered(items, _candidate_from_item))
-    check_consistency(found)
+    found = tuple(
+        _parse_at_line(number, item, _candidate_from_item, place)
+        for number, item in enumerate(items, 1)
+    )
+    check_consistency(found, place)
     return _score_by_order(found, items)
 
 
@@ -59,7 +63,7 @@ def candidates_from_jsonl(lines: Iterable[str]) -> tuple[Candidate, ...]:
         _parse_at_line(number, item, _candidate_from_item)
         for (number, _), item in zip(read, items, strict=True)
     )
-    check_consistency(found)
+    check_consistency(found, "line")
     return _score_by_order(found, items)
 
 
@@ -104,15 +108,15 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def check_consistency(candidates: tuple[Candidate, ...]) -> None:
+def check_consistency(candidates: tuple[Candidate, ...], place: str = "item") -> None:
     """Refuse what only shows side by side: one id for two chunks, vectors of unequal length."""
     chunks = [candidate.chunk for candidate in candidates]
     lengths = {len(c.embedding) for c in chunks if c.embedding is not None}
     if len(lengths) > 1 or len({c.id for c in chunks}) < len(chunks):
-        _raise_first_inconsistency(candidates)
+        _raise_first_inconsistency(candidates, place)
 
 
-def _raise_first_inconsistency(candidates: tuple[Candidate, ...]) -> None:
+def _raise_first_inconsistency(candidates: tuple[Candidate, ...], place: str) -> None:
     seen: dict[str, Chunk] = {}
     length: int | None = None
     for number, candidate in enumerate(candidates, 1):
@@ -123,10 +127,11 @@ def _raise_first_inconsistency(candidates: tuple[Candidate, ...]) -> None:
                 f"two different chunks have the id {chunk.id!r}; give each its own",
                 line=number,
                 field="id",
+                place=place,
             )
         if first is not chunk and not _is_same_vector(first.embedding, chunk.embedding):
             message = f"the chunk {chunk.id!r} came before with another one"
-            raise BadInput(message, line=number, field="embedding")
+            raise BadInput(message, line=number, field="embedding", place=place)
         if chunk.embedding is None:
             continue
         length = length or len(chunk.embedding)
@@ -136,6 +141,7 @@ def _raise_first_inconsistency(candidates: tuple[Candidate, ...]) -> None:
                 "embed all candidates with one model",
                 line=number,
                 field="embedding",
+                place=place,
             )
 
 
@@ -189,11 +195,6 @@ def _check_iterable(items: Any) -> Iterable[Any]:
     return items
 
 
-def _parse_numbered(items: Iterable[Any], make: Callable[[Any], Candidate]) -> Iterator[Candidate]:
-    for number, item in enumerate(items, 1):
-        yield _parse_at_line(number, item, make)
-
-
 def _object_from_line(line: str) -> Any:
     item = parse_json(line)
     if isinstance(item, list):
@@ -201,7 +202,7 @@ def _object_from_line(line: str) -> Any:
     return item
 
 
-def _parse_at_line(number: int, item: Any, make: Callable[[Any], T]) -> T:
+def _parse_at_line(number: int, item: Any, make: Callable[[Any], T], place: str = "line") -> T:
     try:
         return make(item)
     except BadInput as error:
@@ -210,7 +211,7 @@ def _parse_at_line(number: int, item: Any, make: Callable[[Any], T]) -> T:
         message = str(error)
         if error.field is not None:
             message = message.removeprefix(f"field {error.field!r}: ")
-        raise BadInput(message, line=number, field=error.field) from None
+        raise BadInput(message, line=number, field=error.field, place=place) from None
 
 
 def _candidate_from_item(item: Any) -> Candidate:
@@ -226,7 +227,7 @@ def _candidate_from_item(item: Any) -> Candidate:
 def candidate_from_record(record: Mapping[str, Any]) -> Candidate:
     """One mapping → one candidate."""
     if record.get("text") is None:
-        raise BadInput("is missing; it is the one field that is required", field="text")
+        raise BadInput(_missing_text(record), field="text")
     scores = {
         name: _parse_number(name, v) for name in SCORE_FIELDS if (v := record.get(name)) is not None
     }
@@ -234,6 +235,14 @@ def candidate_from_record(record: Mapping[str, Any]) -> Candidate:
     if origin not in ORIGINS:
         raise BadInput(f"must be one of {', '.join(ORIGINS)}, not {origin!r}", field="origin")
     return Candidate(chunk=chunk_from_record(record), origin=origin, **scores)  # type: ignore[arg-type]
+
+
+def _missing_text(record: Mapping[str, Any]) -> str:
+    given = [key for key, value in record.items() if value is not None]
+    if (likely := next((key for key in LIKELY_TEXT_KEYS if key in given), None)) is not None:
+        return f"is missing; if {likely!r} holds it, rename that to 'text'"
+    listed = f"; given: {', '.join(map(repr, given[:MAX_LISTED_KEYS]))}" if given else ""
+    return f"is missing; it is the one field that is required{listed}"
 
 
 def chunk_from_record(record: Mapping[str, Any]) -> Chunk:

@@ -15,13 +15,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 MAX_LISTED_NAMES = 5
 """Names; so many are listed in an error beside the nearest one."""
 MAX_COMPARED_LENGTH = 200
 """Characters; what is so long is no name that was misspelled, and takes long to compare."""
+
+NAMES_ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("max_tokens", "token_limit", "token_budget"), ("budget",)),
+    **dict.fromkeys(("k", "top_k", "similarity_top_k", "n_results"), ("limit", "keep")),
+    **dict.fromkeys(("n", "top_n"), ("keep",)),
+    **dict.fromkeys(("filter", "filters"), ("where",)),
+    **dict.fromkeys(("history", "chat_history"), ("messages",)),
+    "system_prompt": ("system",),
+}
+"""Names of other libraries → ours; they are suggested, and not taken."""
 
 
 class FoveateError(Exception):
@@ -33,12 +43,22 @@ class InvalidRequest(FoveateError, ValueError):
 
 
 class BadInput(InvalidRequest):
-    """A candidate, a query or a file is not usable; names the line and the field where it can."""
+    """A candidate, a query or a file is not usable; names the line and the field where it can.
 
-    def __init__(self, message: str, *, line: int | None = None, field: str | None = None) -> None:
+    `line`: counted from 1. `place`: what it counts, the lines of a file, or `item` or `row`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        line: int | None = None,
+        field: str | None = None,
+        place: str = "line",
+    ) -> None:
         self.line = line
         self.field = field
-        where = [f"line {line}"] if line is not None else []
+        where = [f"{place} {line}"] if line is not None else []
         if field is not None:
             where.append(f"field {field!r}")
         super().__init__(f"{', '.join(where)}: {message}" if where else message)
@@ -55,12 +75,13 @@ class UnknownName(InvalidRequest):
         self.kind = kind
         self.name = name
         self.known = tuple(sorted(known))
-        near: list[str] = []
-        if 2 < len(name) < MAX_COMPARED_LENGTH:  # every code of two letters is near every other
+        near = [ours for ours in NAMES_ELSEWHERE.get(name, ()) if ours in self.known]
+        # Every code of two letters is near every other.
+        if not near and 2 < len(name) < MAX_COMPARED_LENGTH:
             kinds = {one.partition(":")[0]: one for one in self.known}  # of `openai:MODEL`
             alike = get_close_matches(name.partition(":")[0], kinds, n=1)
             near = get_close_matches(name, self.known, n=1) or [kinds[one] for one in alike]
-        hints = [f"did you mean {near[0]!r}?"] if near else []
+        hints = [f"did you mean {' or '.join(map(repr, near))}?"] if near else []
         if not near or len(self.known) <= MAX_LISTED_NAMES:
             hints.append(f"known: {', '.join(self.known)}")
         super().__init__(f"unknown {kind} {name!r}; {' '.join(hints)}")

@@ -16,6 +16,10 @@ from foveate.core.checks import MAX_INTEGER
 from foveate.core.errors import BadInput
 
 TEXT_KEYS = ("content", "page_content")
+LIKELY_TEXT_KEYS = ("body", "txt", "chunk", "chunk_text", "passage", "document")
+"""What others call the text; named in errors, and not read: they may be anything."""
+MAX_LISTED_KEYS = 12
+"""Keys or columns; so many are named in an error."""
 SOURCE_KEYS = ("source", "source_path", "file_path", "file_name", "filename", "url", "path")
 FIELD_KEYS: Mapping[str, tuple[str, ...]] = {
     "source": SOURCE_KEYS,

@@ -25,7 +25,7 @@ REQUEST_KEYS = ("id", "messages", "tools", "query", "pinned", "form")
 def compacted_to_json(made: Compacted) -> dict[str, Any]:
     """The list with its tokens and decisions; the same shape everywhere."""
     return {
-        "messages": list(made.messages),
+        "messages": made.messages,
         "token_count": made.token_count,
         "decisions": [
             {

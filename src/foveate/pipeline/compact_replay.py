@@ -25,7 +25,7 @@ def compaction_bundle(made: Compacted) -> dict[str, Any]:
         "options": {**asdict(made.options), "pinned": list(made.options.pinned)},
         "tokenizer": made.tokenizer,
         "manifest": asdict(made.manifest),
-        "output": list(made.messages),
+        "output": made.messages,
     }
 
 

@@ -141,7 +141,9 @@ def candidates_of(items: Any) -> tuple[Candidate, ...]:
     if isinstance(items, BestFirst):
         return items
     rows = tables.rows_from_table(items)
-    return candidates_from_items(records_from_items(items) if rows is None else rows)
+    if rows is not None:
+        return candidates_from_items(rows, "row")
+    return candidates_from_items(records_from_items(items))
 
 
 Reader = Callable[[Any], dict[str, Any]]
@@ -210,7 +212,7 @@ def _record_from_item(item: Any, number: int) -> dict[str, Any] | None:
     try:
         record = reader(item)
     except BadInput as error:
-        raise BadInput(str(error), line=number) from None
+        raise BadInput(str(error), line=number, place="item") from None
     return record if score is None else {**record, "score": score}
 
 

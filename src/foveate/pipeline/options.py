@@ -381,4 +381,6 @@ def _model_budget(
 def _check_tokens(budget: int) -> int:
     if isinstance(budget, bool) or not isinstance(budget, int):
         raise BadOption(f"budget must be a number of tokens or a Budget, not {budget!r}")
+    if budget < 1:
+        raise BadOption(f"budget is {budget}; it must be 1 or more")
     return budget

@@ -34,8 +34,10 @@ REASON_SENTENCES: Mapping[str, str] = {
     "retrieval_not_enough": "let in: retrieval was not enough",
     "over_budget": "{tokens} tokens do not fit",
     "unlikely": "{tokens} tokens; far less likely to hold evidence than what is shown",
-    "no_match": "{tokens} tokens; no sentence of it has a word of the question",
-    "already_said": "all that it says is said elsewhere",
+    "no_match": (
+        "{tokens} tokens; no sentence of it has a significant word of the question in the same form"
+    ),
+    "already_said": "all that it says is in the texts that are shown",
     "document_over_budget": "its document does not fit",
     "after_stop": "a better one did not fit before it",
     "shed": "{tokens} tokens taken away: the finished text was {over} over",
@@ -76,7 +78,7 @@ STITCHED_SENTENCES = {
 SINGULAR_PATTERN = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b")
 COUNTERFACTUALS: Mapping[str, str] = {
     "carried_by": "carried by {carried_by}",
-    "short_by": "fits with +{short_by} tokens",
+    "short_by": "would fit with {short_by} tokens more, all else unchanged",
     "likelier": "about {likelier} tokens of sentences more likely to answer, for their length, "
     "would be added first",
     "lost_by": "comes after {by}, whose score is {lost_by} higher",
@@ -95,7 +97,8 @@ def format_decision(decision: Decision) -> str:
     ...         numbers={"tokens": 412, "short_by": 312, "lost_by": 0.04},
     ...     )
     ... )
-    '412 tokens do not fit; fits with +312 tokens; comes after c17, whose score is 0.04 higher'
+    '412 tokens do not fit; would fit with 312 tokens more, all else unchanged;
+     comes after c17, whose score is 0.04 higher'
     """
     values = {"by": decision.by, **{k: format_number(v) for k, v in decision.numbers.items()}}
     table = STITCHED_SENTENCES.get(decision.action, "") if decision.reason == "stitched" else ""

@@ -15,12 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from foveate.core.errors import BadInput, MissingExtra
-from foveate.core.record_keys import TEXT_KEYS
-
-LIKELY_TEXT_COLUMNS = ("body", "chunk", "chunk_text", "passage", "document")
-"""What others call the column that is `text` here."""
-MAX_LISTED_COLUMNS = 12
-"""Columns; so many are named in an error."""
+from foveate.core.record_keys import LIKELY_TEXT_KEYS, MAX_LISTED_KEYS, TEXT_KEYS
 
 
 def rows_from_table(items: Any) -> list[dict[str, Any]] | None:
@@ -52,7 +47,7 @@ def _parse_cells(column: Column) -> Iterator[Any]:
             value = parse_cell(cell, column)
         except (ValueError, OverflowError) as error:  # a time that no calendar has
             message = f"holds what cannot be read: {error}; cast it, or drop it"
-            raise BadInput(message, line=number, field=column.name) from None
+            raise BadInput(message, line=number, field=column.name, place="row") from None
         yield value
 
 
@@ -91,15 +86,15 @@ def _check_scores(found: Sequence[Mapping[str, Any]]) -> None:
     lacking = [number for number, row in enumerate(found, 1) if "score" not in row]
     if 0 < len(lacking) < len(found):
         message = "is missing, and other rows have one; fill it, or drop the row or the column"
-        raise BadInput(message, line=lacking[0], field="score")
+        raise BadInput(message, line=lacking[0], field="score", place="row")
 
 
 def _missing_text_hint(names: list[str]) -> str:
-    likely = next((name for name in LIKELY_TEXT_COLUMNS if name in names), None)
+    likely = next((name for name in LIKELY_TEXT_KEYS if name in names), None)
     if likely is not None:
         return f"but {likely!r}; rename that to 'text'"
-    listed = ", ".join(map(repr, names[:MAX_LISTED_COLUMNS])) + (
-        ", …" if len(names) > MAX_LISTED_COLUMNS else ""
+    listed = ", ".join(map(repr, names[:MAX_LISTED_KEYS])) + (
+        ", …" if len(names) > MAX_LISTED_KEYS else ""
     )
     return f"but {listed}; rename the one that holds the text"
 

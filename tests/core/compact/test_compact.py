@@ -33,6 +33,16 @@ def test_a_list_keeps_every_promise(seed):
     assert fuzz_lists.check(fuzz_lists.make(seed)) in OUTCOMES
 
 
+def test_the_next_message_is_appended():
+    """A1: what comes out is a list, fitted or as it came."""
+    asked = {"role": "user", "content": "Is it loud? " * 40}
+
+    for messages in ([ASKED], [asked, asked, ASKED]):
+        made = compact(messages, budget=60)
+        assert made.changed == (len(messages) > 1)
+        assert [*made.messages, ANSWER] == made.messages + [ANSWER]  # noqa: RUF005 (as users do)
+
+
 def test_another_process_makes_the_same_lists():
     """A1, D1: whatever the hash seed of the process is; what differs is noticed."""
     assert fuzz.run_lists(40, 1).total() == 40
@@ -136,7 +146,7 @@ def test_an_empty_list_whose_tools_are_too_large_says_what_they_take():
     """A1: there is nothing else that could leave."""
     with pytest.raises(BudgetTooSmall) as refused:
         compact([], budget=2, tools=[{"name": "read"}])
-    assert compact([], budget=refused.value.needed, tools=[{"name": "read"}]).messages == ()
+    assert compact([], budget=refused.value.needed, tools=[{"name": "read"}]).messages == []
 
 
 @given(sessions, st.sampled_from(FORMS), st.integers(150, 600), st.sampled_from((None, 0, 99)))
@@ -396,7 +406,7 @@ def test_an_item_of_the_provider_stands_between_a_call_and_its_result():
         {"type": "web_search_call", "id": "w", "status": "completed"},
         {"type": "function_call_output", "call_id": "a", "output": "Order Q-1 is paid."},
     ]
-    assert compact(messages, budget=100, form="responses").messages[-3:] == tuple(messages[-3:])
+    assert compact(messages, budget=100, form="responses").messages[-3:] == messages[-3:]
 
 
 def test_what_a_person_says_beside_a_result_is_a_persons():

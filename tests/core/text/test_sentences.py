@@ -71,6 +71,8 @@ def test_every_character_is_in_one_sentence(text: str, language: str) -> None:
         ("他说：“你好。”然后走了。再见！", "zh", ["他说：“你好。”", "然后走了。", "再见！"]),
         ("كيف حالك؟ أنا بخير.", "ar", ["كيف حالك؟", "أنا بخير."]),
         ("U brengt o.a. de brief mee. Tot dan.", "nl", ["U brengt o.a. de brief mee.", "Tot dan."]),
+        ("Please ask Ms. Lee. She knows.", "en", ["Please ask Ms. Lee.", "She knows."]),
+        ("It takes 5 ms. Then stop.", "en", ["It takes 5 ms.", "Then stop."]),
         ("It costs 3.50 vs. 4. See Fig. 3.", "en", ["It costs 3.50 vs. 4.", "See Fig. 3."]),
     ],
 )

@@ -75,11 +75,11 @@ def test_what_is_no_framework_s_passes_through():
 @pytest.mark.parametrize(
     ("item", "words"),
     [
-        (_Foreign(None), "line 2: give Documents"),
-        ((_Foreign("A."), float("nan")), "line 2, field 'score': must be a finite number"),
-        ((_Foreign("A."), "high"), "line 2, field 'score': must be a finite number"),
-        (_Foreign(5), "line 2, field 'text': must be a string"),
-        (_Foreign("A.", {"principals": "staff"}), "line 2, field 'principals': must be a list"),
+        (_Foreign(None), "item 2: give Documents"),
+        ((_Foreign("A."), float("nan")), "item 2, field 'score': must be a finite number"),
+        ((_Foreign("A."), "high"), "item 2, field 'score': must be a finite number"),
+        (_Foreign(5), "item 2, field 'text': must be a string"),
+        (_Foreign("A.", {"principals": "staff"}), "item 2, field 'principals': must be a list"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_place(item, words):
@@ -134,7 +134,7 @@ def test_a_time_that_is_none_stays_metadata():
     assert parse_metadata({"last_modified": pd.NaT}) == {}
     assert parse_metadata({"last_modified": pd.Timestamp(day)}) == {"modified_at": day}
     assert parse_metadata({"modified_at": day.date()}) == {"modified_at": day}
-    with pytest.raises(BadInput, match="line 1, field 'modified_at': must be an ISO 8601 date"):
+    with pytest.raises(BadInput, match="item 1, field 'modified_at': must be an ISO 8601 date"):
         candidates_from_items([{"text": "A.", "modified_at": pd.NaT}])
 
 

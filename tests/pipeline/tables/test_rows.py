@@ -214,50 +214,50 @@ REFUSED = {
     ),
     "no text in a row": (
         pl.DataFrame({"text": ["A.", None]}),
-        "line 2, field 'text': is missing",
+        "row 2, field 'text': is missing",
     ),
     "no text in a row, in pandas": (
         pd.DataFrame({"text": ["A.", None]}),
-        "line 2, field 'text': is missing",
+        "row 2, field 'text': is missing",
     ),
     "a score that is none": (
         pd.DataFrame({"text": ["A.", "B."], "score": [1.0, float("nan")]}),
-        "line 2, field 'score': must be a finite number, not nan",
+        "row 2, field 'score': must be a finite number, not nan",
     ),
     "a score that is missing": (
         pl.DataFrame({"text": ["A.", "B."], "score": [-1.0, None]}),
-        "line 2, field 'score': is missing, and other rows have one; fill it",
+        "row 2, field 'score': is missing, and other rows have one; fill it",
     ),
     "a score that is missing, in pandas": (
         pd.DataFrame({"text": ["A.", "B."], "score": pd.array([pd.NA, 0.5], dtype="Float64")}),
-        "line 1, field 'score': is missing, and other rows have one; fill it",
+        "row 1, field 'score': is missing, and other rows have one; fill it",
     ),
     "a score that is none, in polars": (
         pl.DataFrame({"text": ["A.", "B."], "semantic_score": [1.0, float("nan")]}),
-        "line 2, field 'semantic_score': must be a finite number, not nan",
+        "row 2, field 'semantic_score': must be a finite number, not nan",
     ),
     "an infinite score": (
         pa.table({"text": ["A."], "score": [float("inf")]}),
-        "line 1, field 'score': must be a finite number, not inf",
+        "row 1, field 'score': must be a finite number, not inf",
     ),
     "a text that is none": (
         pa.table({"text": pa.array([b"A."], pa.binary())}),
-        "line 1, field 'text': must be a string, not bytes",
+        "row 1, field 'text': must be a string, not bytes",
     ),
     "a number missing in a vector": (
         pa.table({"text": ["A."], "embedding": pa.array([[1.0, None]], pa.list_(pa.float32(), 2))}),
-        "line 1, field 'embedding': must be a finite number, not None",
+        "row 1, field 'embedding': must be a finite number, not None",
     ),
     "vectors of two lengths": (
         pl.DataFrame({"text": ["A.", "B."], "embedding": [[1.0], [1.0, 2.0]]}),
-        "line 2, field 'embedding': 2 numbers where others have 1",
+        "row 2, field 'embedding': 2 numbers where others have 1",
     ),
     "a vector that holds no number": (
         pl.DataFrame(
             {"text": ["A."], "embedding": [[1.0, float("nan")]]},
             schema_overrides={"embedding": pl.Array(pl.Float32, 2)},
         ),
-        "line 1, field 'embedding': holds a number that is not finite",
+        "row 1, field 'embedding': holds a number that is not finite",
     ),
     "a key that comes twice": (
         pa.table(
@@ -274,7 +274,7 @@ REFUSED = {
     ),
     "a time that no calendar has, in pandas": (
         pd.DataFrame({"text": ["A."], "at": np.array(["20000-01-01"], dtype="M8[s]")}),
-        "line 1, field 'at': holds what cannot be read: year 20000 is out of range; cast it",
+        "row 1, field 'at': holds what cannot be read: year 20000 is out of range; cast it",
     ),
     "a time that no calendar has, in polars": (
         pl.DataFrame({"text": ["A."], "at": pl.Series([1 << 60]).cast(pl.Datetime("ms"))}),
@@ -282,15 +282,15 @@ REFUSED = {
     ),
     "a number for a time": (
         pl.DataFrame({"text": ["A."], "modified_at": [1_700_000_000]}),
-        "line 1, field 'modified_at': must be an ISO 8601 date and time, not 1700000000",
+        "row 1, field 'modified_at': must be an ISO 8601 date and time, not 1700000000",
     ),
     "metadata that is none": (
         pl.DataFrame({"text": ["A."], "metadata": ["{}"]}),
-        "line 1, field 'metadata': must be an object, not str",
+        "row 1, field 'metadata': must be an object, not str",
     ),
     "a column that the metadata has, too": (
         pl.DataFrame({"text": ["A."], "author": ["Ada"], "metadata": [{"author": "Bea"}]}),
-        "line 1, field 'author': stands in the metadata with another value; give it once",
+        "row 1, field 'author': stands in the metadata with another value; give it once",
     ),
     "a lazy frame": (pl.LazyFrame({"text": ["A."]}), "is a lazy frame, .* call .collect"),
     "one column": (Stream(pl.Series(["A."])), "is no table of rows"),
@@ -377,7 +377,7 @@ def test_a_map_is_one_whoever_holds_it():
     for frame in frames:
         assert rows_from_table(frame) == [{"text": "A.", "metadata": {"author": "Ada"}}]
     twice = pd.DataFrame({"text": ["A."], "metadata": [[("k", 1), ("k", 2)]]})
-    with pytest.raises(BadInput, match="line 1, field 'metadata': .* a key comes twice"):
+    with pytest.raises(BadInput, match="row 1, field 'metadata': .* a key comes twice"):
         rows_from_table(twice)
 
 

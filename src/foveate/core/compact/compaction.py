@@ -77,7 +77,7 @@ class Compacted:
     the first that did.
     """
 
-    messages: tuple[Json, ...]
+    messages: list[Json]
     places: tuple[int, ...]
     token_count: int
     tools_token_count: int
@@ -149,7 +149,7 @@ def compact_messages(
     _check_books(measured.entries, decisions)
     listed = list(result.listed())
     return Compacted(
-        messages=tuple(message for _, message in listed),
+        messages=[message for _, message in listed],
         places=tuple(place for place, _ in listed),
         token_count=result.token_count(),
         tools_token_count=tool_tokens,

@@ -34,6 +34,8 @@ _TAIL = 24
 _GOES_ON = re.compile(r"[a-z0-9_]")
 # What ends an ASCII sentence in some language; without it, but at the end, there is nothing to ask.
 _STOP = re.compile(r"[.!?:;](?=.)", re.DOTALL)
+_TITLES = (" Ms. ", " Mx. ")
+"""Titles before a name that sentencex takes for the end of a sentence behind a few words."""
 # sentencex 1.0.32 panics on a capital, a white space of several bytes and a full stop.
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 
@@ -118,6 +120,8 @@ def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]
     last = offset = start
     for size in _split_sentences(text[start:stop], language):
         bound = offset = offset + size
+        if text.endswith(_TITLES, last, bound):
+            continue
         is_clear = bound < stop and text[bound - 1] == " " and text[bound] in ascii_uppercase
         if not is_clear:
             pair = text[bound - 1 : bound + 1]

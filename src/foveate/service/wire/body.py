@@ -112,9 +112,9 @@ def _check_value(value: Any, path: tuple[Any, ...]) -> None:
 
 
 def _raise_bad_value(message: str, path: tuple[Any, ...]) -> None:
-    """Candidates are named by their line, as everywhere."""
+    """Candidates are named by their place in the list, as everywhere."""
     if len(path) > 2 and path[0] == "candidates" and isinstance(path[1], int):
-        raise BadInput(message, line=path[1] + 1, field=format_path(path[2:]))
+        raise BadInput(message, line=path[1] + 1, field=format_path(path[2:]), place="item")
     raise BadInput(message, field=format_path(path))
 
 

@@ -13,7 +13,7 @@ export function why(decision) {
   return filled(sentence, valuesOf(decision)) || plain(decision);
 }
 
-/** What would have changed it: `fits with +312 tokens`, `comes after c17, whose score is 0.04 higher`. */
+/** What would have changed it: `comes after c17, whose score is 0.04 higher`. */
 export function whatIf(decision) {
   const values = valuesOf(decision);
   return Object.entries(known.counterfactuals)
