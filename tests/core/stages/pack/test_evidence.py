@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from itertools import combinations
 from math import exp
@@ -383,6 +384,33 @@ def test_the_title_of_a_group_is_left_out_before_the_names() -> None:
 
     assert ("A-25" in roomy, "town" in roomy, group in roomy) == (True, True, True)
     assert ("A-25" in tight, "town" in tight, group in tight) == (True, True, False)
+
+
+def test_work_grows_with_the_tables_of_a_chunk() -> None:
+    """U2: twice as many tables that go on without names take twice the work to link."""
+    made = []
+    for count in (100, 200):
+        row = "<tr><td>{}</td><td>1</td><td>2</td></tr>"
+        tables = [row.replace("td", "th").format("part"), *map(row.format, range(2 * count))]
+        text = "".join(
+            f"<table>{''.join(tables[at : at + 2])}</table>\n" for at in range(0, 2 * count, 2)
+        )
+        asked = request("How heavy is it?", budget=900)
+        pool = Compress(offer="sentences", when="always")((candidate(text),), asked).candidates
+        tracker, events = tracker_for_budget(asked.budget, asked.token_counter, None), 0
+
+        def note(_frame: object, _event: str, _what: object) -> None:
+            nonlocal events
+            events += 1
+
+        sys.setprofile(note)
+        try:
+            basket = build_selection(pool, tracker)
+        finally:
+            sys.setprofile(None)
+        assert set(basket.heads[1:]) == {0}
+        made.append(events)
+    assert made[1] < 2.5 * made[0]
 
 
 def _rows_of(pool: tuple[Candidate, ...], budget: int) -> dict[str, str]:

@@ -10,13 +10,14 @@ say where it is.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from foveate.core.renditions import shapes_of
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
+from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Span
 
 LAID_OUT = ("indented", "code")
 """Shapes in which indentation says what goes on."""
@@ -48,7 +49,7 @@ def _link_document(
     titles: dict[int, int] = {}  # by the sequence of a chunk, the piece with the last title in it
     for owner in owners:
         candidate, at = pool[owner], 0
-        shapes, pieces = shapes_of(candidate.chunk), _pieces(candidate, firsts[owner])
+        shapes, pieces = shapes_of(candidate.chunk), _Pieces(firsts[owner], candidate.sentences.spans if candidate.sentences else ())
         chunks = [part.chunk for part in candidate.parts] or [candidate.chunk]
         for shape in shapes:
             is_next, title = not candidate.text[at : shape.start].strip(), -1
@@ -79,6 +80,18 @@ def _link_rows(
     return title if shape.untitled == len(shape.spans) else -1
 
 
+class _Pieces(NamedTuple):
+    """The pieces of a candidate: the number of the first, and where each of them stands."""
+
+    first: int
+    spans: Sequence[Span]
+
+    def holding(self, start: int, end: int) -> int:
+        """The number of the piece that has this as a whole, -1 if none has."""
+        at = bisect_right(self.spans, start, key=itemgetter(0)) - 1
+        return self.first + at if at >= 0 and end <= self.spans[at][1] else -1
+
+
 class _OpenTable(NamedTuple):
     """A table that may go on: its shape, and the pieces that later rows need.
 
@@ -93,17 +106,17 @@ class _OpenTable(NamedTuple):
 
 
 def _table_after(
-    table: _OpenTable | None, shape: Shape, pieces: Mapping[tuple[int, int], int], title: int
+    table: _OpenTable | None, shape: Shape, pieces: _Pieces, title: int
 ) -> _OpenTable | None:
     """The table that is open behind the shape; `title`: of the group that goes on over it all."""
     if shape.head >= 0:
-        names = pieces.get(shape.spans[shape.head], -1)
+        names = pieces.holding(*shape.spans[shape.head])
         if names >= 0:
             table = _OpenTable(shape, names)
         elif shape.start:
             table = None
     if shape.title >= 0:
-        title = pieces.get(shape.spans[shape.title], -1)
+        title = pieces.holding(*shape.spans[shape.title])
     return table and table._replace(title=title)
 
 
@@ -121,21 +134,17 @@ def _title_for(chunk: Chunk, table: _OpenTable, titles: Mapping[int, int]) -> in
 
 
 def _rows_of(
-    before: Shape, shape: Shape, text: str, pieces: Mapping[tuple[int, int], int]
+    before: Shape, shape: Shape, text: str, pieces: _Pieces
 ) -> Iterator[tuple[int, int]]:
     """The pieces of the shape that need the head of the one before, and where they start."""
-    rows = sorted({a for counted in shape.counted for a, _ in counted.spans})
-    rows = rows or [a for a, _ in shape.spans]  # of a few lines none is counted
+    rows = {a for counted in shape.counted for a, _ in counted.spans}
+    starts = sorted(rows) or [a for a, _ in shape.spans]  # of a few lines none is counted
     deep = before.columns if shape.name in LAID_OUT else -1
-    for (a, b), piece in pieces.items():
+    for piece in dict.fromkeys(pieces.holding(row, row + 1) for row in starts):
+        a, b = pieces.spans[piece - pieces.first] if piece >= 0 else (0, 0)
         lead = b - a - len(text[a:b].lstrip(" \t"))
-        if _holds(rows, a, b) and (deep in (-1, lead) or a == 0):
+        if piece >= 0 and (deep in (-1, lead) or a == 0):
             yield a, piece
-
-
-def _pieces(candidate: Candidate, first: int) -> Mapping[tuple[int, int], int]:
-    spans = candidate.sentences.spans if candidate.sentences else ()
-    return {span: first + n for n, span in enumerate(spans)}
 
 
 def _continues(before: Shape, shape: Shape) -> bool:
@@ -146,9 +155,3 @@ def _continues(before: Shape, shape: Shape) -> bool:
         return False
     kind = before.name.partition(" ")[0]
     return kind == shape.name.partition(" ")[0] and before.columns == shape.columns
-
-
-def _holds(starts: Sequence[int], first: int, end: int) -> bool:
-    """Whether one of the starts, which are in order, is in the range."""
-    at = bisect_left(starts, first)
-    return at < len(starts) and starts[at] < end
