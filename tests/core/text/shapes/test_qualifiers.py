@@ -126,6 +126,35 @@ def test_value_that_is_missing_titles_no_rows() -> None:
     assert not any("Bob" in unit for unit in chain(text, shape, "Cid 7"))
 
 
+@pytest.mark.parametrize(
+    ("cell", "is_title"),
+    [
+        ("A-0027", False),
+        ("A-2", False),
+        ("unit_7", False),
+        ("10023", False),
+        ("Customer 10023", False),
+        ("ada@example.org", False),
+        ("https://example.org", False),
+        ("Boats", True),
+        ("**COVID-19 cases**", True),
+        ("FY2023", True),
+        ("2023/24", True),
+        ("31.12.2023", True),
+        ("In the 1990s", True),
+        ("Loans above 1,000 EUR", True),
+    ],
+)
+def test_record_without_values_titles_no_rows(cell: str, *, is_title: bool) -> None:
+    """U1 U2: a title is a text; an identifier alone is that of a record."""
+    rows = [["id", "mail", "phone"], [cell, "", ""]]
+    rows += [[f"A-{n}", f"a{n}@b.org", f"{n}"] for n in range(3, 12)]
+    text = "\n".join(",".join(f'"{part}"' for part in row) for row in rows)
+    (shape,) = check_shapes(text)
+
+    assert any(cell in unit for unit in chain(text, shape, "A-7")) is is_title
+
+
 MEASURE = "in thousands of EUR"
 
 

@@ -28,7 +28,12 @@ _TOTAL = re.compile(
     r"(?:totals?|sum|summe|gesamt|insgesamt|totaal|suma|合計|小計|总计|合计)\b",
     re.IGNORECASE,
 )
-
+_IDENTIFIER = re.compile(
+    r"""(?<![\w,.])(?![^\W\d_]{0,9}(?:19|20)\d\d(?:[^\W\d_]\d?)?\b)(?:[^\W\d]*\d){3}  # no year
+      | \A[^\W\d_]\S*[-_]\d\S*\Z | \S@\S | ://""",
+    re.VERBOSE,
+)
+"""What has the identifier of a record, as `0027`, `A-2` or an address; it titles no others."""
 
 MAX_TITLE = 100
 """Characters of a group's title."""
@@ -114,10 +119,16 @@ def is_measure_line(line: str) -> bool:
 
 
 def is_title_row(cells: Sequence[str], columns: int) -> bool:
-    """Whether the first of three or more cells alone has a text; one of two may lack its value."""
+    """Whether the first of three or more cells alone has a text; one of two may lack its value.
+
+    A record whose other values are missing has an identifier there.
+    """
     if columns < 3 or not cells or any(cell.strip() for cell in cells[1:]):
         return False
-    return 0 < len(cells[0].strip()) <= MAX_TITLE and not is_total_row(cells)
+    title = cells[0].strip(" *")
+    if not 0 < len(title) <= MAX_TITLE or is_total_row(cells):
+        return False
+    return _IDENTIFIER.search(title) is None
 
 
 def usual_width(rows: Sequence[Sequence[str]]) -> int:
