@@ -273,3 +273,35 @@ def test_first_row_that_titles_all_columns_is_their_head() -> None:
 
     assert check_shapes(names + rows)[0].head == 0
     assert check_shapes("| Assets | | |\n" + rows)[0].head == -1
+
+
+@pytest.mark.parametrize("names", ["Item,qty,price", "Item,FY23,FY24"])
+@pytest.mark.parametrize("form", ["csv", "pipes", "markdown", "html"])
+def test_title_above_the_names_is_read_with_them(form: str, names: str) -> None:
+    """U1 U2: so that no row is shown without names, in a later chunk too."""
+    rows = [["Price list", "", ""], names.split(",")]
+    rows += [[f"P-{n:03}", str(3 * n), str(7 * n)] for n in range(60)]
+    if form == "csv":
+        lines = [",".join(row) for row in rows]
+    elif form == "html":
+        tags = ["td", "th", *["td"] * 60]
+        cells = [[f"<{tag}>{cell}</{tag}>" for cell in row] for tag, row in zip(tags, rows, strict=True)]
+        cells[0] = ["<td colspan=3>Price list</td>"]
+        lines = [f"<tr>{''.join(row)}</tr>" for row in cells]
+        lines[0] = f"<table>{lines[0]}"
+    else:
+        lines = [f"| {' | '.join(row)} |" for row in rows]
+        lines[1:1] = ["|---|---|---|"] if form == "markdown" else []
+    first, later = "\n".join(lines[:32]), "\n".join(lines[32:])
+    (shape,) = check_shapes(first)
+
+    for part in ("Price list", "Item"):
+        assert part in first[slice(*shape.spans[0])]
+        assert part in chain(first, shape, "P-007")[0]
+    pool = [
+        {"id": f"d{n}", "document_id": "d", "text": text, "score": 0.5 + n / 9, "sequence": n}
+        for n, text in enumerate((first, later))
+    ]
+    shown = assemble(f"What is {names[-4:]} of P-044?", pool, budget=100).text
+    for part in ("Price list", names.split(",")[1], "P-044"):
+        assert part in shown
