@@ -266,6 +266,16 @@ def test_years_name_columns() -> None:
     assert check_shapes(values)[0].head == -1
 
 
+def test_names_with_digits_stand_above_numbers() -> None:
+    """U1: `Q1` names numbers; above others of its kind it is one of them."""
+    rows = [(name, 3 * n, 7 * n) for n, name in enumerate(("Boats", "Nets", "Oars", "Ropes"), 4)]
+    numbers = "".join(f"{name},{one},{two}\n" for name, one, two in rows)
+    quarters = "".join(f"{name},Q{one},{two}\n" for name, one, two in rows)
+
+    assert check_shapes(f"Goods,Q1,Q2\n{numbers}")[0].head == 0
+    assert check_shapes(f"Masts,Q1,17\n{quarters}")[0].head == -1
+
+
 def test_first_row_that_titles_all_columns_is_their_head() -> None:
     """U1: where the names of the columns stand below it; the title of a group is no head."""
     rows = "".join(f"| Item {n} | {n + 7} | {n + 9} |\n" for n in range(6))
@@ -285,7 +295,9 @@ def test_title_above_the_names_is_read_with_them(form: str, names: str) -> None:
         lines = [",".join(row) for row in rows]
     elif form == "html":
         tags = ["td", "th", *["td"] * 60]
-        cells = [[f"<{tag}>{cell}</{tag}>" for cell in row] for tag, row in zip(tags, rows, strict=True)]
+        cells = [
+            [f"<{tag}>{cell}</{tag}>" for cell in row] for tag, row in zip(tags, rows, strict=True)
+        ]
         cells[0] = ["<td colspan=3>Price list</td>"]
         lines = [f"<tr>{''.join(row)}</tr>" for row in cells]
         lines[0] = f"<table>{lines[0]}"

@@ -49,7 +49,10 @@ def _link_document(
     titles: dict[int, int] = {}  # by the sequence of a chunk, the piece with the last title in it
     for owner in owners:
         candidate, at = pool[owner], 0
-        shapes, pieces = shapes_of(candidate.chunk), _Pieces(firsts[owner], candidate.sentences.spans if candidate.sentences else ())
+        shapes, pieces = (
+            shapes_of(candidate.chunk),
+            _Pieces(firsts[owner], candidate.sentences.spans if candidate.sentences else ()),
+        )
         chunks = [part.chunk for part in candidate.parts] or [candidate.chunk]
         for shape in shapes:
             is_next, title = not candidate.text[at : shape.start].strip(), -1
@@ -133,9 +136,7 @@ def _title_for(chunk: Chunk, table: _OpenTable, titles: Mapping[int, int]) -> in
     return table.title if follows else -1
 
 
-def _rows_of(
-    before: Shape, shape: Shape, text: str, pieces: _Pieces
-) -> Iterator[tuple[int, int]]:
+def _rows_of(before: Shape, shape: Shape, text: str, pieces: _Pieces) -> Iterator[tuple[int, int]]:
     """The pieces of the shape that need the head of the one before, and where they start."""
     rows = {a for counted in shape.counted for a, _ in counted.spans}
     starts = sorted(rows) or [a for a, _ in shape.spans]  # of a few lines none is counted

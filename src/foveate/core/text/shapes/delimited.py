@@ -200,13 +200,15 @@ def _are_names(names: Sequence[str], values: Sequence[Sequence[str]], *, differ:
         return False
     telling = False
     for n, name in enumerate(names):
-        digits = sum(bool(_DIGIT.search(row[n])) for row in values if n < len(row))
+        below = [row[n] for row in values if n < len(row) and row[n].strip()]
+        digits = sum(bool(_DIGIT.search(value)) for value in below)
         if 2 * digits > len(values):
-            if _DIGIT.search(name):
-                if not any(c.isalpha() for c in name) or digits == len(values):
-                    return telling
-            else:
+            if not _DIGIT.search(name) or (
+                name[:1].isalpha() and all(map(_NUMBER.fullmatch, below))
+            ):
                 telling = True
+            elif not any(c.isalpha() for c in name) or digits == len(values):
+                return telling
     return telling or differ
 
 
