@@ -344,6 +344,29 @@ def test_a_row_leans_on_the_title_of_its_group_in_an_earlier_chunk(
     assert ["Boats" in text for text in _leans_on((found[0], told), "A-18")] == [True, False]
 
 
+@pytest.mark.parametrize(("place", "names"), [(0, "part"), (1, ""), (2, "name"), ([0], "")])
+def test_a_row_leans_on_the_names_that_its_metadata_say(place: object, names: str) -> None:
+    """U2: on no others, where that chunk is not among the candidates or another table is nearer."""
+    lines, others = LINES["markdown"], _lines([["name", "t", "port"], *TOWNS[2:9]])["markdown"]
+    texts = {0: lines[:9], 2: others, 5: lines[20:]}
+    pool = tuple(
+        Candidate(
+            chunk=Chunk(
+                id=f"c{n}",
+                document_id="d",
+                sequence=n,
+                text="".join(some),
+                metadata={TABLE_NAMES: place} if n == 5 else {},
+            ),
+            score=0.5,
+        )
+        for n, some in texts.items()
+    )
+    found = _leans_on(pool, "A-25")
+
+    assert [text.split()[1] for text in found] == [names] * bool(names)
+
+
 @pytest.mark.parametrize("form", LINES)
 def test_a_row_of_words_is_no_row_of_names_where_those_are_in_an_earlier_chunk(form: str) -> None:
     """U2: by the metadata; it is a row, and is counted as one."""

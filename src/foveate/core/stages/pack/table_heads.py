@@ -1,11 +1,11 @@
 """Rows whose names, or group's title, stand in an earlier chunk lean on them there (SPEC U2).
 
 A table, or a list of records, that was cut into chunks goes on in the next ones without its header.
-The header is looked for before it in the candidates of the same document: that of the nearest shape
-of the same kind, with as many columns, that is open at its end. The title
-of the group that is open there goes on up to the next title or total. A chunk that is missing
-between may have had one of those, so the title goes on only without a gap, or if the rows' metadata
-say where it is.
+The header is looked for before it in the candidates of the same document: in the chunk that the
+rows' metadata name, or else that of the nearest shape of the same kind, with as many columns, that
+is open at its end. The title of the group that is open there goes on up to the next title or total.
+A chunk that is missing between may have had one of those, so the title goes on only without a gap,
+or if the metadata say where it is.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def _link_document(
     pool: Sequence[Candidate], owners: Sequence[int], firsts: Sequence[int], heads: list[int]
 ) -> None:
     table: _OpenTable | None = None
-    titles: dict[int, int] = {}  # by the sequence of a chunk, the piece with the last title in it
+    # by the sequence of a chunk, the last table with names in it, and the piece with the last title
+    tables: dict[int, _OpenTable] = {}
+    titles: dict[int, int] = {}
     for owner in owners:
         candidate, at = pool[owner], 0
         shapes, pieces = (
@@ -58,13 +60,17 @@ def _link_document(
             is_next, title = not candidate.text[at : shape.start].strip(), -1
             if at and not is_next:
                 table = None
+            elif not at and TABLE_NAMES in chunks[0].metadata:
+                table = tables.get(_told(chunks[0], TABLE_NAMES))
             if table is not None and is_next and _continues(table.shape, shape):
                 title = table.title if at else _title_for(chunks[0], table, titles)
                 rows = _rows_of(table.shape, shape, candidate.text, pieces)
                 title = _link_rows(shape, rows, heads, table.names, title)
             table = _table_after(table, shape, pieces, title)
-            if shape.title >= 0 and table is not None:
-                titles |= dict.fromkeys([chunk.sequence for chunk in chunks], table.title)
+            if table is not None and shape.head >= 0:
+                tables[_sequence_at(candidate, shape.spans[shape.head][0])] = table
+            if table is not None and shape.title >= 0:
+                titles[_sequence_at(candidate, shape.spans[shape.title][0])] = table.title
             at = shape.end
         if not shapes or candidate.text[at:].strip():
             table = None
@@ -81,6 +87,18 @@ def _link_rows(
         if heads[piece] == piece:
             heads[piece] = title if start < grouped else names
     return title if shape.untitled == len(shape.spans) else -1
+
+
+def _told(chunk: Chunk, key: str) -> int:
+    """The sequence that the chunk's metadata have there; -1 if it is none."""
+    sequence = chunk.metadata.get(key)
+    return sequence if type(sequence) is int else -1
+
+
+def _sequence_at(candidate: Candidate, at: int) -> int:
+    """The sequence of the chunk that has this place of the candidate's text."""
+    part = bisect_right(candidate.parts, at, key=lambda part: part.span[0]) - 1
+    return (candidate.parts[part].chunk if part >= 0 else candidate.chunk).sequence
 
 
 class _Pieces(NamedTuple):
@@ -126,8 +144,7 @@ def _table_after(
 def _title_for(chunk: Chunk, table: _OpenTable, titles: Mapping[int, int]) -> int:
     """The piece with the title of the group that goes on in the chunk; -1 if none is known."""
     if TABLE_NAMES in chunk.metadata:
-        place = chunk.metadata.get(TABLE_TITLE)
-        return titles.get(place, -1) if type(place) is int else -1
+        return titles.get(_told(chunk, TABLE_TITLE), -1)
     before = table.reached
     if before is None or before.end is None or chunk.start is None:
         follows = before is not None and chunk.sequence == before.sequence + 1
