@@ -24,7 +24,7 @@ from itertools import pairwise
 from foveate.core.stages.compress.units import units_of
 from foveate.core.text.salience import join_spans
 from foveate.core.text.shapes.find import find_shapes
-from foveate.core.text.shapes.gaps import PATTERN, count_within
+from foveate.core.text.shapes.gaps import PATTERN, spans_within
 from foveate.core.text.shapes.shape import Shape, ShapeReader
 
 _NUMBERS = re.compile(r"(\d+) of (\d+) ([a-z]+)")
@@ -129,7 +129,7 @@ def _check_marks(text: str, shapes: Sequence[Shape]) -> None:
         gaps = list(pairwise([0, *(bound for one in ranges for bound in one), len(text)]))[::2]
         meant: dict[tuple[str, int], int] = {}
         for noun, spans in counted:
-            left_out = sum(count_within(spans, a, b) for a, b in gaps)
+            left_out = sum(len(spans_within(spans, a, b)) for a, b in gaps)
             if left_out:
                 key = noun, len(spans)
                 meant[key] = meant.get(key, 0) + left_out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from itertools import combinations
@@ -18,6 +19,7 @@ from foveate.core.stages.pack import Pack
 from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 from foveate.core.stages.pack.evidence import pack_evidence
 from foveate.core.stages.pack.selection import build_selection
+from foveate.core.stages.stitch import Stitch
 from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Sentences, Step
 from foveate.pipeline.assembler import assemble
 from foveate.testing.fakes import candidate, request
@@ -368,25 +370,57 @@ def test_a_row_leans_on_the_names_that_its_metadata_say(place: object, names: st
 
 
 @pytest.mark.parametrize("form", LINES)
-def test_a_row_of_words_is_no_row_of_names_where_those_are_in_an_earlier_chunk(form: str) -> None:
-    """U2: by the metadata; it is a row, and is counted as one."""
+@pytest.mark.parametrize("stitched", [True, False])
+@pytest.mark.parametrize("title", [[], [["Boats", "", ""]]])
+def test_a_row_of_words_is_no_row_of_names_where_those_are_in_an_earlier_chunk(
+    form: str, title: list[list[str]], *, stitched: bool
+) -> None:
+    """U2: by the metadata, in a passage too; it is a row, is counted, and is in its group."""
     words = [[f"{letter} gate", f"of {letter}", f"at {letter}"] for letter in "abcdefghijkl"]
-    lines = _lines([["part", "kg", "town"], *words])[form]
+    lines = _lines([["part", "kg", "town"], *title, *words])[form]
     first, later = "".join(lines[:6]), "".join(lines[6:])
+    told = {TABLE_NAMES: 0} | ({TABLE_TITLE: 0} if title else {})
     pool = (
         Candidate(chunk=Chunk(id="c0", document_id="d", sequence=0, text=first), score=0.5),
         Candidate(
-            chunk=Chunk(
-                id="c2", document_id="d", sequence=2, text=later, metadata={TABLE_NAMES: 0}
-            ),
+            chunk=Chunk(id="c1", document_id="d", sequence=2 - stitched, text=later, metadata=told),
             score=0.5,
         ),
     )
+    pool = Stitch()(pool, request()).candidates
 
     for row in ("f gate", "k gate"):
-        assert ["town" in text for text in _leans_on(pool, row)] == [True]
-    (shape,) = shapes_of(pool[1].chunk)
-    assert [len(counted.spans) for counted in shape.counted] == [later.strip().count("\n") + 1]
+        texts = _leans_on(pool, row)
+        assert ["town" in text for text in texts] == [False] * len(title) + [True]
+        assert ["Boats" in text for text in texts] == [True] * len(title) + [False]
+    shapes = [shape for one in pool for shape in shapes_of(one.chunk, one.parts)]
+    assert sum(len(counted.spans) for shape in shapes for counted in shape.counted) == len(
+        [*title, *words]
+    )
+
+
+@pytest.mark.parametrize("budget", [60, 80, 130])
+def test_a_passage_of_rows_of_words_is_divided(budget: int) -> None:
+    """U2 S10: what the metadata of a chunk say of its rows is not said of the whole passage."""
+    names = "| Member | Lives in | Badge |\n|---|---|---|\n"
+    syllables = ["ba", "ko", "ri", "lu", "te", "mo", "sa", "ni"]
+    people = [f"{a.title()}{b}{syllables[n % 5]}" for n, a in enumerate(syllables) for b in "xyzvw"]
+    rows = [
+        f"| {name} | Rom{'e' * (n % 4)} | blue{'ish' * (n % 3)} |" for n, name in enumerate(people)
+    ]
+    asked = people[30]
+    pool = [
+        {"id": f"d{n}", "document_id": "d", "text": text, "score": 0.5 + n / 3, "sequence": n}
+        | ({"metadata": {TABLE_NAMES: 0}} if n else {})
+        for n, text in enumerate((names + "\n".join(rows[:20]), "\n".join(rows[20:])))
+    ]
+    shown = assemble(f"What is the badge of {asked}?", pool, budget=budget).text
+
+    assert (asked in shown, "Member" in shown, people[20] in shown) == (True, True, False)
+    counts = [[int(n) for n in mark] for mark in re.findall(r"(\d+) of (\d+) rows", shown)]
+    assert {total for _, total in counts} == {20}
+    left_out = sum(number for number, _ in counts)
+    assert left_out == len(rows) - sum(name in shown for name in people)
 
 
 def test_the_title_of_a_group_is_left_out_before_the_names() -> None:

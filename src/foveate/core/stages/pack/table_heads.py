@@ -52,7 +52,7 @@ def _link_document(
     for owner in owners:
         candidate, at = pool[owner], 0
         shapes, pieces = (
-            shapes_of(candidate.chunk),
+            shapes_of(candidate.chunk, candidate.parts),
             _Pieces(firsts[owner], candidate.sentences.spans if candidate.sentences else ()),
         )
         chunks = [part.chunk for part in candidate.parts] or [candidate.chunk]

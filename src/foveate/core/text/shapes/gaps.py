@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 
 from foveate.core.text.shapes.shape import Counted
+from foveate.core.types import Span
 
 ELISION = " […] "
 """The mark between two pieces where nothing is counted."""
@@ -30,7 +32,7 @@ def gap_mark(
     """
     found = []
     for noun, spans in counted:
-        number = count_within(spans, start, end)
+        number = len(spans_within(spans, start, end))
         if number:
             found.append(f" {number} of {len(spans)} {noun}")
     if not found and start > 0 and end < len(text):
@@ -42,7 +44,7 @@ def gap_mark(
     return f"{space if start > 0 else ''}{mark}{space if end < len(text) else ''}"
 
 
-def count_within(spans: Sequence[tuple[int, int]], start: int, end: int) -> int:
-    """How many of these, in order and apart, lie in the range as a whole."""
-    first = bisect_left(spans, start, key=lambda span: span[0])
-    return max(bisect_right(spans, end, key=lambda span: span[1]) - first, 0)
+def spans_within(spans: tuple[Span, ...], start: int, end: int) -> tuple[Span, ...]:
+    """Those of the spans, which are in order and apart, that lie in the range as a whole."""
+    first = bisect_left(spans, start, key=itemgetter(0))
+    return spans[first : bisect_right(spans, end, first, key=itemgetter(1))]

@@ -63,7 +63,7 @@ def add_rows(
 
     The unit that later rows lean on, and how many rows are units of measure.
     """
-    title, goes_on = -1, head < 0
+    title, goes_on = -1, True
     first = 1 if rows and head >= 0 and is_unit_row(*rows) else 0
     if first:
         head = draft.add(starts[0], head)
