@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from foveate.core.renditions import shapes_of
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.compress.score import score_sentences
+from foveate.core.stages.divide import Divide
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 from foveate.core.stages.pack.evidence import pack_evidence
@@ -316,8 +317,12 @@ LINES = _lines(TOWNS)
 def _leans_on(pool: tuple[Candidate, ...], holds: str) -> list[str]:
     """What the row with this text leans on, by their texts."""
     asked = request("How heavy is it?", budget=900)
-    offered = Compress(offer="sentences", when="always")(pool, asked).candidates
-    basket = build_selection(offered, tracker_for_budget(asked.budget, asked.token_counter, None))
+    return _leans_among(Compress(offer="sentences", when="always")(pool, asked).candidates, holds)
+
+
+def _leans_among(pool: tuple[Candidate, ...], holds: str) -> list[str]:
+    some = request(budget=900)
+    basket = build_selection(pool, tracker_for_budget(some.budget, some.token_counter, None))
     texts = [c.text[a:b] for c in basket.pool for a, b in c.sentences.spans]  # type: ignore[union-attr]
     row = next(n for n, text in enumerate(texts) if holds in text)
     return [texts[n].strip() for n in basket.with_heads(row)[1:]]
@@ -397,6 +402,24 @@ def test_a_row_of_words_is_no_row_of_names_where_those_are_in_an_earlier_chunk(
     assert sum(len(counted.spans) for shape in shapes for counted in shape.counted) == len(
         [*title, *words]
     )
+
+
+@pytest.mark.parametrize("form", ["markdown", "csv"])
+def test_a_row_of_a_divided_passage_leans_on_the_title_of_its_group(form: str) -> None:
+    """U2 S10: in a passage of two chunks, the names and the title are in the other piece."""
+    lines = LINES[form]
+    texts = ("".join(lines[:9]).strip(), "".join(lines[9:]))
+    pool = tuple(
+        Candidate(chunk=Chunk(id=f"c{n}", document_id="d", sequence=n, text=text), score=n / 2)
+        for n, text in enumerate(texts)
+    )
+    (passage,) = Stitch()(pool, request()).candidates
+    asked = request("How heavy is A-25?")
+    offered = Compress(offer="sentences", when="always")((passage,), asked)
+    divided = Divide(contrast=1)(offered.candidates, asked).candidates
+
+    assert len(divided) == 2
+    assert ["Boats" in text for text in _leans_among(divided, "A-25")] == [True, False]
 
 
 @pytest.mark.parametrize("budget", [60, 80, 130])

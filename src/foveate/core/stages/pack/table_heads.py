@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from operator import itemgetter
 from typing import NamedTuple
 
 from foveate.core.renditions import shapes_of
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Span
+from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Part, Span
+from foveate.core.unchecked import replace_unchecked
 
 LAID_OUT = ("indented", "code")
 """Shapes in which indentation says what goes on."""
@@ -49,12 +51,8 @@ def _link_document(
     # by the sequence of a chunk, the last table with names in it, and the piece with the last title
     tables: dict[int, _OpenTable] = {}
     titles: dict[int, int] = {}
-    for owner in owners:
-        candidate, at = pool[owner], 0
-        shapes, pieces = (
-            shapes_of(candidate.chunk, candidate.parts),
-            _Pieces(firsts[owner], candidate.sentences.spans if candidate.sentences else ()),
-        )
+    for candidate, pieces in _texts(pool, owners, firsts):
+        shapes, at = shapes_of(candidate.chunk, candidate.parts), 0
         chunks = [part.chunk for part in candidate.parts] or [candidate.chunk]
         for shape in shapes:
             is_next, title = not candidate.text[at : shape.start].strip(), -1
@@ -102,15 +100,38 @@ def _sequence_at(candidate: Candidate, at: int) -> int:
 
 
 class _Pieces(NamedTuple):
-    """The pieces of a candidate: the number of the first, and where each of them stands."""
+    """The pieces of a text in order: where each of them stands, and its number."""
 
-    first: int
-    spans: Sequence[Span]
+    spans: list[Span]
+    numbers: list[int]
 
-    def holding(self, start: int, end: int) -> int:
-        """The number of the piece that has this as a whole, -1 if none has."""
+    def holding(self, start: int, end: int) -> tuple[Span, int]:
+        """Where the piece stands that has this as a whole, and its number, -1 if none has."""
         at = bisect_right(self.spans, start, key=itemgetter(0)) - 1
-        return self.first + at if at >= 0 and end <= self.spans[at][1] else -1
+        if at >= 0 and end <= self.spans[at][1]:
+            return self.spans[at], self.numbers[at]
+        return (0, 0), -1
+
+
+def _texts(
+    pool: Sequence[Candidate], owners: Sequence[int], firsts: Sequence[int]
+) -> Iterator[tuple[Candidate, _Pieces]]:
+    """The texts with their pieces; a passage that was divided is one again, with all its chunks."""
+    texts: dict[str, list[int]] = {}
+    for owner in owners:
+        one = pool[owner]
+        texts.setdefault(one.chunk.content_hash if one.parts else one.id, []).append(owner)
+    for same in texts.values():
+        numbers: dict[Span, int] = {}
+        parts: dict[Span, Part] = {}
+        for owner in same:
+            sentences = pool[owner].sentences
+            numbers |= zip(sentences.spans if sentences else (), count(firsts[owner]))
+            parts |= {part.span: part for part in pool[owner].parts}
+        whole = tuple([parts[span] for span in sorted(parts)])
+        spans = sorted(numbers)
+        pieces = _Pieces(spans, [numbers[span] for span in spans])
+        yield replace_unchecked(Candidate, pool[same[0]], parts=whole), pieces
 
 
 class _OpenTable(NamedTuple):
@@ -131,13 +152,10 @@ def _table_after(
 ) -> _OpenTable | None:
     """The table that is open behind the shape; `title`: of the group that goes on over it all."""
     if shape.head >= 0:
-        names = pieces.holding(*shape.spans[shape.head])
-        if names >= 0:
-            table = _OpenTable(shape, names)
-        elif shape.start:
-            table = None
+        _, names = pieces.holding(*shape.spans[shape.head])
+        table = _OpenTable(shape, names) if names >= 0 else None
     if shape.title >= 0:
-        title = pieces.holding(*shape.spans[shape.title])
+        _, title = pieces.holding(*shape.spans[shape.title])
     return table and table._replace(title=title)
 
 
@@ -158,8 +176,7 @@ def _rows_of(before: Shape, shape: Shape, text: str, pieces: _Pieces) -> Iterato
     rows = {a for counted in shape.counted for a, _ in counted.spans}
     starts = sorted(rows) or [a for a, _ in shape.spans]  # of a few lines none is counted
     deep = before.columns if shape.name in LAID_OUT else -1
-    for piece in dict.fromkeys(pieces.holding(row, row + 1) for row in starts):
-        a, b = pieces.spans[piece - pieces.first] if piece >= 0 else (0, 0)
+    for (a, b), piece in dict([pieces.holding(row, row + 1) for row in starts]).items():
         lead = b - a - len(text[a:b].lstrip(" \t"))
         if piece >= 0 and (deep in (-1, lead) or a == 0):
             yield a, piece
