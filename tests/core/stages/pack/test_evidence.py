@@ -392,13 +392,13 @@ def test_a_row_of_words_is_no_row_of_names_where_those_are_in_an_earlier_chunk(
             score=0.5,
         ),
     )
-    pool = Stitch()(pool, request()).candidates
+    found = Stitch()(pool, request()).candidates
 
     for row in ("f gate", "k gate"):
-        texts = _leans_on(pool, row)
+        texts = _leans_on(found, row)
         assert ["town" in text for text in texts] == [False] * len(title) + [True]
         assert ["Boats" in text for text in texts] == [True] * len(title) + [False]
-    shapes = [shape for one in pool for shape in shapes_of(one.chunk, one.parts)]
+    shapes = [shape for one in found for shape in shapes_of(one.chunk, one.parts)]
     assert sum(len(counted.spans) for shape in shapes for counted in shape.counted) == len(
         [*title, *words]
     )

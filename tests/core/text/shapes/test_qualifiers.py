@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from foveate import assemble
@@ -264,6 +266,19 @@ def test_years_name_columns() -> None:
 
     assert check_shapes(years)[0].head == 0
     assert check_shapes(values)[0].head == -1
+
+
+def test_counts_of_many_tables_are_added_up() -> None:
+    """U2 B1: a mark takes no more room where more tables are left out."""
+    tables = [f"| n | v |\n|---|---|\n| x{n} | {n} |\n| y{n} | {n + 9} |\n" for n in range(200)]
+    text = "\nThen:\n\n".join(tables)
+    check_shapes(text)
+    shown = assemble("What is y44?", [{"text": text}], budget=300).text
+
+    assert "y44" in shown
+    counts = re.findall(r"(\d+) of (\d+) rows", shown)
+    assert len(counts) < 8
+    assert sum(int(left) for left, _ in counts) == 400 - len(re.findall(r"\| [xy]\d+", shown))
 
 
 def test_names_with_digits_stand_above_numbers() -> None:
