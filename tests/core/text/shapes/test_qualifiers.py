@@ -225,6 +225,8 @@ def test_units_of_measure_above_the_names_stay_with_every_row(make, above: str) 
         ("# Debts (in EUR)", False),
         ("Debts rose by millions", False),
         ("in all", False),
+        ("Share per million", False),
+        ("EUR per share", True),
         ("Debts (unaudited)", False),
         ("", False),
     ],
@@ -266,6 +268,27 @@ def test_years_name_columns() -> None:
 
     assert check_shapes(years)[0].head == 0
     assert check_shapes(values)[0].head == -1
+
+
+@pytest.mark.parametrize(
+    ("group", "row", "is_total"),
+    [
+        ("Oil", "Total Energies", False),
+        ("Oil", "Total", True),
+        ("Oil", "Total of both", True),
+        ("Current assets:", "Total Assets", True),
+        ("EXPENSE", "TOTAL EXPENSES", True),
+        ("Umlaufvermögen", "Summe Umlaufvermögen", True),
+    ],
+)
+def test_total_says_nothing_or_names_its_group(group: str, row: str, *, is_total: bool) -> None:
+    """U1: a name that begins like a total does not end a group."""
+    rows = [["Name", "2023", "2024"], [group, "", ""]]
+    rows += [[name, "17", "19"] for name in ("Shell", "BP", row, "Eni", "Repsol")]
+    (shape,) = check_shapes(text := "\n".join(";".join(each) for each in rows))
+
+    assert any(group in unit for unit in chain(text, shape, row))
+    assert any(group in unit for unit in chain(text, shape, "Eni")) is not is_total
 
 
 def test_counts_of_many_tables_are_added_up() -> None:
