@@ -59,7 +59,7 @@ def _link_document(
             if at and not is_next:
                 table = None
             elif not at and TABLE_NAMES in chunks[0].metadata:
-                table = tables.get(_told(chunks[0], TABLE_NAMES))
+                table = tables.get(_sequence_in(chunks[0], TABLE_NAMES))
             if table is not None and is_next and _continues(table.shape, shape):
                 title = table.title if at else _title_for(chunks[0], table, titles)
                 rows = _rows_of(table.shape, shape, candidate.text, pieces)
@@ -87,8 +87,8 @@ def _link_rows(
     return title if shape.untitled == len(shape.spans) else -1
 
 
-def _told(chunk: Chunk, key: str) -> int:
-    """The sequence that the chunk's metadata have there; -1 if it is none."""
+def _sequence_in(chunk: Chunk, key: str) -> int:
+    """The sequence of another chunk in the metadata of this one; -1 if it is none."""
     sequence = chunk.metadata.get(key)
     return sequence if type(sequence) is int else -1
 
@@ -162,7 +162,7 @@ def _table_after(
 def _title_for(chunk: Chunk, table: _OpenTable, titles: Mapping[int, int]) -> int:
     """The piece with the title of the group that goes on in the chunk; -1 if none is known."""
     if TABLE_NAMES in chunk.metadata:
-        return titles.get(_told(chunk, TABLE_TITLE), -1)
+        return titles.get(_sequence_in(chunk, TABLE_TITLE), -1)
     before = table.reached
     if before is None or before.end is None or chunk.start is None:
         follows = before is not None and chunk.sequence == before.sequence + 1
