@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from contextvars import ContextVar
 
 from foveate.core.text.profile import text_profile
 from foveate.core.text.salience import join_spans
-from foveate.core.text.shapes.shape import Shape, ShapeReader
+from foveate.core.text.shapes.gaps import spans_within
+from foveate.core.text.shapes.shape import Counted, Shape, ShapeReader
 from foveate.core.types import (
     TABLE_NAMES,
     Candidate,
@@ -47,20 +49,28 @@ def full_rendition(candidate: Candidate) -> Rendition:
     return Rendition(kind=kind, text=text, spans=((0, len(text)),))
 
 
-def shapes_of(chunk: Chunk) -> tuple[Shape, ...]:
+def shapes_of(chunk: Chunk, parts: Sequence[Part] = ()) -> tuple[Shape, ...]:
     """The shapes of the chunk's text, looked for once.
 
-    Its first row has no names where the metadata say that those are in an earlier chunk.
+    A table that the chunk begins with has no names where the metadata say that those are in an
+    earlier chunk; likewise with each of the `parts`, if it is a passage.
     """
     kept, readers = text_profile(chunk.content_hash), _READERS.get()
     if kept.shapes is None or kept.shapes[0] is not readers:
         from foveate.core.text.shapes.find import find_shapes
 
         kept.shapes = readers, find_shapes(chunk.text, readers)
-    found: tuple[Shape, ...] = kept.shapes[1]
-    if found and TABLE_NAMES in chunk.metadata and not chunk.text[: found[0].start].strip():
-        return found[0].without_names(), *found[1:]
-    return found
+    texts = [(p.chunk, p.span) for p in parts] or [(chunk, (0, len(chunk.text)))]
+    bounds = [span for part, span in texts if TABLE_NAMES in part.metadata]
+    if not bounds:
+        return kept.shapes[1]
+    found = list[Shape](kept.shapes[1])
+    for start, end in bounds:
+        n = bisect_left(found, start, key=lambda shape: shape.start)
+        is_within = n < len(found) and found[n].start < end
+        if is_within and not chunk.text[start : found[n].start].strip():
+            found[n] = found[n].without_names()
+    return tuple(found)
 
 
 def join_chunk_spans(
@@ -68,10 +78,14 @@ def join_chunk_spans(
 ) -> tuple[str, tuple[Span, ...]]:
     """Spans of the chunk as one text; in gaps, records, rows, lines and turns are counted.
 
-    `parts`: the chunks inside of it, if it is a passage: then an end is cut unless the first, or
-    the last, of the chunks that are shown ends there.
+    `parts`: the chunks inside of it, if it is a passage or a piece of one: what is in none of them
+    is not counted, and an end is cut unless the first, or the last, of those that are shown ends
+    there.
     """
-    counted = [counted for shape in shapes_of(chunk) for counted in shape.counted]
+    counted = [counted for shape in shapes_of(chunk, parts) for counted in shape.counted]
+    if parts:
+        held = parts[0].span[0], max(part.span[1] for part in parts)
+        counted = [Counted(noun, spans_within(spans, *held)) for noun, spans in counted]
     shown = [part.span for part in _shown_parts(parts, spans)]
     whole = (min(a for a, _ in shown), max(b for _, b in shown)) if shown else None
     return join_spans(chunk.text, spans, counted, whole)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import replace
 from itertools import combinations
 from math import exp
@@ -13,10 +15,12 @@ from hypothesis import strategies as st
 from foveate.core.renditions import shapes_of
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.compress.score import score_sentences
+from foveate.core.stages.divide import Divide
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 from foveate.core.stages.pack.evidence import pack_evidence
 from foveate.core.stages.pack.selection import build_selection
+from foveate.core.stages.stitch import Stitch
 from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Sentences, Step
 from foveate.pipeline.assembler import assemble
 from foveate.testing.fakes import candidate, request
@@ -313,8 +317,12 @@ LINES = _lines(TOWNS)
 def _leans_on(pool: tuple[Candidate, ...], holds: str) -> list[str]:
     """What the row with this text leans on, by their texts."""
     asked = request("How heavy is it?", budget=900)
-    offered = Compress(offer="sentences", when="always")(pool, asked).candidates
-    basket = build_selection(offered, tracker_for_budget(asked.budget, asked.token_counter, None))
+    return _leans_among(Compress(offer="sentences", when="always")(pool, asked).candidates, holds)
+
+
+def _leans_among(pool: tuple[Candidate, ...], holds: str) -> list[str]:
+    some = request(budget=900)
+    basket = build_selection(pool, tracker_for_budget(some.budget, some.token_counter, None))
     texts = [c.text[a:b] for c in basket.pool for a, b in c.sentences.spans]  # type: ignore[union-attr]
     row = next(n for n, text in enumerate(texts) if holds in text)
     return [texts[n].strip() for n in basket.with_heads(row)[1:]]
@@ -343,26 +351,99 @@ def test_a_row_leans_on_the_title_of_its_group_in_an_earlier_chunk(
     assert ["Boats" in text for text in _leans_on((found[0], told), "A-18")] == [True, False]
 
 
+@pytest.mark.parametrize(("place", "names"), [(0, "part"), (1, ""), (2, "name"), ([0], "")])
+def test_a_row_leans_on_the_names_that_its_metadata_say(place: object, names: str) -> None:
+    """U2: on no others, where that chunk is not among the candidates or another table is nearer."""
+    lines, others = LINES["markdown"], _lines([["name", "t", "port"], *TOWNS[2:9]])["markdown"]
+    texts = {0: lines[:9], 2: others, 5: lines[20:]}
+    pool = tuple(
+        Candidate(
+            chunk=Chunk(
+                id=f"c{n}",
+                document_id="d",
+                sequence=n,
+                text="".join(some),
+                metadata={TABLE_NAMES: place} if n == 5 else {},
+            ),
+            score=0.5,
+        )
+        for n, some in texts.items()
+    )
+    found = _leans_on(pool, "A-25")
+
+    assert [text.split()[1] for text in found] == [names] * bool(names)
+
+
 @pytest.mark.parametrize("form", LINES)
-def test_a_row_of_words_is_no_row_of_names_where_those_are_in_an_earlier_chunk(form: str) -> None:
-    """U2: by the metadata; it is a row, and is counted as one."""
+@pytest.mark.parametrize("stitched", [True, False])
+@pytest.mark.parametrize("title", [[], [["Boats", "", ""]]])
+def test_a_row_of_words_is_no_row_of_names_where_those_are_in_an_earlier_chunk(
+    form: str, title: list[list[str]], *, stitched: bool
+) -> None:
+    """U2: by the metadata, in a passage too; it is a row, is counted, and is in its group."""
     words = [[f"{letter} gate", f"of {letter}", f"at {letter}"] for letter in "abcdefghijkl"]
-    lines = _lines([["part", "kg", "town"], *words])[form]
+    lines = _lines([["part", "kg", "town"], *title, *words])[form]
     first, later = "".join(lines[:6]), "".join(lines[6:])
+    told = {TABLE_NAMES: 0} | ({TABLE_TITLE: 0} if title else {})
     pool = (
         Candidate(chunk=Chunk(id="c0", document_id="d", sequence=0, text=first), score=0.5),
         Candidate(
-            chunk=Chunk(
-                id="c2", document_id="d", sequence=2, text=later, metadata={TABLE_NAMES: 0}
-            ),
+            chunk=Chunk(id="c1", document_id="d", sequence=2 - stitched, text=later, metadata=told),
             score=0.5,
         ),
     )
+    found = Stitch()(pool, request()).candidates
 
     for row in ("f gate", "k gate"):
-        assert ["town" in text for text in _leans_on(pool, row)] == [True]
-    (shape,) = shapes_of(pool[1].chunk)
-    assert [len(counted.spans) for counted in shape.counted] == [later.strip().count("\n") + 1]
+        texts = _leans_on(found, row)
+        assert ["town" in text for text in texts] == [False] * len(title) + [True]
+        assert ["Boats" in text for text in texts] == [True] * len(title) + [False]
+    shapes = [shape for one in found for shape in shapes_of(one.chunk, one.parts)]
+    assert sum(len(counted.spans) for shape in shapes for counted in shape.counted) == len(
+        [*title, *words]
+    )
+
+
+@pytest.mark.parametrize("form", ["markdown", "csv"])
+def test_a_row_of_a_divided_passage_leans_on_the_title_of_its_group(form: str) -> None:
+    """U2 S10: in a passage of two chunks, the names and the title are in the other piece."""
+    lines = LINES[form]
+    texts = ("".join(lines[:9]).strip(), "".join(lines[9:]))
+    pool = tuple(
+        Candidate(chunk=Chunk(id=f"c{n}", document_id="d", sequence=n, text=text), score=n / 2)
+        for n, text in enumerate(texts)
+    )
+    (passage,) = Stitch()(pool, request()).candidates
+    asked = request("How heavy is A-25?")
+    offered = Compress(offer="sentences", when="always")((passage,), asked)
+    divided = Divide(contrast=1)(offered.candidates, asked).candidates
+
+    assert len(divided) == 2
+    assert ["Boats" in text for text in _leans_among(divided, "A-25")] == [True, False]
+
+
+@pytest.mark.parametrize("budget", [60, 80, 130])
+def test_a_passage_of_rows_of_words_is_divided(budget: int) -> None:
+    """U2 S10: what the metadata of a chunk say of its rows is not said of the whole passage."""
+    names = "| Member | Lives in | Badge |\n|---|---|---|\n"
+    syllables = ["ba", "ko", "ri", "lu", "te", "mo", "sa", "ni"]
+    people = [f"{a.title()}{b}{syllables[n % 5]}" for n, a in enumerate(syllables) for b in "xyzvw"]
+    rows = [
+        f"| {name} | Rom{'e' * (n % 4)} | blue{'ish' * (n % 3)} |" for n, name in enumerate(people)
+    ]
+    asked = people[30]
+    pool = [
+        {"id": f"d{n}", "document_id": "d", "text": text, "score": 0.5 + n / 3, "sequence": n}
+        | ({"metadata": {TABLE_NAMES: 0}} if n else {})
+        for n, text in enumerate((names + "\n".join(rows[:20]), "\n".join(rows[20:])))
+    ]
+    shown = assemble(f"What is the badge of {asked}?", pool, budget=budget).text
+
+    assert (asked in shown, "Member" in shown, people[20] in shown) == (True, True, False)
+    counts = [[int(n) for n in mark] for mark in re.findall(r"(\d+) of (\d+) rows", shown)]
+    assert {total for _, total in counts} == {20}
+    left_out = sum(number for number, _ in counts)
+    assert left_out == len(rows) - sum(name in shown for name in people)
 
 
 def test_the_title_of_a_group_is_left_out_before_the_names() -> None:
@@ -383,6 +464,33 @@ def test_the_title_of_a_group_is_left_out_before_the_names() -> None:
 
     assert ("A-25" in roomy, "town" in roomy, group in roomy) == (True, True, True)
     assert ("A-25" in tight, "town" in tight, group in tight) == (True, True, False)
+
+
+def test_work_grows_with_the_tables_of_a_chunk() -> None:
+    """U2: twice as many tables that go on without names take twice the work to link."""
+    made = []
+    for count in (100, 200):
+        row = "<tr><td>{}</td><td>1</td><td>2</td></tr>"
+        tables = [row.replace("td", "th").format("part"), *map(row.format, range(2 * count))]
+        text = "".join(
+            f"<table>{''.join(tables[at : at + 2])}</table>\n" for at in range(0, 2 * count, 2)
+        )
+        asked = request("How heavy is it?", budget=900)
+        pool = Compress(offer="sentences", when="always")((candidate(text),), asked).candidates
+        tracker, events = tracker_for_budget(asked.budget, asked.token_counter, None), 0
+
+        def note(_frame: object, _event: str, _what: object) -> None:
+            nonlocal events
+            events += 1
+
+        sys.setprofile(note)
+        try:
+            basket = build_selection(pool, tracker)
+        finally:
+            sys.setprofile(None)
+        assert set(basket.heads[1:]) == {0}
+        made.append(events)
+    assert made[1] < 2.5 * made[0]
 
 
 def _rows_of(pool: tuple[Candidate, ...], budget: int) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from foveate import assemble
@@ -126,6 +128,35 @@ def test_value_that_is_missing_titles_no_rows() -> None:
     assert not any("Bob" in unit for unit in chain(text, shape, "Cid 7"))
 
 
+@pytest.mark.parametrize(
+    ("cell", "is_title"),
+    [
+        ("A-0027", False),
+        ("A-2", False),
+        ("unit_7", False),
+        ("10023", False),
+        ("Customer 10023", False),
+        ("ada@example.org", False),
+        ("https://example.org", False),
+        ("Boats", True),
+        ("**COVID-19 cases**", True),
+        ("FY2023", True),
+        ("2023/24", True),
+        ("31.12.2023", True),
+        ("In the 1990s", True),
+        ("Loans above 1,000 EUR", True),
+    ],
+)
+def test_record_without_values_titles_no_rows(cell: str, *, is_title: bool) -> None:
+    """U1 U2: a title is a text; an identifier alone is that of a record."""
+    rows = [["id", "mail", "phone"], [cell, "", ""]]
+    rows += [[f"A-{n}", f"a{n}@b.org", f"{n}"] for n in range(3, 12)]
+    text = "\n".join(",".join(f'"{part}"' for part in row) for row in rows)
+    (shape,) = check_shapes(text)
+
+    assert any(cell in unit for unit in chain(text, shape, "A-7")) is is_title
+
+
 MEASURE = "in thousands of EUR"
 
 
@@ -194,6 +225,8 @@ def test_units_of_measure_above_the_names_stay_with_every_row(make, above: str) 
         ("# Debts (in EUR)", False),
         ("Debts rose by millions", False),
         ("in all", False),
+        ("Share per million", False),
+        ("EUR per share", True),
         ("Debts (unaudited)", False),
         ("", False),
     ],
@@ -237,6 +270,50 @@ def test_years_name_columns() -> None:
     assert check_shapes(values)[0].head == -1
 
 
+@pytest.mark.parametrize(
+    ("group", "row", "is_total"),
+    [
+        ("Oil", "Total Energies", False),
+        ("Oil", "Total", True),
+        ("Oil", "Total of both", True),
+        ("Current assets:", "Total Assets", True),
+        ("EXPENSE", "TOTAL EXPENSES", True),
+        ("Umlaufvermögen", "Summe Umlaufvermögen", True),
+    ],
+)
+def test_total_says_nothing_or_names_its_group(group: str, row: str, *, is_total: bool) -> None:
+    """U1: a name that begins like a total does not end a group."""
+    rows = [["Name", "2023", "2024"], [group, "", ""]]
+    rows += [[name, "17", "19"] for name in ("Shell", "BP", row, "Eni", "Repsol")]
+    (shape,) = check_shapes(text := "\n".join(";".join(each) for each in rows))
+
+    assert any(group in unit for unit in chain(text, shape, row))
+    assert any(group in unit for unit in chain(text, shape, "Eni")) is not is_total
+
+
+def test_counts_of_many_tables_are_added_up() -> None:
+    """U2 B1: a mark takes no more room where more tables are left out."""
+    tables = [f"| n | v |\n|---|---|\n| x{n} | {n} |\n| y{n} | {n + 9} |\n" for n in range(200)]
+    text = "\nThen:\n\n".join(tables)
+    check_shapes(text)
+    shown = assemble("What is y44?", [{"text": text}], budget=300).text
+
+    assert "y44" in shown
+    counts = re.findall(r"(\d+) of (\d+) rows", shown)
+    assert len(counts) < 8
+    assert sum(int(left) for left, _ in counts) == 400 - len(re.findall(r"\| [xy]\d+", shown))
+
+
+def test_names_with_digits_stand_above_numbers() -> None:
+    """U1: `Q1` names numbers; above others of its kind it is one of them."""
+    rows = [(name, 3 * n, 7 * n) for n, name in enumerate(("Boats", "Nets", "Oars", "Ropes"), 4)]
+    numbers = "".join(f"{name},{one},{two}\n" for name, one, two in rows)
+    quarters = "".join(f"{name},Q{one},{two}\n" for name, one, two in rows)
+
+    assert check_shapes(f"Goods,Q1,Q2\n{numbers}")[0].head == 0
+    assert check_shapes(f"Masts,Q1,17\n{quarters}")[0].head == -1
+
+
 def test_first_row_that_titles_all_columns_is_their_head() -> None:
     """U1: where the names of the columns stand below it; the title of a group is no head."""
     rows = "".join(f"| Item {n} | {n + 7} | {n + 9} |\n" for n in range(6))
@@ -244,3 +321,37 @@ def test_first_row_that_titles_all_columns_is_their_head() -> None:
 
     assert check_shapes(names + rows)[0].head == 0
     assert check_shapes("| Assets | | |\n" + rows)[0].head == -1
+
+
+@pytest.mark.parametrize("names", ["Item,qty,price", "Item,FY23,FY24"])
+@pytest.mark.parametrize("form", ["csv", "pipes", "markdown", "html"])
+def test_title_above_the_names_is_read_with_them(form: str, names: str) -> None:
+    """U1 U2: so that no row is shown without names, in a later chunk too."""
+    rows = [["Price list", "", ""], names.split(",")]
+    rows += [[f"P-{n:03}", str(3 * n), str(7 * n)] for n in range(60)]
+    if form == "csv":
+        lines = [",".join(row) for row in rows]
+    elif form == "html":
+        tags = ["td", "th", *["td"] * 60]
+        cells = [
+            [f"<{tag}>{cell}</{tag}>" for cell in row] for tag, row in zip(tags, rows, strict=True)
+        ]
+        cells[0] = ["<td colspan=3>Price list</td>"]
+        lines = [f"<tr>{''.join(row)}</tr>" for row in cells]
+        lines[0] = f"<table>{lines[0]}"
+    else:
+        lines = [f"| {' | '.join(row)} |" for row in rows]
+        lines[1:1] = ["|---|---|---|"] if form == "markdown" else []
+    first, later = "\n".join(lines[:32]), "\n".join(lines[32:])
+    (shape,) = check_shapes(first)
+
+    for part in ("Price list", "Item"):
+        assert part in first[slice(*shape.spans[0])]
+        assert part in chain(first, shape, "P-007")[0]
+    pool = [
+        {"id": f"d{n}", "document_id": "d", "text": text, "score": 0.5 + n / 9, "sequence": n}
+        for n, text in enumerate((first, later))
+    ]
+    shown = assemble(f"What is {names[-4:]} of P-044?", pool, budget=100).text
+    for part in ("Price list", names.split(",")[1], "P-044"):
+        assert part in shown

@@ -174,7 +174,8 @@ def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> 
 
     if not scored.spans:
         return scored
-    shapes, count, size = shapes_of(candidate.chunk), len(scored.spans), len(candidate.chunk.text)
+    shapes = shapes_of(candidate.chunk, candidate.parts)
+    count, size = len(scored.spans), len(candidate.chunk.text)
     groups = [range(count)]
     if shapes and count > 1:
         head, title = shapes[0].head, shapes[0].title
@@ -233,7 +234,8 @@ def _table_heads(pool: Pool) -> list[int]:
     """The units that name the columns of a table: shown with its rows, and no reason to open it."""
     found: list[int] = []
     for p in pool.passages:
-        heads = {s.spans[s.head] for s in shapes_of(p.candidate.chunk) if s.head >= 0}
+        shapes = shapes_of(p.candidate.chunk, p.candidate.parts)
+        heads = {s.spans[s.head] for s in shapes if s.head >= 0}
         if heads and len(p.units.spans) > len(heads):
             found += [p.first + u for u, span in enumerate(p.units.spans) if span in heads]
     return found

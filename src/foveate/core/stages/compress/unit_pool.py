@@ -105,7 +105,7 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
     texts: list[str] = []
     for candidate in candidates:
         text, title = candidate.chunk.text, candidate.chunk.title
-        units = units_of(text, language, shapes_of(candidate.chunk))
+        units = units_of(text, language, shapes_of(candidate.chunk, candidate.parts))
         if title not in titles:
             found = title_keys(title)
             titles[title] = found, sum(bits[term] for term in found if term in bits)

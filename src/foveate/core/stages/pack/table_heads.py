@@ -1,22 +1,25 @@
 """Rows whose names, or group's title, stand in an earlier chunk lean on them there (SPEC U2).
 
 A table, or a list of records, that was cut into chunks goes on in the next ones without its header.
-The header is looked for before it in the candidates of the same document: that of the nearest shape
-of the same kind, with as many columns, that is open at its end. The title
-of the group that is open there goes on up to the next title or total. A chunk that is missing
-between may have had one of those, so the title goes on only without a gap, or if the rows' metadata
-say where it is.
+The header is looked for before it in the candidates of the same document: in the chunk that the
+rows' metadata name, or else that of the nearest shape of the same kind, with as many columns, that
+is open at its end. The title of the group that is open there goes on up to the next title or total.
+A chunk that is missing between may have had one of those, so the title goes on only without a gap,
+or if the metadata say where it is.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from operator import itemgetter
 from typing import NamedTuple
 
 from foveate.core.renditions import shapes_of
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
+from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Part, Span
+from foveate.core.unchecked import replace_unchecked
 
 LAID_OUT = ("indented", "code")
 """Shapes in which indentation says what goes on."""
@@ -45,22 +48,27 @@ def _link_document(
     pool: Sequence[Candidate], owners: Sequence[int], firsts: Sequence[int], heads: list[int]
 ) -> None:
     table: _OpenTable | None = None
-    titles: dict[int, int] = {}  # by the sequence of a chunk, the piece with the last title in it
-    for owner in owners:
-        candidate, at = pool[owner], 0
-        shapes, pieces = shapes_of(candidate.chunk), _pieces(candidate, firsts[owner])
+    # by the sequence of a chunk, the last table with names in it, and the piece with the last title
+    tables: dict[int, _OpenTable] = {}
+    titles: dict[int, int] = {}
+    for candidate, pieces in _texts(pool, owners, firsts):
+        shapes, at = shapes_of(candidate.chunk, candidate.parts), 0
         chunks = [part.chunk for part in candidate.parts] or [candidate.chunk]
         for shape in shapes:
             is_next, title = not candidate.text[at : shape.start].strip(), -1
             if at and not is_next:
                 table = None
+            elif not at and TABLE_NAMES in chunks[0].metadata:
+                table = tables.get(_sequence_in(chunks[0], TABLE_NAMES))
             if table is not None and is_next and _continues(table.shape, shape):
                 title = table.title if at else _title_for(chunks[0], table, titles)
                 rows = _rows_of(table.shape, shape, candidate.text, pieces)
                 title = _link_rows(shape, rows, heads, table.names, title)
             table = _table_after(table, shape, pieces, title)
-            if shape.title >= 0 and table is not None:
-                titles |= dict.fromkeys([chunk.sequence for chunk in chunks], table.title)
+            if table is not None and shape.head >= 0:
+                tables[_sequence_at(candidate, shape.spans[shape.head][0])] = table
+            if table is not None and shape.title >= 0:
+                titles[_sequence_at(candidate, shape.spans[shape.title][0])] = table.title
             at = shape.end
         if not shapes or candidate.text[at:].strip():
             table = None
@@ -79,6 +87,53 @@ def _link_rows(
     return title if shape.untitled == len(shape.spans) else -1
 
 
+def _sequence_in(chunk: Chunk, key: str) -> int:
+    """The sequence of another chunk in the metadata of this one; -1 if it is none."""
+    sequence = chunk.metadata.get(key)
+    return sequence if type(sequence) is int else -1
+
+
+def _sequence_at(candidate: Candidate, at: int) -> int:
+    """The sequence of the chunk that has this place of the candidate's text."""
+    part = bisect_right(candidate.parts, at, key=lambda part: part.span[0]) - 1
+    return (candidate.parts[part].chunk if part >= 0 else candidate.chunk).sequence
+
+
+class _Pieces(NamedTuple):
+    """The pieces of a text in order: where each of them stands, and its number."""
+
+    spans: list[Span]
+    numbers: list[int]
+
+    def holding(self, start: int, end: int) -> tuple[Span, int]:
+        """Where the piece stands that has this as a whole, and its number, -1 if none has."""
+        at = bisect_right(self.spans, start, key=itemgetter(0)) - 1
+        if at >= 0 and end <= self.spans[at][1]:
+            return self.spans[at], self.numbers[at]
+        return (0, 0), -1
+
+
+def _texts(
+    pool: Sequence[Candidate], owners: Sequence[int], firsts: Sequence[int]
+) -> Iterator[tuple[Candidate, _Pieces]]:
+    """The texts with their pieces; a passage that was divided is one again, with all its chunks."""
+    texts: dict[str, list[int]] = {}
+    for owner in owners:
+        one = pool[owner]
+        texts.setdefault(one.chunk.content_hash if one.parts else one.id, []).append(owner)
+    for same in texts.values():
+        numbers: dict[Span, int] = {}
+        parts: dict[Span, Part] = {}
+        for owner in same:
+            sentences = pool[owner].sentences
+            numbers |= zip(sentences.spans if sentences else (), count(firsts[owner]))
+            parts |= {part.span: part for part in pool[owner].parts}
+        whole = tuple([parts[span] for span in sorted(parts)])
+        spans = sorted(numbers)
+        pieces = _Pieces(spans, [numbers[span] for span in spans])
+        yield replace_unchecked(Candidate, pool[same[0]], parts=whole), pieces
+
+
 class _OpenTable(NamedTuple):
     """A table that may go on: its shape, and the pieces that later rows need.
 
@@ -93,25 +148,21 @@ class _OpenTable(NamedTuple):
 
 
 def _table_after(
-    table: _OpenTable | None, shape: Shape, pieces: Mapping[tuple[int, int], int], title: int
+    table: _OpenTable | None, shape: Shape, pieces: _Pieces, title: int
 ) -> _OpenTable | None:
     """The table that is open behind the shape; `title`: of the group that goes on over it all."""
     if shape.head >= 0:
-        names = pieces.get(shape.spans[shape.head], -1)
-        if names >= 0:
-            table = _OpenTable(shape, names)
-        elif shape.start:
-            table = None
+        _, names = pieces.holding(*shape.spans[shape.head])
+        table = _OpenTable(shape, names) if names >= 0 else None
     if shape.title >= 0:
-        title = pieces.get(shape.spans[shape.title], -1)
+        _, title = pieces.holding(*shape.spans[shape.title])
     return table and table._replace(title=title)
 
 
 def _title_for(chunk: Chunk, table: _OpenTable, titles: Mapping[int, int]) -> int:
     """The piece with the title of the group that goes on in the chunk; -1 if none is known."""
     if TABLE_NAMES in chunk.metadata:
-        place = chunk.metadata.get(TABLE_TITLE)
-        return titles.get(place, -1) if type(place) is int else -1
+        return titles.get(_sequence_in(chunk, TABLE_TITLE), -1)
     before = table.reached
     if before is None or before.end is None or chunk.start is None:
         follows = before is not None and chunk.sequence == before.sequence + 1
@@ -120,22 +171,15 @@ def _title_for(chunk: Chunk, table: _OpenTable, titles: Mapping[int, int]) -> in
     return table.title if follows else -1
 
 
-def _rows_of(
-    before: Shape, shape: Shape, text: str, pieces: Mapping[tuple[int, int], int]
-) -> Iterator[tuple[int, int]]:
+def _rows_of(before: Shape, shape: Shape, text: str, pieces: _Pieces) -> Iterator[tuple[int, int]]:
     """The pieces of the shape that need the head of the one before, and where they start."""
-    rows = sorted({a for counted in shape.counted for a, _ in counted.spans})
-    rows = rows or [a for a, _ in shape.spans]  # of a few lines none is counted
+    rows = {a for counted in shape.counted for a, _ in counted.spans}
+    starts = sorted(rows) or [a for a, _ in shape.spans]  # of a few lines none is counted
     deep = before.columns if shape.name in LAID_OUT else -1
-    for (a, b), piece in pieces.items():
+    for (a, b), piece in dict([pieces.holding(row, row + 1) for row in starts]).items():
         lead = b - a - len(text[a:b].lstrip(" \t"))
-        if _holds(rows, a, b) and (deep in (-1, lead) or a == 0):
+        if piece >= 0 and (deep in (-1, lead) or a == 0):
             yield a, piece
-
-
-def _pieces(candidate: Candidate, first: int) -> Mapping[tuple[int, int], int]:
-    spans = candidate.sentences.spans if candidate.sentences else ()
-    return {span: first + n for n, span in enumerate(spans)}
 
 
 def _continues(before: Shape, shape: Shape) -> bool:
@@ -146,9 +190,3 @@ def _continues(before: Shape, shape: Shape) -> bool:
         return False
     kind = before.name.partition(" ")[0]
     return kind == shape.name.partition(" ")[0] and before.columns == shape.columns
-
-
-def _holds(starts: Sequence[int], first: int, end: int) -> bool:
-    """Whether one of the starts, which are in order, is in the range."""
-    at = bisect_left(starts, first)
-    return at < len(starts) and starts[at] < end

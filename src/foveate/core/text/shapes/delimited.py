@@ -68,9 +68,9 @@ def read_delimited(text: str, start: int, delimiter: str) -> Reading:
     if len(first.cells) < 2 or not _is_table(found, delimiter):
         return Reading(None, max(first.end, start + 1))
     draft = Draft()
-    named = has_names(found)
-    head = draft.add(found[0].start) if named else -1
-    body, columns = found[named:], len(first.cells)
+    names, columns = names_row(found), len(first.cells)
+    head = draft.add(first.start) if names >= 0 else -1
+    body = found[names + 1 :]
     while at < len(text) and rows.holds(row := rows.at(at), columns):
         body.append(row)
         at = row.end
@@ -176,30 +176,40 @@ def _is_table(rows: Sequence[Row], delimiter: str) -> bool:
 def _is_named_pair(rows: Sequence[Row]) -> bool:
     """Whether two columns are more than decimal commas, lines of an argument or of a grammar."""
     names = rows[0].cells
-    return all(name.strip('" ').isidentifier() for name in names) and has_names(rows)
+    return all(name.strip('" ').isidentifier() for name in names) and not names_row(rows)
 
 
-def has_names(rows: Sequence[Row]) -> bool:
-    """Whether the first row has the names of the columns."""
-    names, values = rows[0].cells, [row.cells for row in rows[1:]]
-    if any(len(name) > MAX_NAME for name in names) or not values:
-        return False
-    if is_title_row(names, usual_width(values)):  # of all columns, if their names stand below it
-        return has_names(rows[1:])
-    if _are_years(names, values):
-        return True
+def names_row(rows: Sequence[Row]) -> int:
+    """Which of these has the names of the columns, -1 if none has.
+
+    Above it may be titles of the whole table, if the values below it show that it has names.
+    """
+    width, at = usual_width([row.cells for row in rows]), 0
+    while at < len(rows) - 1 and is_title_row(rows[at].cells, width):
+        at += 1
+    names, values = rows[at].cells, [row.cells for row in rows[at + 1 :]]
+    if not values or any(len(name) > MAX_NAME for name in names):
+        return -1
+    differ = not at and len({name.strip() for name in names}) == len(names)
+    return at if _are_years(names, values) or _are_names(names, values, differ=differ) else -1
+
+
+def _are_names(names: Sequence[str], values: Sequence[Sequence[str]], *, differ: bool) -> bool:
+    """Whether the values below show that these are their names, or if not, that `differ`."""
     if any(_VALUE.fullmatch(name) for name in names):
         return False
     telling = False
     for n, name in enumerate(names):
-        digits = sum(bool(_DIGIT.search(row[n])) for row in values if n < len(row))
+        below = [row[n] for row in values if n < len(row) and row[n].strip()]
+        digits = sum(bool(_DIGIT.search(value)) for value in below)
         if 2 * digits > len(values):
-            if _DIGIT.search(name):
-                if not any(c.isalpha() for c in name) or digits == len(values):
-                    return telling
-            else:
+            if not _DIGIT.search(name) or (
+                name[:1].isalpha() and all(map(_NUMBER.fullmatch, below))
+            ):
                 telling = True
-    return telling or len({name.strip() for name in names}) == len(names)
+            elif not any(c.isalpha() for c in name) or digits == len(values):
+                return telling
+    return telling or differ
 
 
 def _are_years(names: Sequence[str], values: Sequence[Sequence[str]]) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 
 from foveate.core.text.shapes.shape import Counted
+from foveate.core.types import Span
 
 ELISION = " […] "
 """The mark between two pieces where nothing is counted."""
@@ -18,6 +20,8 @@ END_MARK = "…"
 """Where a text goes on before or behind what is shown; shorter, for every extract may have two."""
 PATTERN = re.compile(r"\[…(?: \d+ of \d+ [a-z]+(?:, \d+ of \d+ [a-z]+)*)?\]")
 """Every mark, without the white space around it."""
+MOST_COUNTS = 3
+"""In a mark; where more tables, lists or logs are left out, their counts are added up by noun."""
 
 
 def gap_mark(
@@ -30,19 +34,31 @@ def gap_mark(
     """
     found = []
     for noun, spans in counted:
-        number = count_within(spans, start, end)
+        number = len(spans_within(spans, start, end))
         if number:
-            found.append(f" {number} of {len(spans)} {noun}")
+            found.append((noun, number, len(spans)))
+    if len(found) > MOST_COUNTS:
+        found = _add_up(found)
     if not found and start > 0 and end < len(text):
         return ELISION
     if not found:
         is_blank = is_apart or not text[start:end].strip()
         return "" if is_blank else f" {END_MARK}" if start else f"{END_MARK} "
-    mark, space = f"[…{','.join(found)}]", "\n" if "\n" in text[start:end] else " "
+    told = ", ".join(f"{number} of {total} {noun}" for noun, number, total in found)
+    mark, space = f"[… {told}]", "\n" if "\n" in text[start:end] else " "
     return f"{space if start > 0 else ''}{mark}{space if end < len(text) else ''}"
 
 
-def count_within(spans: Sequence[tuple[int, int]], start: int, end: int) -> int:
-    """How many of these, in order and apart, lie in the range as a whole."""
-    first = bisect_left(spans, start, key=lambda span: span[0])
-    return max(bisect_right(spans, end, key=lambda span: span[1]) - first, 0)
+def _add_up(found: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    """By noun, how many are left out, and of how many."""
+    sums: dict[str, tuple[int, int]] = {}
+    for noun, number, total in found:
+        numbers, totals = sums.get(noun, (0, 0))
+        sums[noun] = numbers + number, totals + total
+    return [(noun, *both) for noun, both in sums.items()]
+
+
+def spans_within(spans: tuple[Span, ...], start: int, end: int) -> tuple[Span, ...]:
+    """Those of the spans, which are in order and apart, that lie in the range as a whole."""
+    first = bisect_left(spans, start, key=itemgetter(0))
+    return spans[first : bisect_right(spans, end, first, key=itemgetter(1))]

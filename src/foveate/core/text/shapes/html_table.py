@@ -47,8 +47,8 @@ def read_html_table(text: str, start: int) -> Reading:
         rows = sorted(rows + nested)
     if len(rows) < FEWEST_ROWS:
         return Reading(None, max(end, start + 1))
-    if len(rows) > FEWEST_ROWS and is_measure_line(_ANY_TAG.sub("", text[rows[0][0] : rows[1][0]])):
-        del rows[0]  # it is above the names, and part of their unit
+    if len(rows) > FEWEST_ROWS and _is_above_names(text, rows[:3]):
+        del rows[0]  # it is a part of their unit
     draft = Draft()
     named = rows[0][1]
     head = draft.add(start) if named else -1
@@ -62,6 +62,15 @@ def read_html_table(text: str, start: int) -> Reading:
     draft.counted.append(("rows", spans[units:]))
     shape = draft.shape(text, "html table", end, head=head, columns=columns, broken=depth > 0)
     return Reading(shape, max(end, start + 1))
+
+
+def _is_above_names(text: str, rows: list[tuple[int, bool]]) -> bool:
+    """Whether the first row is a title or a measure for the names in the second."""
+    (first, _), (second, is_names), (third, _) = rows
+    above = [cell for cell in _cells(text[first:second]) if cell]
+    return len(above) == 1 and (
+        is_measure_line(above[0]) or (is_names and len(_cells(text[second:third])) > 1)
+    )
 
 
 def _cells(row: str) -> list[str]:

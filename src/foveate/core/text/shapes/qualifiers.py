@@ -28,10 +28,17 @@ _TOTAL = re.compile(
     r"(?:totals?|sum|summe|gesamt|insgesamt|totaal|suma|合計|小計|总计|合计)\b",
     re.IGNORECASE,
 )
-
+_IDENTIFIER = re.compile(
+    r"""(?<![\w,.])(?![^\W\d_]{0,9}(?:19|20)\d\d(?:[^\W\d_]\d?)?\b)(?:[^\W\d]*\d){3}  # no year
+      | \A[^\W\d_]\S*[-_]\d\S*\Z | \S@\S | ://""",
+    re.VERBOSE,
+)
+"""What has the identifier of a record, as `0027`, `A-2` or an address; it titles no others."""
 
 MAX_TITLE = 100
 """Characters of a group's title."""
+MAX_SHORT = 2
+"""Characters of a word that says nothing of a group."""
 MAX_MEASURE = 100
 """Characters of a line that says how a table is measured."""
 _MEASURE = re.compile(
@@ -43,7 +50,7 @@ _MEASURE = re.compile(
 )
 _FILLER_WORDS = (
     "in en of de d von van di us u.s '000 000 1000 1,000 all amounts amount figures values data "
-    "numbers are stated expressed shown unless otherwise except for per share "
+    "numbers are stated expressed shown unless otherwise except for per "
     "alle beträge angaben werte "  # codespell:ignore alle
     "montants bedragen importes cifras valori"
 )
@@ -58,7 +65,7 @@ def add_rows(
 
     The unit that later rows lean on, and how many rows are units of measure.
     """
-    title, goes_on = -1, head < 0
+    title, goes_on, group = -1, True, ""
     first = 1 if rows and head >= 0 and is_unit_row(*rows) else 0
     if first:
         head = draft.add(starts[0], head)
@@ -66,8 +73,8 @@ def add_rows(
         is_title = is_title_row(cells, columns)
         own = draft.add(start, head if is_title or title < 0 else title)
         draft.untitled += goes_on and not is_title
-        if is_title or is_total_row(cells):
-            title, goes_on = own if is_title else -1, False
+        if is_title or is_total_row(cells, group):
+            title, goes_on, group = (own, False, cells[0]) if is_title else (-1, False, "")
     draft.title = title
     return head, first
 
@@ -104,7 +111,8 @@ def is_measure_line(line: str) -> bool:
         return False
     ends = _IN_BRACKETS.search(line) if line[-1] in ")]" else None
     is_said = False
-    for part in (ends[1] if ends else line).lower().split():  # of prose the first word or two
+    said = (ends[1] if ends else line).lower().replace("per share", "per")
+    for part in said.split():  # of prose the first word or two
         word = part.strip(".,:;'’")
         if _MEASURE.fullmatch(word):
             is_said = True
@@ -114,10 +122,16 @@ def is_measure_line(line: str) -> bool:
 
 
 def is_title_row(cells: Sequence[str], columns: int) -> bool:
-    """Whether the first of three or more cells alone has a text; one of two may lack its value."""
+    """Whether the first of three or more cells alone has a text; one of two may lack its value.
+
+    A record whose other values are missing has an identifier there.
+    """
     if columns < 3 or not cells or any(cell.strip() for cell in cells[1:]):
         return False
-    return 0 < len(cells[0].strip()) <= MAX_TITLE and not is_total_row(cells)
+    title = cells[0].strip(" *")
+    if not 0 < len(title) <= MAX_TITLE or is_total_row(cells):
+        return False
+    return _IDENTIFIER.search(title) is None
 
 
 def usual_width(rows: Sequence[Sequence[str]]) -> int:
@@ -125,6 +139,16 @@ def usual_width(rows: Sequence[Sequence[str]]) -> int:
     return max(Counter(map(len, rows)).items(), key=lambda found: (found[1], found[0]))[0]
 
 
-def is_total_row(cells: Sequence[str]) -> bool:
-    """Whether the row sums up those before it."""
-    return bool(cells) and _TOTAL.match(cells[0].strip(" *")) is not None
+def is_total_row(cells: Sequence[str], group: str = "") -> bool:
+    """Whether the row sums up those before it.
+
+    `group`: the title of these, if it is known. `Total Assets` says something of it again, and
+    `Total Energies` is the name of a row.
+    """
+    label = cells[0].strip(" *") if cells else ""
+    found = _TOTAL.match(label)
+    of = label[found.end() :].split() if found else []
+    if found is None or not group or not of or not of[0][0].isupper():
+        return found is not None
+    words = [word.strip(".,:;()").lower().removesuffix("s") for word in of]
+    return any(len(word) > MAX_SHORT and word in group.lower() for word in words)

@@ -29,7 +29,8 @@ class Shape(NamedTuple):
     unit that what goes on in a later part of the same text needs too, -1 if there is none;
     `columns`: of a table, or the indentation of what goes on, else 0. `broken`: it ended in the
     middle of something. `title`: the unit that titles the rows that go on in a later part, -1 if
-    there is none; `untitled`: how many units may go on with a group whose title stands before.
+    there is none; `untitled`: how many units but the names may go on with a group whose title
+    stands before.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Shape(NamedTuple):
         leans = tuple([lean or unit for unit, lean in enumerate(self.leans)])
         rows = self.counted[0]
         counted = rows._replace(spans=(self.spans[0], *rows.spans)), *self.counted[1:]
-        return self._replace(head=-1, leans=leans, counted=counted)
+        return self._replace(head=-1, leans=leans, counted=counted, untitled=self.untitled + 1)
 
 
 _TORN_TAG = re.compile(r"\s*+<[^<>]*+\Z")
