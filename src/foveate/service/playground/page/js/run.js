@@ -36,8 +36,12 @@ export async function assembled(wish, signal, before) {
   const { candidates, neighbours } = before;
   const zones = wish.model ? { documents: wish.tokens } : zonesOf(wish);
   const budget = { ...before.budget, ...zones };
-  let text = null;
-  const bundle = async () => (text ??= await bundleAgain(wish, value.manifest));
+  let asked = null; // once, for who saves may be as quick as what keeps earlier runs
+  const bundle = () =>
+    (asked ??= bundleAgain(wish, value.manifest).catch((error) => {
+      asked = null;
+      throw error;
+    }));
   return { ...runOf(value, wish), candidates, neighbours, budget, bundle, hasBundle: false };
 }
 
