@@ -81,8 +81,7 @@ def test_limit_taxonomy_and_temperature(run):
 def test_an_empty_context_is_said_before_the_answer(run):
     """F2, I4: the model is asked, and stderr says that it read nothing."""
     Path("long.toml").write_text(
-        'name = "long"\nformat = "minimal"\n'
-        'stages = [{ use = "floor", min_tokens = 90 }, "pack"]\n'
+        'name = "long"\nformat = "minimal"\nstages = [{ use = "floor", min_tokens = 90 }, "pack"]\n'
     )
     with serving("openai") as server:
         done = run("ask", QUESTION, "--model", server.name, "--recipe", "long.toml")
