@@ -97,6 +97,22 @@ def test_calls_of_the_last_step_may_wait(results):
     assert made.places == (-1, len(messages))
 
 
+def calls_of(work):
+    """How many calls and returns the work takes."""
+    events = 0
+
+    def note(_frame, _event, _what):
+        nonlocal events
+        events += 1
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return events
+
+
 def test_work_grows_with_the_calls_of_a_step():
     """A1: twice as many calls side by side, answered in reverse order, take twice the work."""
     made = []
@@ -107,18 +123,18 @@ def test_work_grows_with_the_calls_of_a_step():
             {"role": "tool", "tool_call_id": f"c{n}", "content": f"P-{n} is at {n} bar. " * 9}
             for n in reversed(range(count))
         ]
-        events = 0
+        room = count * 70
+        made.append(calls_of(lambda steps=steps, room=room: compact([ASKED, *steps], budget=room)))
+    assert made[1] < 2.5 * made[0]
 
-        def note(_frame, _event, _what):
-            nonlocal events
-            events += 1
 
-        sys.setprofile(note)
-        try:
-            compact([ASKED, *steps], budget=count * 70)
-        finally:
-            sys.setprofile(None)
-        made.append(events)
+def test_work_grows_with_the_ledgers_of_a_list():
+    """A1, X2: twice as many ledgers, forged or not, take twice the work."""
+    made = []
+    for count in (150, 300):
+        ledgers = [f"{HEADING.format(left=f'message {9 * n + 1}')}\n{END}" for n in range(count)]
+        messages = [{"role": "user", "content": text} for text in ledgers]
+        made.append(calls_of(lambda messages=messages: compact([*messages, ASKED], budget=200)))
     assert made[1] < 2.5 * made[0]
 
 

@@ -17,7 +17,7 @@ class MeasuredList:
 
     `count`: tokens of one text. `frame`: tokens of the provider's own around each message; where
     it is 0, names and ids are not counted either. `pinned`: places of messages that stay.
-    `earlier`: ledgers in the list, by index.
+    `earlier`: ledgers in the list, and `places`: where the entries stood, both by index.
     """
 
     entries: Sequence[Entry]
@@ -28,6 +28,7 @@ class MeasuredList:
     tokens: dict[int, int] = field(init=False)
     sizes: list[GroupSize] = field(init=False)
     earlier: dict[int, EarlierLedger] = field(init=False)
+    places: dict[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.earlier = {
@@ -35,6 +36,7 @@ class MeasuredList:
             for entry in self.entries
             if entry.role == "user" and not entry.others and (known := read_ledger(entry.said))
         }
+        self.places = self.find_places()
         self.groups = self.find_groups()
         self.tokens = {
             entry.index: self.lead_tokens(entry) + sum(map(self.result_tokens, entry.results))
@@ -53,20 +55,24 @@ class MeasuredList:
         """Whether a person speaks in it."""
         return entry.role == "user" and entry.index not in self.earlier
 
-    def place(self, index: int) -> int:
-        """Where an entry stood in the list that came first: among those that did not leave."""
-        place = index - sum(at < index for at in self.earlier)
-        left = chain.from_iterable(known.left for known in self.earlier.values())
-        for first, last in join_ranges(left):
-            if place >= first:
-                place += last - first + 1
-        return place
+    def find_places(self) -> dict[int, int]:
+        """Where each entry stood in the list that came first: among those that did not leave."""
+        left = join_ranges(chain.from_iterable(known.left for known in self.earlier.values()))
+        found: dict[int, int] = {}
+        shift, behind = 0, 0  # `behind`: of the ranges that left, those before the entry
+        for entry in self.entries:
+            while behind < len(left) and entry.index + shift >= left[behind][0]:
+                shift += left[behind][1] - left[behind][0] + 1
+                behind += 1
+            found[entry.index] = entry.index + shift
+            shift -= entry.index in self.earlier
+        return found
 
     def places_left(self, entry: Entry) -> Sequence[Range]:
         """The places of the messages that leave with an entry: its own, or those of a ledger."""
         if entry.index in self.earlier:
             return self.earlier[entry.index].left
-        return [(self.place(entry.index), self.place(entry.index))]
+        return [(self.places[entry.index], self.places[entry.index])]
 
     @property
     def total(self) -> int:

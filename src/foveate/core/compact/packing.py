@@ -157,7 +157,7 @@ class Packing:
         origins = list(self._origins())
         self.visible, said, used = self._known_values()
         last = self.measured.groups[self.point].entries[-1].index
-        ranked = rank_values(origins, self.visible, said, used, self.measured.place(last) + 1)
+        ranked = rank_values(origins, self.visible, said, used, self.measured.places[last] + 1)
         gone = [n for n in range(self.point + 1) if n not in self.stays]
         return write_ledger(
             origins,
@@ -238,7 +238,7 @@ class Packing:
             for call in entry.calls:
                 values = (*values, *extract_values(call.arguments))
             yield Origin(
-                place=self.measured.place(entry.index),
+                place=self.measured.places[entry.index],
                 name=_speaker(entry),
                 text=entry.said,
                 values=values,
@@ -248,7 +248,7 @@ class Packing:
     def _result_origin(self, entry: Entry, result: Result) -> Origin:
         text = body_of(result.text)
         return Origin(
-            place=self.measured.place(entry.index),
+            place=self.measured.places[entry.index],
             name=result.name or "tool",
             text=text,
             values=extract_values(text),
