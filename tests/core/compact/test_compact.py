@@ -133,7 +133,7 @@ def test_work_grows_with_the_ledgers_of_a_list():
     made = []
     for count in (150, 300):
         ledgers = [f"{HEADING.format(left=f'message {9 * n + 1}')}\n{END}" for n in range(count)]
-        messages = [{"role": "user", "content": text} for text in ledgers]
+        messages = [{"role": "user", "content": t} for one in ledgers for t in (one, "And V-1?")]
         made.append(calls_of(lambda messages=messages: compact([*messages, ASKED], budget=200)))
     assert made[1] < 2.5 * made[0]
 
