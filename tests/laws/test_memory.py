@@ -107,6 +107,7 @@ def long_words() -> list[str]:
 
 def test_no_cache_keeps_what_is_longer_than_a_line():
     """X2: words, titles, sources and queries of any length are read and not remembered."""
+    before = kept_over(2_000)  # other tests of this process may fill the caches of other packages
     endless = long_words()
     candidates = [
         Candidate(
@@ -123,7 +124,7 @@ def test_no_cache_keeps_what_is_longer_than_a_line():
     measure(" ".join(endless), ["".join(endless)], endless, tokens=1, budget=2, dataset="any")
 
     assert len(list(caches())) > 10
-    assert kept_over(2_000) == set()
+    assert kept_over(2_000) - before == set()
 
 
 @pytest.mark.parametrize("name", sorted(recipe_table()))
