@@ -21,6 +21,9 @@ from hypothesis import HealthCheck, settings
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 os.environ["LANGSMITH_TRACING"] = os.environ["LANGCHAIN_TRACING_V2"] = "false"
 
+# Spans are sent soon, so that a test which looks at them does not wait five seconds.
+os.environ["OTEL_BSP_SCHEDULE_DELAY"] = "200"
+
 # Services under test make their stores, but where a test says otherwise.
 os.environ["FOVEATE_SERVE_CREATE"] = "true"
 
@@ -65,7 +68,7 @@ MARKS = {
         "core/test_images.py::test_a_caption", "core/text/shapes/test_code_of",
         "core/text/shapes/test_dialogues",
         "core/test_metadata.py::test_sets_are_the_same", "core/test_notebook.py::test_hostile",
-        "core/text/test_escape.py::test_a_megabyte", "core/text/test_sanitise.py::test_a_megabyte",
+        "core/text/test_escape.py::test_a_long", "core/text/test_sanitise.py::test_a_long",
         "core/text/test_markers.py::test_the_law_suite_notices",
         "core/text/shapes/test_hostile.py::test_time_is_linear", "laws/test_memory",
         "providers/chat/test_gguf", "providers/embedders/test_embedders",
@@ -99,17 +102,21 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(FIXTURES[fixture])
 
 
-LONG = ("on_ray", "service", "lance", "deploy", "postgres", "demo", "talk", "pool", "kills")
-"""In the paths of files that start other programs, which takes longest."""
+LONG = (
+    *("on_ray", "service", "lance", "deploy", "postgres", "demo", "talk", "pool", "kills"),
+    *("docsite", "test_docs", "gguf", "scores", "formats/test_laws", "real_docu", "compressor"),
+)
+"""In the paths of files that take longest: they start other programs, or prove much."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported stays, so the collector of garbage need not look for any in it."""
+    """What is imported stays, so the collector of garbage need not look for any in it, ever."""
     gc.disable()
     try:
         return (yield)
     finally:
+        gc.freeze()
         gc.enable()
 
 

@@ -658,13 +658,13 @@ def test_a_real_model_of_modest_wits(offer):
     settled = AssembleOptions(recipe=recipe(offer, target=40), budget=260)
     tokenizer = resolve_options(settled).tokenizer
     compressor = Compressor(
-        model=local_model(), at_once=1, seconds=60, within=120, most=2, window=2_048
+        model=local_model(), at_once=1, seconds=60, within=120, most=1, window=2_048
     )
     prepared = Assembler(options=settled, compressor=compressor).run(QUERY, CHUNKS)
 
     context = prepared.context
     assert tokenizer.count(context.text) == context.token_count <= 260
-    assert len(prepared.inputs.offers) == 2
+    assert len(prepared.inputs.offers) == 1
     texts = {c["source"]: c["text"] for c in CHUNKS}
     for block in context.blocks:
         source = texts[block.source]

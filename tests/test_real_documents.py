@@ -63,11 +63,11 @@ def reference() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 
 def sets() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The first records of each real set, if there are any."""
+    """The first record of each real set, if there are any; the fuzzer tries thousands of others."""
     folder = os.environ.get("FOVEATE_DATA")
     for path in sorted(Path(folder, "dev").glob("*.jsonl.gz")) if folder else ():
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for _, line in zip(range(3), lines, strict=False):
+            for _, line in zip(range(1), lines, strict=False):
                 record = json.loads(line)
                 rows = [
                     {

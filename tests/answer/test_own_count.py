@@ -20,7 +20,7 @@ from foveate.providers.chat.http_client import ProviderError
 from foveate.testing.tokenizers import check_tokenizer, samples
 from local_model import KEY, engine, weights
 
-CONVERSATIONS = 10
+CONVERSATIONS = 6
 
 
 @pytest.fixture(scope="module")

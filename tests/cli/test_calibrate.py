@@ -14,11 +14,11 @@ def test_a_real_model_gets_a_curve(run, monkeypatch, tmp_path):
     """E6, F2: asked over its protocol, counted, written, and used for an order."""
     monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
     file = tmp_path / "curve.json"
-    words = ("--model", local_name(), "--things", 4, "--places", 3, "--rounds", 3)
+    words = ("--model", local_name(), "--things", 4, "--places", 3, "--rounds", 2)
     ran = run("calibrate", *words, "--probe", "facts", "--out", file, "--json")
     assert (ran.code, ran.err) == (0, "")
     record = json.loads(ran.out)
-    assert [point["asked"] for point in record["points"]] == [3, 3, 3]
+    assert [point["asked"] for point in record["points"]] == [2, 2, 2]
     assert sum(point["right"] for point in record["points"]) > 0
     assert record["said"][0].startswith(("flat", "not flat"))
     written = json.loads(file.read_text(encoding="utf-8"))
@@ -46,7 +46,7 @@ def test_a_curve_that_could_not_be_written(run, tmp_path, out):
         (("--model", "nobody:x"), 2, "unknown model"),
         (("--model", "openai:m@http://127.0.0.1:9", "--probe", "riddles"), 2, "unknown probe"),
         (("--model", "openai:m@http://127.0.0.1:9", "--places", 50), 2, "places: 50"),
-        (("--model", "openai:m@http://127.0.0.1:9", "--timeout", 2), 5, "127.0.0.1"),
+        (("--model", "openai:m@http://127.0.0.1:9", "--timeout", 0.3), 5, "127.0.0.1"),
     ],
 )
 def test_what_cannot_be_measured_is_said(run, words, code, said):

@@ -27,7 +27,7 @@ from service_keyed import new_key
 from service_process import Service, running
 from tenant_requests import MARK, OWNER, Asked, Known, body_of, document, requests, secret
 
-REQUESTS, PAGES, SEED = count(600, 2_000), 24, 1
+REQUESTS, PAGES, SEED = count(400, 2_000), 24, 1
 READERS: dict[str, tuple[str, ...]] = {
     "nobody": (),
     "red": ("red",),

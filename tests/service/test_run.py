@@ -63,7 +63,7 @@ def program(folder: Path, *flags: str, **settings: object) -> Iterator[Program]:
         encoding="utf-8",
         env={"PYTHONPATH": str(PACKAGE.parent), "PATH": os.environ["PATH"],
              "FOVEATE_SERVE_EMBEDDER": "hashing", "FOVEATE_SERVE_LOG_FORMAT": "plain",
-             "FOVEATE_SERVE_CREATE": "true", **env},
+             "FOVEATE_SERVE_CREATE": "true", "FOVEATE_SERVE_MCP": "false", **env},
     )  # fmt: skip
     lines: Queue[str] = Queue()
     stderr = process.stderr

@@ -9,12 +9,12 @@ from foveate.core.types import Chunk
 
 def test_readers_and_writers_do_not_disturb_each_other(tmp_path, figure):
     """T5: four readers and two writers see whole states only, and every write is there."""
-    soaked = store_soak.soak(tmp_path / "store", 8)
+    soaked = store_soak.soak(tmp_path / "store", 4)
 
     figure(str(soaked))
     assert (soaked.torn, soaked.errors, soaked.lost) == ((), 0, ())
-    assert soaked.reads > 100
-    assert soaked.writes > 50
+    assert soaked.reads > 50
+    assert soaked.writes > 25
 
 
 def test_a_torn_read_would_be_seen(tmp_path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -42,6 +43,10 @@ def serving(**settings: object) -> Iterator[str]:
     try:
         yield url
     finally:
+        # At once: what it would write before it ends is deleted.
+        running = server.get_postmaster_info().process
+        running.send_signal(signal.SIGQUIT)
+        running.wait(60)
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -8,10 +8,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+from urllib.request import (
+    HTTPRedirectHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    build_opener,
+)
 
 from foveate.providers.chat.http_client import (
     MAX_ANSWER_BYTES,
@@ -28,6 +35,12 @@ class _NoRedirect(HTTPRedirectHandler):
         """Refuse: a redirect would carry the key to wherever the answer points."""
 
 
+@lru_cache(maxsize=1)
+def _direct_opener() -> OpenerDirector:
+    """Made once: making it takes as long as a count, and it reads no settings that could change."""
+    return build_opener(_NoRedirect, ProxyHandler({}))
+
+
 def post_json(
     url: str,
     record: Mapping[str, Any],
@@ -41,7 +54,7 @@ def post_json(
     seen = AttemptInfo()
     seen.secrets = header_secrets(known)
     request = Request(url, json.dumps(record).encode(), known)  # noqa: S310  # checked
-    opener = build_opener(_NoRedirect, *([ProxyHandler({})] if direct else []))
+    opener = _direct_opener() if direct else build_opener(_NoRedirect)
     try:
         with opener.open(request, timeout=timeout) as answer:
             data = answer.read(MAX_ANSWER_BYTES + 1)

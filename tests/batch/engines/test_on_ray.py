@@ -9,12 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 import fleet_tasks
 from command_line import CHUNKS, QUERY, jsonl
 from documents import SMALL
-from foveate.batch.engines import open_engine
+from foveate.batch.engines import on_ray, open_engine
 from foveate.batch.engines.engine import TASKS_PER_WORKER, FailedTask
 from foveate.batch.engines.on_ray import open_ray
 from foveate.cli import main
@@ -28,13 +29,38 @@ from source_tree import PACKAGE
 
 
 @pytest.fixture(scope="module")
-def ray(tmp_path_factory):
-    """Two workers that can import this folder's tasks and a stage that kills."""
+def failed() -> list[str]:
+    """The clusters that did not start, by their addresses."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def ray(tmp_path_factory, failed):
+    """Two workers that can import this folder's tasks and a stage that kills.
+
+    The first start fails once its processes run, as it does on a machine that is too busy.
+    """
     plugin = tmp_path_factory.mktemp("plugin")
     fleet_tasks.install_stage(plugin)
     folders = [str(PACKAGE.parent), str(Path(fleet_tasks.__file__).parent), str(plugin)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join(folders))
+        import_ray = on_ray._import_ray
+
+        def import_busy_ray():
+            services = import_ray()._private.services
+            get_node = services.get_node
+
+            def time_out(address: str, _node: str):
+                failed.append(address)
+                patch.setattr(services, "get_node", get_node)
+                raise TimeoutError("the current node timed out during startup")
+
+            patch.setattr(services, "get_node", time_out)
+            patch.setattr(on_ray, "_import_ray", import_ray)
+            return import_ray()
+
+        patch.setattr(on_ray, "_import_ray", import_busy_ray)
         with open_ray(2) as fleet:
             yield fleet
 
@@ -110,6 +136,19 @@ def test_results_come_in_order_and_values_are_taken_as_needed(ray):
     assert first == (0, 0)
     assert ahead == TASKS_PER_WORKER * 2
     assert list(results) == [(number, 2 * number) for number in range(1, 30)]
+
+
+def test_a_start_that_fails_is_tried_again_and_leaves_no_process(ray, failed):
+    """X3: a machine that was too busy to start it in time costs nobody a run."""
+    servers = [
+        one
+        for one in psutil.Process().children(recursive=True)
+        if one.status() != psutil.STATUS_ZOMBIE and "gcs_server" in " ".join(one.cmdline())
+    ]
+
+    assert len(failed) == 1
+    assert len(servers) == 1
+    assert failed[0] not in " ".join(servers[0].cmdline())
 
 
 def test_workers_stand_where_the_caller_stands(ray, folder):

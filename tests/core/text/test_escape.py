@@ -193,9 +193,9 @@ def test_runs_of_blank_lines_are_filled_and_emptied(text):
         ),
     ],
 )
-def test_a_megabyte_of_anything_is_no_trap(unit):
+def test_a_long_text_of_anything_is_no_trap(unit):
     """R3: linear on repeats of each character that means something; quadratic would not end."""
-    text = unit * (1_000_000 // len(unit))
+    text = unit * (250_000 // len(unit))
 
     assert BODY.undo(BODY(text)) == text
     assert empty_blank_lines(fill_blank_lines(text)) == text

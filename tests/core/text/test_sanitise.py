@@ -166,8 +166,8 @@ def test_hidden_characters_go_and_are_counted(text, clean, record):
 @pytest.mark.parametrize(
     "unit", ["\r", "\u200d", "\ufe0f", "👩\u200d", "\U000e0041", "🏴\U000e0067"]
 )
-def test_a_megabyte_of_joiners_is_no_trap(unit):
+def test_a_long_text_of_joiners_is_no_trap(unit):
     """R3: linear, also where nearly every character needs its context looked at."""
-    clean, _ = sanitise(unit * (1_000_000 // len(unit)))
+    clean, _ = sanitise(unit * (250_000 // len(unit)))
 
     assert sanitise(clean)[0] == clean

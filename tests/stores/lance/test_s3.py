@@ -13,8 +13,14 @@ from foveate.stores import open_store
 from foveate.stores.lance import LanceStore
 from foveate.testing import isolation
 from foveate.testing.store_corpus import EMBEDDER, corpus
-from foveate.testing.stores import check_store
+from foveate.testing.stores import LAWS
 from s3_server import BUCKET, KEY, SECRET, s3_server
+
+ABOVE_FILES = (
+    isolation.secrets_leave_no_trace_in_contexts,
+    isolation.secrets_leave_no_trace_in_errors,
+    isolation.secrets_leave_no_trace_in_figures,
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +31,9 @@ def server(tmp_path_factory):
 
 
 def test_on_object_storage_it_keeps_every_law(server, monkeypatch):
-    """T1, T4, T5, D3, X5: the whole contract over the network, on a real S3 server."""
-    # The hunt for secrets asks a thousand things; some of them do over the network.
+    """T1, T4, T5, D3, X5: the contract over the network, on a real S3 server."""
+    # The hunt for secrets asks a thousand things; some of them do over the network. What is said
+    # in errors, figures and contexts is made above the files: test_contract.py looks at that.
     monkeypatch.setattr(isolation, "IMPOSTORS", isolation.IMPOSTORS[:1])
     monkeypatch.setattr(isolation, "PRINCIPALS", isolation.PRINCIPALS[::3])
     monkeypatch.setattr(isolation, "FILTERS", isolation.FILTERS[1::3])
@@ -38,8 +45,10 @@ def test_on_object_storage_it_keeps_every_law(server, monkeypatch):
         opened.append(url)
         return LanceStore(url, storage_options=server, **lance_writers.OPTIONS)
 
-    check_store(open_empty, corpus(5, 4))
-    assert len(opened) > 20
+    for law in LAWS:
+        if law not in ABOVE_FILES:
+            law(open_empty, corpus(5, 4))
+    assert len(opened) > 15
 
 
 def test_writers_side_by_side_on_object_storage_lose_nothing(server, tmp_path):
