@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
 from foveate import plugins
 from foveate.core.candidates import candidates_from_items, is_readable
-from foveate.core.errors import BadInput, BadOption
+from foveate.core.errors import BadOption
 from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml, recipe_to_toml
 from foveate.core.zones import Budget
@@ -87,12 +86,10 @@ def from_store(
     principals: Sequence[str] = (),
     gap: str | None = PIECE_SEPARATOR,
     observers: StepObserver | None = None,
-) -> AssemblyResult | None:
-    """The same from a store, by the assembler's own recipe and budget."""
+) -> AssemblyResult:
+    """The same from a store, by the assembler's own recipe and budget; it may be empty."""
     own = _with_call(assembler, options, principals, observers)
-    with _nothing_found_allowed():
-        return _fit(own, query, own.run(query, cached=False), gap)
-    return None
+    return _fit(own, query, own.run(query, cached=False), gap)
 
 
 async def afrom_store(
@@ -103,13 +100,11 @@ async def afrom_store(
     principals: Sequence[str] = (),
     gap: str | None = PIECE_SEPARATOR,
     observers: StepObserver | None = None,
-) -> AssemblyResult | None:
+) -> AssemblyResult:
     """`from_store` without blocking the event loop; a store may be asynchronous."""
     own = _with_call(assembler, options, principals, observers)
-    with _nothing_found_allowed():
-        result = await own.arun(query, cached=False)
-        return await asyncio.to_thread(_fit, own, query, result, gap)
-    return None
+    result = await own.arun(query, cached=False)
+    return await asyncio.to_thread(_fit, own, query, result, gap)
 
 
 def messages_without_context(query: str, options: AssembleOptions) -> list[Message]:
@@ -155,16 +150,6 @@ def _fit(
     assembler: Assembler, query: str, result: AssemblyResult, gap: str | None
 ) -> AssemblyResult:
     return result if gap is None else fit_pieces(result, assembler.resolve(query).tokenizer, gap)
-
-
-@contextmanager
-def _nothing_found_allowed() -> Iterator[None]:
-    """Pass over a search without readable results."""
-    try:
-        yield
-    except BadInput as error:
-        if error.field != "candidates":
-            raise
 
 
 def budget_to_json(budget: Any) -> Any:
