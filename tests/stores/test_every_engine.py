@@ -1,4 +1,4 @@
-"""Batches, refusals, threads and principals, in a folder, on Lance and on a server."""
+"""Opening, batches, refusals, threads and principals, in a folder, on Lance and on a server."""
 
 from __future__ import annotations
 
@@ -11,23 +11,62 @@ from threading import Barrier
 
 import pytest
 
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, BadOption
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import maintenance, open_store
 from foveate.testing.store_corpus import EMBEDDER, corpus
 
 NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
+LANCE = pytest.param("lance", marks=pytest.mark.slow)
 SERVER = pytest.param("postgresql", marks=pytest.mark.server)
 
 
-@pytest.fixture(params=["sqlite", "lance", SERVER])
+@pytest.fixture(params=["sqlite", LANCE, SERVER])
 def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
     """URLs of stores that are not there yet."""
     if request.param == "postgresql":
         return request.getfixturevalue("new_schema")
     numbers = count()
     return lambda: f"{request.param}:{tmp_path}/store{next(numbers)}"
+
+
+def test_reading_a_store_that_is_not_there_makes_none(new_url: Callable[[], str], tmp_path: Path):
+    """T1: `create=False` says what to do, twice, and leaves no folder behind."""
+    url = new_url()
+    for _ in range(2):
+        with pytest.raises(BadInput, match="no store in .*index documents into it first"):
+            open_store(url, create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_keeps_its_embedder(new_url: Callable[[], str]):
+    """D3, T1: what is there is opened as it is; vectors of two models are never in one store."""
+    url = new_url()
+    with closing(open_store(url, **NAMES)) as store:
+        corpus(count=1)[0].put(store)
+        root = store.state_root()
+    with closing(open_store(url, create=False)) as store:
+        assert (store.embedder_name, store.dimensions) == (EMBEDDER.name, EMBEDDER.dimensions)
+        assert store.state_root() == root
+    said = rf"vectors of {EMBEDDER.name!r} \({EMBEDDER.dimensions} dimensions\), not of 'two' \(9\)"
+    with pytest.raises(BadOption, match=said):
+        open_store(url, embedder_name="two", dimensions=9)
+    for name, dimensions in (("a", 0), ("", 4), ("a", -1)):
+        with pytest.raises(BadOption, match="both or neither"):
+            open_store(url, embedder_name=name, dimensions=dimensions)
+
+
+def test_a_store_without_an_embedder_searches_its_text(new_url: Callable[[], str]):
+    """T4: full text alone works, and vectors are refused there."""
+    entry = corpus(count=1)[0]
+    with closing(open_store(new_url())) as store:
+        store.put(entry.document, entry.chunks, None)
+        found = store.search(entry.chunks[0].text, None)
+        assert found.candidates[0].id == entry.chunks[0].id
+        assert found.candidates[0].semantic_score is None
+        with pytest.raises(BadInput, match="shape"):
+            entry.put(store)
 
 
 @pytest.mark.parametrize("name", ["red\0x", "it's", 'a"b', "ü", "[]", "%", "\\"])

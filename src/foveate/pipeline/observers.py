@@ -54,7 +54,7 @@ CALL_STEPS = {
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """Watchers as one, that raises nothing and swallows nothing. Made by `guarded`."""
+    """Watchers as one, that raises nothing and swallows nothing; see `combine_observers`."""
 
     observers: tuple[StepObserver, ...]
     _logged_kinds: list[str] = field(default_factory=list, compare=False, repr=False)
