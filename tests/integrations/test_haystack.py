@@ -182,7 +182,9 @@ def test_who_asks_is_an_input_of_the_run():
     allowed = assembler.run(QUESTION, secret, principals=["office"])
 
     assert nothing.keys() == allowed.keys() == assembler.run(QUESTION, []).keys()
-    assert (nothing["documents"], nothing["context"], nothing["assembled"]) == ([], "", None)
+    assert (nothing["documents"], nothing["context"], nothing["token_count"]) == ([], "", 0)
+    assert nothing == assembler.run(QUESTION, [])
+    assert "no_candidates" in nothing["trace"][0]["notes"]
     assert nothing["messages"][-1].text == QUESTION
     assert "[1]" not in nothing["messages"][0].text
     assert len(allowed["documents"]) == 1

@@ -283,7 +283,7 @@ def test_a_prompt_without_documents_asks_the_question_alone():
     asked = prompt.invoke({"question": QUESTION, "documents": []})
 
     assert asked.messages[-1].content == QUESTION
-    assert asked.context is None
+    assert asked.context.blocks == ()
     assert asked.citations == ()
     assert "[1]" not in str(asked.messages[0].content)
     with pytest.raises(BadInput, match="a retriever to ask"):

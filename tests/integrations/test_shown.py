@@ -106,14 +106,12 @@ def test_nothing_found_and_nothing_readable_are_the_same():
     """X5: where no document may be read it is as if there were none."""
     secret = [row for row in MAPPINGS if "principals" in row]
 
-    assert from_documents(QUESTION, [], AssembleOptions(budget=99)) is None
-    assert (
-        from_documents(QUESTION, secret, AssembleOptions(budget=99), principals=["garden"]) is None
-    )
-    assert (
-        from_documents(QUESTION, secret, AssembleOptions(budget=99), principals=["office"])
-        is not None
-    )
+    def context(rows, *who):
+        return from_documents(QUESTION, rows, AssembleOptions(budget=99), principals=who).context
+
+    assert context(secret, "garden") == context([], "garden")
+    assert context(secret, "garden").blocks == ()
+    assert context(secret, "office").blocks != ()
 
 
 def test_who_asks_is_asked_at_each_call():

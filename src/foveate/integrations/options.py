@@ -8,7 +8,6 @@ from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
 from foveate import plugins
-from foveate.core.candidates import candidates_from_items, is_readable
 from foveate.core.errors import BadOption
 from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml, recipe_to_toml
@@ -16,11 +15,10 @@ from foveate.core.zones import Budget
 from foveate.integrations.pieces import PIECE_SEPARATOR, fit_pieces
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.flow import AssemblyResult
-from foveate.pipeline.inputs import check_principals, check_query, records_from_items
+from foveate.pipeline.inputs import check_principals
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
-from foveate.pipeline.prompts import PROVIDER_CITED_FORMATS, system_prompt
-from foveate.ports import Message
+from foveate.pipeline.prompts import PROVIDER_CITED_FORMATS
 
 Principals: TypeAlias = Iterable[str] | Callable[[], Iterable[str]]
 """Names that the caller reads under, or a function that gives them at each call."""
@@ -62,20 +60,15 @@ def from_documents(
     principals: Sequence[str] = (),
     gap: str | None = PIECE_SEPARATOR,
     observers: StepObserver | None = None,
-) -> AssemblyResult | None:
-    """The context of a framework's documents; None if none may be read.
+) -> AssemblyResult:
+    """The context of a framework's documents; empty if none may be read.
 
     `gap`: the text that joins its pieces, which keeps the budget too; None sends the context as it
     is. Raises what `foveate.assemble` raises.
     """
-    check_query(query)
-    found = candidates_from_items(records_from_items(documents))
-    allowed = frozenset(principals)
-    if not any(is_readable(candidate.chunk.principals, allowed) for candidate in found):
-        return None
     check_options(options)
     assembler = Assembler(options=replace(options, principals=principals), observers=observers)
-    return _fit(assembler, query, assembler.run(query, found), gap)
+    return _fit(assembler, query, assembler.run(query, documents), gap)
 
 
 def from_store(
@@ -87,7 +80,7 @@ def from_store(
     gap: str | None = PIECE_SEPARATOR,
     observers: StepObserver | None = None,
 ) -> AssemblyResult:
-    """The same from a store, by the assembler's own recipe and budget; it may be empty."""
+    """The same from a store, by the assembler's own recipe and budget."""
     own = _with_call(assembler, options, principals, observers)
     return _fit(own, query, own.run(query, cached=False), gap)
 
@@ -105,16 +98,6 @@ async def afrom_store(
     own = _with_call(assembler, options, principals, observers)
     result = await own.arun(query, cached=False)
     return await asyncio.to_thread(_fit, own, query, result, gap)
-
-
-def messages_without_context(query: str, options: AssembleOptions) -> list[Message]:
-    """System prompt and question, for a request of which nothing may be read."""
-    system = options.system
-    if system is None:
-        prompt = options.prompt or "grounded"
-        system = system_prompt(prompt, marker=None, language=options.language)
-    sent: list[Message] = [{"role": "system", "content": system}] if system else []
-    return [*sent, {"role": "user", "content": query}]
 
 
 def check_unused(options: AssembleOptions) -> None:

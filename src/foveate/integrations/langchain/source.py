@@ -71,8 +71,8 @@ class SourceFields(OptionFields):
 
     def _prepare(
         self, query: str, config: RunnableConfig, call: dict[str, Any], documents: Any = None
-    ) -> AssemblyResult | None:
-        """The context, of `documents` if they are given; None if nothing may be read."""
+    ) -> AssemblyResult:
+        """The context, of `documents` if they are given."""
         if documents is None and self.assembler is not None:
             return from_store(self.assembler, query, **call)
         if documents is None:
@@ -81,7 +81,7 @@ class SourceFields(OptionFields):
 
     async def _aprepare(
         self, query: str, config: RunnableConfig, call: dict[str, Any], documents: Any = None
-    ) -> AssemblyResult | None:
+    ) -> AssemblyResult:
         if documents is None and self.assembler is not None:
             return await afrom_store(self.assembler, query, **call)
         if documents is None:
