@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeAlias
@@ -66,38 +65,8 @@ def from_documents(
     `gap`: the text that joins its pieces, which keeps the budget too; None sends the context as it
     is. Raises what `foveate.assemble` raises.
     """
-    check_options(options)
-    assembler = Assembler(options=replace(options, principals=principals), observers=observers)
-    return _fit(assembler, query, assembler.run(query, documents), gap)
-
-
-def from_store(
-    assembler: Assembler,
-    query: str,
-    options: AssembleOptions,
-    *,
-    principals: Sequence[str] = (),
-    gap: str | None = PIECE_SEPARATOR,
-    observers: StepObserver | None = None,
-) -> AssemblyResult:
-    """The same from a store, by the assembler's own recipe and budget."""
-    own = _with_call(assembler, options, principals, observers)
-    return _fit(own, query, own.run(query, cached=False), gap)
-
-
-async def afrom_store(
-    assembler: Assembler,
-    query: str,
-    options: AssembleOptions,
-    *,
-    principals: Sequence[str] = (),
-    gap: str | None = PIECE_SEPARATOR,
-    observers: StepObserver | None = None,
-) -> AssemblyResult:
-    """`from_store` without blocking the event loop; a store may be asynchronous."""
-    own = _with_call(assembler, options, principals, observers)
-    result = await own.arun(query, cached=False)
-    return await asyncio.to_thread(_fit, own, query, result, gap)
+    own = call_assembler(options, principals, observers)
+    return fit_result(own, query, own.run(query, documents), gap)
 
 
 def check_unused(options: AssembleOptions) -> None:
@@ -110,12 +79,16 @@ def check_unused(options: AssembleOptions) -> None:
         )
 
 
-def _with_call(
-    assembler: Assembler,
+def call_assembler(
     options: AssembleOptions,
     principals: Sequence[str],
     observers: StepObserver | None,
+    assembler: Assembler | None = None,
 ) -> Assembler:
+    """The assembler of one call: for documents, or the one that is given, with its own recipe."""
+    if assembler is None:
+        check_options(options)
+        return Assembler(options=replace(options, principals=principals), observers=observers)
     check_unused(options)
     keywords: AssembleKeywords = {"principals": principals, "messages": options.messages}
     if options.keep is not None:
@@ -129,9 +102,10 @@ def _with_call(
     )
 
 
-def _fit(
+def fit_result(
     assembler: Assembler, query: str, result: AssemblyResult, gap: str | None
 ) -> AssemblyResult:
+    """The result in less room, until its pieces with `gap` between them keep the budget too."""
     return result if gap is None else fit_pieces(result, assembler.resolve(query).tokenizer, gap)
 
 
