@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
-from foveate.core import zones as core_zones
 from foveate.core.chat.history import History
 from foveate.core.chat.request import Conversation, build_conversation
 from foveate.core.chat.turns import Turn
@@ -113,12 +112,9 @@ def resolve_chat_options(recipe: str, query: str, keywords: AssembleKeywords) ->
     budget = resolved.budget
     if options.model is None or options.budget is not None or budget.documents is None:
         return resolved
-    return replace(resolved, budget=_divide(budget, budget.documents))
-
-
-def _divide(budget: core_zones.Budget, documents: int) -> core_zones.Budget:
-    part = documents // SHARE
-    return replace(budget, conversation=part, documents=documents - part)
+    part = budget.documents // SHARE
+    divided = replace(budget, conversation=part, documents=budget.documents - part)
+    return replace(resolved, budget=divided)
 
 
 def chat_inputs(query: str, candidates: Any, resolved: ResolvedOptions) -> Inputs:
