@@ -73,14 +73,14 @@ class PostgresStore(BaseStore):
         return convert_engine_errors(self._address.display_url)
 
     @contextmanager
-    def _reading(self) -> Iterator[StoreContext]:
+    def _read_transaction(self) -> Iterator[StoreContext]:
         """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
         held = self._current_batch.own_connection()
         with self._transaction(held) as connection:
             yield self._context.on(connection, snapshot=held is None)
 
     @contextmanager
-    def _writing(self) -> Iterator[StoreContext]:
+    def _write_transaction(self) -> Iterator[StoreContext]:
         """In one transaction; inside a batch, undone alone where it fails."""
         with self._transaction(self._current_batch.connection_for_writing()) as connection:
             yield self._context.on(connection)
@@ -98,7 +98,7 @@ class PostgresStore(BaseStore):
 
     def check(self) -> Report:
         """Work out again all that is derived, in one snapshot; see `Report`."""
-        with self._reading() as store:
+        with self._read_transaction() as store:
             return check_store(store)
 
     @contextmanager
@@ -135,7 +135,7 @@ class PostgresStore(BaseStore):
         """Delete unused rows and vacuum; above `exact` chunks, create the vector index."""
         if self._current_batch.connection_for_writing() is not None:
             raise BadOption("compact: not inside a batch; the server does it between transactions")
-        with self._writing() as store:
+        with self._write_transaction() as store:
             merged = contents.delete_unused_rows(store)
         with self._convert_errors(), self._pool.connection() as connection:
             connection.autocommit = True
@@ -166,48 +166,48 @@ class PostgresStore(BaseStore):
         )
         for fields in ({**new.row, "fingerprint": fingerprint}, *new.chunks):
             check_storable(fields)
-        with self._writing() as store:
+        with self._write_transaction() as store:
             write.replace_document(store, new)
 
     def _delete(self, document_id: str) -> bool:
-        with self._writing() as store:
+        with self._write_transaction() as store:
             return write.delete_document(store, document_id)
 
     def _documents(self) -> Iterable[tuple[str, str]]:
-        with self._reading() as store:
+        with self._read_transaction() as store:
             return contents.list_content_hashes(store)
 
     def _document(self, document_id: str, principals: tuple[str, ...]) -> Document | None:
-        with self._reading() as store:
+        with self._read_transaction() as store:
             return contents.load_document(store, document_id, principals)
 
     def _listed(self, after: str, limit: int, principals: tuple[str, ...]) -> list[Document]:
-        with self._reading() as store:
+        with self._read_transaction() as store:
             return contents.list_documents(store, after, limit, principals)
 
     def _search(self, asked: Search) -> SearchResult:
-        with self._reading() as store:
+        with self._read_transaction() as store:
             return hybrid_search(store, asked)
 
     def _neighbours(
         self, places: list[tuple[str, int]], window: int, principals: tuple[str, ...]
     ) -> Iterable[Chunk]:
-        with self._reading() as store:
+        with self._read_transaction() as store:
             return load_neighbours(store, places, window, principals)
 
     def _counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
-        with self._reading() as store:
+        with self._read_transaction() as store:
             return contents.load_counts(store, fingerprint, hashes)
 
     def _remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         if not self._current_batch.is_inherited():  # of a batch that another thread holds open
-            with self._writing() as store:
+            with self._write_transaction() as store:
                 contents.save_counts(store, fingerprint, counts)
 
     def _state_root(self, principals: tuple[str, ...] | None) -> str:
-        with self._reading() as store:
+        with self._read_transaction() as store:
             return contents.compute_state_root(store, principals)
 
     def _stats(self, principals: tuple[str, ...] | None) -> Stats:
-        with self._reading() as store:
+        with self._read_transaction() as store:
             return contents.compute_stats(store, principals)
