@@ -118,7 +118,7 @@ FRAMEWORKS: dict[str, dict[str, str]] = {
     "llama-index": {"tests": "test_llama_index.py"},
     "haystack": {"tests": "test_haystack.py"},
     "tables": {
-        "tests": "../pipeline/tables/test_rows.py ../test_tables.py",
+        "tests": "../pipeline/tables/test_rows.py",
         "oldest with": "pandas==2.2.2 polars==1.4.0",
         "newest with": "pandas polars duckdb",
         "newest tests": "../pipeline/tables/duckdb_tables.py",

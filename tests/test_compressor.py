@@ -85,6 +85,18 @@ def made(says, *, offer="llm_extract", budget=150, chunks=CHUNKS, stage=None, **
     return Assembler(options=settled, compressor=compressor).run(QUERY, chunks)
 
 
+def with_extracts():
+    """The context of a recipe that asks no model."""
+    return assemble(QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=WordTokenizer())
+
+
+def bundle_in(prepared):
+    """Its bundle as it comes out of a file."""
+    return json.loads(
+        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
+    )
+
+
 def kinds(context):
     """How each block is shown."""
     return [block.rendition for block in context.blocks]
@@ -99,9 +111,7 @@ def compressed(context):
 def test_a_models_extract_is_shown_where_the_budget_is_tight():
     """S8, S9: sentences that the model copied are offered, and pack shows more chunks by them."""
     prepared = made(copies)
-    plain = assemble(
-        QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=WordTokenizer()
-    )
+    plain = with_extracts()
 
     context = prepared.context
     shown = [b.text for b in context.blocks if b.rendition == "extract"]
@@ -157,9 +167,7 @@ def test_only_what_the_budget_cost_is_asked_about():
         read.append(document(messages))
         return copies(messages)
 
-    first = assemble(
-        QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=WordTokenizer()
-    )
+    first = with_extracts()
     made(says)
 
     full = {b.text for b in first.blocks if b.rendition == "verbatim"}
@@ -258,9 +266,7 @@ MISBEHAVING = {
 def test_whatever_a_model_writes_the_extracts_remain(offer, how):
     """S8, X3, B1: nothing of it is shown; the context is that of the extracts, on the trace."""
     context = made(MISBEHAVING[how], offer=offer).context
-    plain = assemble(
-        QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=WordTokenizer()
-    )
+    plain = with_extracts()
 
     assert context.text == plain.text
     notes = compressed(context).notes
@@ -420,9 +426,7 @@ def test_what_does_not_fit_the_models_window_is_not_asked():
 def test_without_a_model_the_extracts_stand_in_and_the_trace_says_so():
     """X3: a recipe that wants a model and has none degrades visibly."""
     context = assemble(QUERY, CHUNKS, recipe=recipe(), budget=150, tokenizer=WordTokenizer())
-    plain = assemble(
-        QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=WordTokenizer()
-    )
+    plain = with_extracts()
 
     assert context.text == plain.text
     assert "none was asked" in compressed(context).notes["model"]
@@ -432,9 +436,7 @@ def test_without_a_model_the_extracts_stand_in_and_the_trace_says_so():
 def test_a_bundle_replays_without_the_model(offer, says):
     """D4, S8: what the model wrote is an input: the same bytes from the file, no model there."""
     prepared = made(says, offer=offer, stage={"target": 25})
-    bundle = json.loads(
-        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
-    )
+    bundle = bundle_in(prepared)
 
     inputs = inputs_from_bundle(bundle, component_registry())
     again = core_assemble(inputs, WordTokenizer())
@@ -448,9 +450,7 @@ def test_a_bundle_replays_without_the_model(offer, says):
 def test_a_changed_offer_is_another_input():
     """D2, D4: the inputs' hash covers what the model wrote, and a report names it."""
     prepared = made(copies)
-    bundle = json.loads(
-        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
-    )
+    bundle = bundle_in(prepared)
     bundle["offers"].pop()
 
     inputs = inputs_from_bundle(bundle, component_registry())
@@ -465,9 +465,7 @@ def test_a_bundle_of_before_is_still_read():
     """D4: a bundle without offers has the hash that it always had."""
     settled = AssembleOptions(budget=150, tokenizer=WordTokenizer())
     prepared = Assembler(options=settled).run(QUERY, CHUNKS)
-    bundle = json.loads(
-        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
-    )
+    bundle = bundle_in(prepared)
     del bundle["offers"]
 
     inputs = inputs_from_bundle(bundle, component_registry())
@@ -488,15 +486,11 @@ def test_a_bundle_of_before_is_still_read():
 def test_a_forged_extract_shows_nothing_that_is_not_the_texts(forged):
     """S8, D4: an offer is a claim; spans that are none of the text's are refused by the core."""
     prepared = made(copies)
-    bundle = json.loads(
-        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
-    )
+    bundle = bundle_in(prepared)
     for offer in bundle["offers"]:
         offer.update(forged)
     again = core_assemble(inputs_from_bundle(bundle, component_registry()), WordTokenizer())
-    plain = assemble(
-        QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=WordTokenizer()
-    )
+    plain = with_extracts()
 
     assert again.text == plain.text
     assert compressed(again).notes["failed"] == len(bundle["offers"])
@@ -505,9 +499,7 @@ def test_a_forged_extract_shows_nothing_that_is_not_the_texts(forged):
 def test_a_forged_abstract_is_held_against_the_text():
     """S8: a number that was changed in a bundle is refused when it is replayed."""
     prepared = made(rewrites, offer="llm_abstract", stage={"target": 25})
-    bundle = json.loads(
-        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
-    )
+    bundle = bundle_in(prepared)
     for offer in bundle["offers"]:
         offer["text"] = offer["text"].replace(" bar", "9 bar").replace(" 9", "9")
     again = core_assemble(inputs_from_bundle(bundle, component_registry()), WordTokenizer())
@@ -673,10 +665,7 @@ def test_a_real_model_of_modest_wits(offer):
             assert digits <= set(source)
         else:
             assert all(part in source for part in block.text.strip("[]… ").split(" […] "))
-    inputs = inputs_from_bundle(
-        json.loads(json.dumps(build_bundle(prepared.inputs, context, component_registry()))),
-        component_registry(),
-    )
+    inputs = inputs_from_bundle(bundle_in(prepared), component_registry())
     assert core_assemble(inputs, tokenizer).text == context.text
 
 
@@ -708,13 +697,6 @@ def test_the_budget_holds_whatever_is_written(found, replies, budget, offer, for
             inputs_from_bundle(bundle_in(prepared), component_registry()), WordTokenizer()
         )
         assert again == prepared.context
-
-
-def bundle_in(prepared):
-    """Its bundle as it comes out of a file."""
-    return json.loads(
-        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
-    )
 
 
 @pytest.mark.parametrize(

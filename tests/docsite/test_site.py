@@ -84,9 +84,7 @@ def test_every_public_name_is_described(site: Path):
     found = (site / API).glob("*.html")
     assert [one.name for one in found if "&lt;factory&gt;" in one.read_text("utf-8")] == []
     # what the pages name has its page too
-    assert {"foveate.integrations.tables.html", "foveate.testing.stages.html"} <= {
-        one.name for one in (site / API).glob("*.html")
-    }
+    assert (site / API / "foveate.testing.stages.html").is_file()
 
 
 def test_links_inside_of_the_site_lead_somewhere(site: Path):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import pickle
-import sys
 from copy import deepcopy
 from typing import Any
 
@@ -21,7 +19,6 @@ from foveate import (
     BadInput,
     BadOption,
     BudgetTooSmall,
-    MissingExtra,
     UnknownName,
     assemble,
     check_answer,
@@ -283,7 +280,7 @@ def test_a_prompt_without_documents_asks_the_question_alone():
     asked = prompt.invoke({"question": QUESTION, "documents": []})
 
     assert asked.messages[-1].content == QUESTION
-    assert asked.context is None
+    assert asked.context.blocks == ()
     assert asked.citations == ()
     assert "[1]" not in str(asked.messages[0].content)
     with pytest.raises(BadInput, match="a retriever to ask"):
@@ -378,16 +375,6 @@ def test_what_is_no_retriever_is_refused_at_once(face, given, advice):
     """X1: a vector store, a function or a path is refused with what to give instead."""
     with pytest.raises(BadOption, match=advice):
         face(budget=300, **given)
-
-
-def test_without_the_package_the_extra_is_named(monkeypatch):
-    """X1: where LangChain is not installed the error says what to install."""
-    for name in [n for n in sys.modules if n.startswith("foveate.integrations.langchain")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "langchain_core", None)
-
-    with pytest.raises(MissingExtra, match=r"pip install 'foveate\[langchain\]'"):
-        importlib.import_module("foveate.integrations.langchain")
 
 
 def test_the_score_of_a_reranker_is_read():

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import pickle
-import sys
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -30,7 +28,6 @@ from foveate import (
     BadOption,
     Budget,
     BudgetTooSmall,
-    MissingExtra,
     UnknownName,
     assemble,
     check_answer,
@@ -345,13 +342,3 @@ def test_blocks_of_two_contexts_are_not_mixed():
 
     with pytest.raises(BadInput, match="several contexts"):
         context_from_nodes(twice)
-
-
-def test_without_the_package_the_extra_is_named(monkeypatch):
-    """X1: where LlamaIndex is not installed the error says what to install."""
-    for name in [n for n in sys.modules if n.startswith("foveate.integrations.llama_index")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "llama_index.core", None)
-
-    with pytest.raises(MissingExtra, match=r"pip install 'foveate\[llama-index\]'"):
-        importlib.import_module("foveate.integrations.llama_index")

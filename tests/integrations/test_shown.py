@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveate import BadInput, BadOption, Budget, BudgetTooSmall
+from foveate import BadInput, BadOption, Budget, BudgetTooSmall, MissingExtra
 from foveate.core.formats import BUILTIN
 from foveate.core.render import renderer_for_recipe
 from foveate.integrations.options import check_options, current_principals, from_documents
@@ -106,14 +109,12 @@ def test_nothing_found_and_nothing_readable_are_the_same():
     """X5: where no document may be read it is as if there were none."""
     secret = [row for row in MAPPINGS if "principals" in row]
 
-    assert from_documents(QUESTION, [], AssembleOptions(budget=99)) is None
-    assert (
-        from_documents(QUESTION, secret, AssembleOptions(budget=99), principals=["garden"]) is None
-    )
-    assert (
-        from_documents(QUESTION, secret, AssembleOptions(budget=99), principals=["office"])
-        is not None
-    )
+    def context(rows, *who):
+        return from_documents(QUESTION, rows, AssembleOptions(budget=99), principals=who).context
+
+    assert context(secret, "garden") == context([], "garden")
+    assert context(secret, "garden").blocks == ()
+    assert context(secret, "office").blocks != ()
 
 
 def test_who_asks_is_asked_at_each_call():
@@ -168,3 +169,22 @@ def test_a_character_budget_is_kept_too():
 
     assert made is not None
     assert len(("\n" * 40).join(piece.text for piece in build_pieces(made))) <= 700
+
+
+@pytest.mark.parametrize(
+    ("module", "package", "extra"),
+    [
+        ("langchain", "langchain_core", "langchain"),
+        ("llama_index", "llama_index.core", "llama-index"),
+        ("haystack", "haystack", "haystack"),
+    ],
+)
+def test_without_the_package_the_extra_is_named(monkeypatch, module, package, extra):
+    """X1: where a framework is not installed the error says what to install."""
+    ours = f"foveate.integrations.{module}"
+    for name in [n for n in sys.modules if n.startswith(ours)]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+
+    with pytest.raises(MissingExtra, match=rf"pip install 'foveate\[{extra}\]'"):
+        importlib.import_module(ours)

@@ -36,13 +36,6 @@ def test_a_url_without_a_folder_is_refused():
         open_store("sqlite:")
 
 
-def test_reading_a_store_that_is_not_there_makes_none(tmp_path: Path):
-    """T1: `create=False` says so and leaves no folder behind."""
-    with pytest.raises(BadInput, match=r"no store in .*index documents"):
-        open_store(tmp_path / "missing", create=False)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_folder_of_other_files_is_not_taken_over(tmp_path: Path):
     """X2: a folder of documents given by mistake stays as it is."""
     (tmp_path / "letter.txt").write_text("dear")
@@ -76,34 +69,6 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path: Path):
     said = f"has schema 99, this version knows up to {schema.VERSION}; update foveate"
     with pytest.raises(BadInput, match=said):
         open_store(tmp_path)
-
-
-def test_another_embedder_is_refused(tmp_path: Path):
-    """D3: vectors of two models never stand in one store."""
-    open_store(tmp_path, embedder_name="a", dimensions=4).close()
-    with pytest.raises(BadOption, match=r"vectors of 'a' .4 dimensions., not of 'b'"):
-        open_store(tmp_path, embedder_name="b", dimensions=4)
-    with closing(open_store(tmp_path)) as store:
-        assert (store.embedder_name, store.dimensions) == ("a", 4)
-
-
-@pytest.mark.parametrize(("name", "dimensions"), [("a", 0), ("", 4), ("a", -1)])
-def test_an_embedder_has_a_name_and_a_width(tmp_path: Path, name: str, dimensions: int):
-    """X1: one without the other is a mistake."""
-    with pytest.raises(BadOption, match="dimensions"):
-        open_store(tmp_path, embedder_name=name, dimensions=dimensions)
-
-
-def test_a_store_without_an_embedder_searches_its_text(tmp_path: Path):
-    """T4: full text alone works, and vectors are refused there."""
-    entry = corpus(count=1)[0]
-    with closing(open_store(tmp_path)) as store:
-        store.put(entry.document, entry.chunks, None)
-        found = store.search(entry.chunks[0].text, None)
-        assert found.candidates[0].id == entry.chunks[0].id
-        assert found.candidates[0].semantic_score is None
-        with pytest.raises(BadInput, match="shape"):
-            entry.put(store)
 
 
 def test_a_closed_store_says_so(tmp_path: Path):

@@ -4,11 +4,10 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from threading import Barrier, Thread
 
 import pytest
 
-from foveate.core.errors import BadInput, ExternalError
+from foveate.core.errors import ExternalError
 from foveate.core.types import Chunk, content_hash
 from foveate.ports import Document
 from foveate.stores import open_store
@@ -20,37 +19,6 @@ from foveate.testing.store_corpus import EMBEDDER, corpus
 def opened(folder: Path) -> SqliteStore:
     """The embedded store for the documents of the laws."""
     return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-
-
-def test_threads_share_a_store(tmp_path: Path):
-    """T5: readers and a writer in one process get whole answers and no error."""
-    entries = corpus(count=8)
-    failures: list[AssertionError] = []
-    with closing(opened(tmp_path / "store")) as store:
-        for entry in entries:
-            entry.put(store)
-        expected = store.search("granite", None)
-        barrier = Barrier(4)
-
-        def read() -> None:
-            barrier.wait()
-            try:
-                for _ in range(20):
-                    assert store.search("granite", None) == expected
-            except AssertionError as error:
-                failures.append(error)
-
-        def write() -> None:
-            barrier.wait()
-            for entry in entries:
-                entry.put(store)
-
-        threads = [Thread(target=read) for _ in range(3)] + [Thread(target=write)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert failures == []
 
 
 def large(number: int) -> tuple[Document, Chunk]:
@@ -86,58 +54,6 @@ def test_a_full_disk_leaves_the_last_good_state(tmp_path: Path):
         document, chunk = large(written)
         store.put(document, [chunk], vectors)
         assert len(list(store.documents())) == written + 1
-
-
-def test_a_refused_document_changes_nothing(tmp_path: Path):
-    """X2: half of a document is never written, and the old one is still there."""
-    first, second = corpus(count=2)
-    with closing(opened(tmp_path / "store")) as store:
-        first.put(store)
-        before = store.state_root()
-        rows = EMBEDDER.embed(["x"] * len(first.chunks))
-        twice = (*first.chunks[:-1], first.chunks[0]) if len(first.chunks) > 1 else first.chunks * 2
-        with pytest.raises(BadInput, match="ids are unique"):
-            store.put(first.document, twice, EMBEDDER.embed(["x"] * len(twice)))
-        with pytest.raises(BadInput, match="is of document"):
-            store.put(second.document, first.chunks, rows)
-        with pytest.raises(BadInput, match="counts for"):
-            store.put(first.document, first.chunks, rows, [1] * (len(rows) + 1), fingerprint="f")
-        assert store.state_root() == before
-
-
-def test_a_batch_is_one_transaction(tmp_path: Path):
-    """T5: what is put in a batch is there at its end, and nothing of it where it fails."""
-    entries = corpus(count=9)
-    with closing(opened(tmp_path / "a")) as store, closing(opened(tmp_path / "b")) as plain:
-        for entry in entries[:3]:
-            entry.put(plain)
-            entry.put(store)
-        before = store.state_root()
-
-        def broken_off() -> None:
-            with store.batch():
-                entries[4].put(store)
-                assert len(list(store.documents())) == 4
-                store.search("granite", EMBEDDER.embed(["granite"])[0])
-                raise KeyError
-
-        with pytest.raises(KeyError):
-            broken_off()
-        assert store.state_root() == before
-        statements: list[str] = []
-        store._connection.set_trace_callback(statements.append)
-        with store.batch():
-            for entry in entries[3:]:
-                entry.put(store)
-            with pytest.raises(BadInput):
-                store.put(entries[0].document, entries[1].chunks, None)
-        store._connection.set_trace_callback(None)
-        for entry in entries[3:]:
-            entry.put(plain)
-        assert statements.count("COMMIT") == 1
-        assert store.state_root() == plain.state_root()
-        query, vector = "granite", EMBEDDER.embed(["granite"])[0]
-        assert store.search(query, vector) == plain.search(query, vector)
 
 
 @pytest.mark.parametrize("error", [OSError(28, "no room", "mine"), OverflowError("mine")])

@@ -105,7 +105,7 @@ def test_vectors_that_do_not_fit_are_refused(vectors: np.ndarray, message: str):
 
 
 @pytest.mark.parametrize("dimensions", [3, 256, 1040, 1500])
-def test_bothkernels_give_the_same_whole_numbers(dimensions: int):
+def test_both_kernels_give_the_same_whole_numbers(dimensions: int):
     """D1: with and without the faster package, to the bit, extremes and odd widths included."""
     random = np.random.default_rng(dimensions)
     rows = random.integers(-127, 128, (5000, dimensions)).astype(np.int8)
@@ -118,7 +118,7 @@ def test_bothkernels_give_the_same_whole_numbers(dimensions: int):
         assert np.array_equal(fast(rows, query), exact)
 
 
-def test_akernel_that_is_wrong_is_not_used(monkeypatch: pytest.MonkeyPatch):
+def test_a_kernel_that_is_wrong_is_not_used(monkeypatch: pytest.MonkeyPatch):
     """D1: a processor on which the package's sums differ does without it."""
     for cdist in (lambda a, b, kind: np.zeros((1, len(b))), None):
         monkeypatch.setitem(sys.modules, "numkong", cdist and SimpleNamespace(cdist=cdist))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from foveate import assemble
 from foveate.core.types import Context
-from foveate.integrations import tables
 
 MARKUP = (
     "<script>document.title = 'owned'</script>",
@@ -39,7 +38,5 @@ def context_of(*said: str, query: str = "Which?", budget: int = 4_000) -> Contex
 
 def everything(context: Context) -> list[str]:
     """All that a notebook shows of it."""
-    makers = (tables.blocks, tables.citations, tables.stages, tables.decisions)
     shown = [context._repr_html_(), *(stage._repr_html_() for stage in context.trace)]
-    shown.append(context.trace._repr_html_())
-    return [*shown, *(make(context)._repr_html_() for make in makers)]
+    return [*shown, context.trace._repr_html_()]

@@ -1,4 +1,4 @@
-"""A context, a stage and a table as HTML for a notebook.
+"""A context and its trace as HTML for a notebook.
 
 Everything is escaped, hidden and bidirectional characters are replaced, and `$…$` is not set as a
 formula. There are no scripts and no style sheets. Long texts and lists are cut, with a note.
@@ -97,17 +97,6 @@ def trace_html(trace: Sequence[StageTrace]) -> str:
         if stage.decisions
     )
     return f"{_OUTER}{table}{''.join(folded)}</div>"
-
-
-def table_html(name: str, columns: Mapping[str, Sequence[Any]]) -> str:
-    """The first rows of a table, and how many there are."""
-    size = len(next(iter(columns.values()), ()))
-    rows = [
-        [_format_value(cells[place]) for cells in columns.values()]
-        for place in range(min(size, MAX_ROWS))
-    ]
-    head = f"<p><b>{_format_name(name)}</b> {_FAINT}{_format_count(size, 'row')}</span></p>"
-    return f"{_OUTER}{head}{_render_table(tuple(columns), rows, size)}</div>"
 
 
 def _trace_summary(trace: Sequence[StageTrace]) -> str:

@@ -1,1 +1,1 @@
-"""Components for LangChain, LlamaIndex and Haystack; a context as tables."""
+"""Components for LangChain, LlamaIndex and Haystack."""

@@ -27,7 +27,6 @@ from foveate.integrations.options import (
     check_options,
     current_principals,
     from_documents,
-    messages_without_context,
     recipe_from_string,
     recipe_to_string,
 )
@@ -46,7 +45,7 @@ OUTPUTS: dict[str, Any] = {
     "citations": list[dict[str, Any]],
     "trace": list[dict[str, Any]],
     "token_count": int,
-    "assembled": Context | None,
+    "assembled": Context,
 }
 
 
@@ -62,7 +61,7 @@ class FoveateAssembler:
     | `messages` | system prompt, context and question, for a chat generator |
     | `citations`, `trace` | plain data |
     | `token_count` | of the text |
-    | `assembled` | the context as foveate's own value, None if nothing may be read |
+    | `assembled` | the context as foveate's own value |
 
     Options are those of `foveate.assemble`; `recipe` may also be one written as TOML. The
     caller is an input of the run, `principals`; nothing of it is saved with a pipeline.
@@ -121,7 +120,7 @@ class FoveateAssembler:
     def run(
         self, query: str, documents: list[Document], principals: list[str] | None = None
     ) -> dict[str, Any]:
-        """Assemble; if nothing may be read, empty outputs and the question alone."""
+        """Assemble; if nothing may be read, an empty context and the question alone."""
         made = from_documents(
             query,
             list(documents),
@@ -129,7 +128,7 @@ class FoveateAssembler:
             principals=current_principals(principals or ()),
             gap=self.separator,
         )
-        return self._nothing(query) if made is None else self._outputs(made)
+        return self._outputs(made)
 
     @component.output_types(**OUTPUTS)
     async def run_async(
@@ -156,18 +155,6 @@ class FoveateAssembler:
             "trace": said["trace"],
             "token_count": context.token_count,
             "assembled": context,
-        }
-
-    def _nothing(self, query: str) -> dict[str, Any]:
-        return {
-            "documents": [],
-            "sources": [],
-            "context": "",
-            "messages": _chat(messages_without_context(query, self._options)),
-            "citations": [],
-            "trace": [],
-            "token_count": 0,
-            "assembled": None,
         }
 
 

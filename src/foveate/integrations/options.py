@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
 from foveate import plugins
-from foveate.core.candidates import candidates_from_items, is_readable
-from foveate.core.errors import BadInput, BadOption
+from foveate.core.errors import BadOption
 from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml, recipe_to_toml
 from foveate.core.zones import Budget
 from foveate.integrations.pieces import PIECE_SEPARATOR, fit_pieces
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.flow import AssemblyResult
-from foveate.pipeline.inputs import check_principals, check_query, records_from_items
+from foveate.pipeline.inputs import check_principals
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
-from foveate.pipeline.prompts import PROVIDER_CITED_FORMATS, system_prompt
-from foveate.ports import Message
+from foveate.pipeline.prompts import PROVIDER_CITED_FORMATS
 
 Principals: TypeAlias = Iterable[str] | Callable[[], Iterable[str]]
 """Names that the caller reads under, or a function that gives them at each call."""
@@ -63,63 +59,14 @@ def from_documents(
     principals: Sequence[str] = (),
     gap: str | None = PIECE_SEPARATOR,
     observers: StepObserver | None = None,
-) -> AssemblyResult | None:
-    """The context of a framework's documents; None if none may be read.
+) -> AssemblyResult:
+    """The context of a framework's documents; empty if none may be read.
 
     `gap`: the text that joins its pieces, which keeps the budget too; None sends the context as it
     is. Raises what `foveate.assemble` raises.
     """
-    check_query(query)
-    found = candidates_from_items(records_from_items(documents))
-    allowed = frozenset(principals)
-    if not any(is_readable(candidate.chunk.principals, allowed) for candidate in found):
-        return None
-    check_options(options)
-    assembler = Assembler(options=replace(options, principals=principals), observers=observers)
-    return _fit(assembler, query, assembler.run(query, found), gap)
-
-
-def from_store(
-    assembler: Assembler,
-    query: str,
-    options: AssembleOptions,
-    *,
-    principals: Sequence[str] = (),
-    gap: str | None = PIECE_SEPARATOR,
-    observers: StepObserver | None = None,
-) -> AssemblyResult | None:
-    """The same from a store, by the assembler's own recipe and budget."""
-    own = _with_call(assembler, options, principals, observers)
-    with _nothing_found_allowed():
-        return _fit(own, query, own.run(query, cached=False), gap)
-    return None
-
-
-async def afrom_store(
-    assembler: Assembler,
-    query: str,
-    options: AssembleOptions,
-    *,
-    principals: Sequence[str] = (),
-    gap: str | None = PIECE_SEPARATOR,
-    observers: StepObserver | None = None,
-) -> AssemblyResult | None:
-    """`from_store` without blocking the event loop; a store may be asynchronous."""
-    own = _with_call(assembler, options, principals, observers)
-    with _nothing_found_allowed():
-        result = await own.arun(query, cached=False)
-        return await asyncio.to_thread(_fit, own, query, result, gap)
-    return None
-
-
-def messages_without_context(query: str, options: AssembleOptions) -> list[Message]:
-    """System prompt and question, for a request of which nothing may be read."""
-    system = options.system
-    if system is None:
-        prompt = options.prompt or "grounded"
-        system = system_prompt(prompt, marker=None, language=options.language)
-    sent: list[Message] = [{"role": "system", "content": system}] if system else []
-    return [*sent, {"role": "user", "content": query}]
+    own = call_assembler(options, principals, observers)
+    return fit_result(own, query, own.run(query, documents), gap)
 
 
 def check_unused(options: AssembleOptions) -> None:
@@ -132,12 +79,16 @@ def check_unused(options: AssembleOptions) -> None:
         )
 
 
-def _with_call(
-    assembler: Assembler,
+def call_assembler(
     options: AssembleOptions,
     principals: Sequence[str],
     observers: StepObserver | None,
+    assembler: Assembler | None = None,
 ) -> Assembler:
+    """The assembler of one call: for documents, or the one that is given, with its own recipe."""
+    if assembler is None:
+        check_options(options)
+        return Assembler(options=replace(options, principals=principals), observers=observers)
     check_unused(options)
     keywords: AssembleKeywords = {"principals": principals, "messages": options.messages}
     if options.keep is not None:
@@ -151,20 +102,11 @@ def _with_call(
     )
 
 
-def _fit(
+def fit_result(
     assembler: Assembler, query: str, result: AssemblyResult, gap: str | None
 ) -> AssemblyResult:
+    """The result in less room, until its pieces with `gap` between them keep the budget too."""
     return result if gap is None else fit_pieces(result, assembler.resolve(query).tokenizer, gap)
-
-
-@contextmanager
-def _nothing_found_allowed() -> Iterator[None]:
-    """Pass over a search without readable results."""
-    try:
-        yield
-    except BadInput as error:
-        if error.field != "candidates":
-            raise
 
 
 def budget_to_json(budget: Any) -> Any:

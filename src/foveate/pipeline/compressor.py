@@ -21,7 +21,7 @@ from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Inputs, Offer, Recipe, Request
 from foveate.core.stages.compress import Compress, is_uncompressed
 from foveate.core.text.profile import holding_profiles
-from foveate.core.types import Candidate, Trace, rank
+from foveate.core.types import Candidate, rank
 from foveate.core.window import remaining_budget
 from foveate.pipeline.bounded_calls import BoundedCalls, CallTimeout, failure_reason
 from foveate.pipeline.observers import CallFigures, Observers, observe_call
@@ -135,7 +135,7 @@ def find_texts_to_compress(
     for place, stage in stages:
         if not isinstance(stage, Compress) or stage.model_method is None:
             continue
-        tight = _is_budget_tight(stage, trace, place)
+        tight = trace[place].notes["tight"] if trace else stage.when != "oversized"
         candidates, request = _run_until_stage(inputs, tokenizer, place - 1, known)
         for candidate in sorted(filter(is_uncompressed, candidates), key=rank):
             size = request.token_counter.count_passage(candidate)
@@ -162,10 +162,6 @@ def _run_until_stage(
     request = build_request(inputs, room, tokenizer, renderer_for_recipe(recipe), known)
     first = replace(inputs, recipe=replace(recipe, stages=recipe.stages[:place]))
     return run_stages(first, request)[0], request
-
-
-def _is_budget_tight(stage: Compress, trace: Trace, place: int) -> bool:
-    return bool(trace[place].notes["tight"]) if trace else stage.when != "oversized"
 
 
 def compress_texts(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
-from foveate.core import zones as core_zones
 from foveate.core.chat.history import History
 from foveate.core.chat.request import Conversation, build_conversation
 from foveate.core.chat.turns import Turn
@@ -41,23 +40,26 @@ __all__ = [
 SHARE = 5  # of a window that nobody divided, the fifth part is for the conversation
 
 
+class ConverseKeywords(AssembleKeywords, total=False):
+    """The options of a conversation, beside those of an assembly."""
+
+    turns: Iterable[Turn | Mapping[str, Any]]
+    history: History | None
+    zones: FlexibleBudget | bool
+    summariser: Summariser | None
+
+
 def converse(
-    query: str,
-    candidates: Any = (),
-    *,
-    turns: Iterable[Turn | Mapping[str, Any]] = (),
-    history: History | None = None,
-    zones: FlexibleBudget | bool = True,
-    summariser: Summariser | None = None,
-    **keywords: Unpack[AssembleKeywords],
+    query: str, candidates: Any = (), **keywords: Unpack[ConverseKeywords]
 ) -> Conversation:
     r"""The whole request for a question in a conversation, within the model's window.
 
     `turns`: what was said before, as `Turn`s or as OpenAI or Anthropic messages. `history`: how
-    older turns are shortened. `zones`: True lets one zone use what another leaves; an
-    `FlexibleBudget` adds floors, ceilings and weights; False keeps the size of each. `summariser`:
-    a model for the older turns, asked if they do not fit. `keywords`: as for `assemble`; the recipe
-    is `chat` unless another is named, and `system` or `prompt` give the system prompt.
+    older turns are shortened. `zones`: True, unless said otherwise, lets one zone use what another
+    leaves; a `FlexibleBudget` adds floors, ceilings and weights; False keeps the size of each.
+    `summariser`: a model for the older turns, asked if they do not fit. The others are those of
+    `assemble`; the recipe is `chat` unless another is named, and `system` or `prompt` give the
+    system prompt.
 
     >>> said = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
     >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
@@ -69,47 +71,36 @@ def converse(
 
     Raises `BadInput`, `BadOption`, `UnknownName`, `BudgetTooSmall` or `StageBroke`.
     """
-    settings = _Settings(turns, history, zones, summariser)
-    return run(_converse(query, candidates, settings, keywords))
+    return run(_converse(query, candidates, **keywords))
 
 
 async def aconverse(
+    query: str, candidates: Any = (), **keywords: Unpack[ConverseKeywords]
+) -> Conversation:
+    """`converse` without blocking the event loop."""
+    return await arun(_converse(query, candidates, **keywords))
+
+
+def _converse(
     query: str,
-    candidates: Any = (),
+    candidates: Any,
     *,
     turns: Iterable[Turn | Mapping[str, Any]] = (),
     history: History | None = None,
     zones: FlexibleBudget | bool = True,
     summariser: Summariser | None = None,
     **keywords: Unpack[AssembleKeywords],
-) -> Conversation:
-    """`converse` without blocking the event loop."""
-    settings = _Settings(turns, history, zones, summariser)
-    return await arun(_converse(query, candidates, settings, keywords))
-
-
-class _Settings(NamedTuple):
-    """The settings of a conversation beside its options."""
-
-    turns: Iterable[Turn | Mapping[str, Any]]
-    history: History | None
-    zones: FlexibleBudget | bool
-    summariser: Summariser | None
-
-
-def _converse(
-    query: str, candidates: Any, settings: _Settings, keywords: AssembleKeywords
 ) -> Flow[Conversation]:
     resolved = resolve_chat_options("chat", query, keywords)
     inputs = chat_inputs(query, candidates, resolved)
     talk = ChatOptions(
-        turns=turns_from_messages(settings.turns),
+        turns=turns_from_messages(turns),
         system=resolved.system,
-        history=settings.history or History(),
-        zones=settings.zones,
-        capped=settings.zones is True and isinstance(resolved.options.budget, int),
+        history=history or History(),
+        zones=zones,
+        capped=zones is True and isinstance(resolved.options.budget, int),
     )
-    return (yield from _summarised(inputs, talk, resolved.tokenizer, settings.summariser))
+    return (yield from _summarised(inputs, talk, resolved.tokenizer, summariser))
 
 
 def resolve_chat_options(recipe: str, query: str, keywords: AssembleKeywords) -> ResolvedOptions:
@@ -121,12 +112,9 @@ def resolve_chat_options(recipe: str, query: str, keywords: AssembleKeywords) ->
     budget = resolved.budget
     if options.model is None or options.budget is not None or budget.documents is None:
         return resolved
-    return replace(resolved, budget=_divide(budget, budget.documents))
-
-
-def _divide(budget: core_zones.Budget, documents: int) -> core_zones.Budget:
-    part = documents // SHARE
-    return replace(budget, conversation=part, documents=documents - part)
+    part = budget.documents // SHARE
+    divided = replace(budget, conversation=part, documents=budget.documents - part)
+    return replace(resolved, budget=divided)
 
 
 def chat_inputs(query: str, candidates: Any, resolved: ResolvedOptions) -> Inputs:

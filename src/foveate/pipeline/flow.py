@@ -248,19 +248,13 @@ def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[A
         )
         known.update(stored)
     inputs = yield from _compressed(ports, inputs, resolved, known)
-    inputs = _name_image_formula(inputs, resolved)
+    if resolved.image_formula and has_any_image(inputs):  # without images it is no input
+        inputs = replace(inputs, image_formula=resolved.image_formula)
     context = assemble(inputs, tokenizer, known, ports.observers)
     new = {h: known[h] for h in hashes if h not in stored and h in known}
     if store is not None and new:
         yield Call("keep_counts", lambda: store.remember(tokenizer.fingerprint, new))
     return AssemblyResult(inputs=inputs, context=context)
-
-
-def _name_image_formula(inputs: Inputs, resolved: ResolvedOptions) -> Inputs:
-    """The inputs with the model's formula if a chunk has images; without images it is no input."""
-    if not resolved.image_formula or not has_any_image(inputs):
-        return inputs
-    return replace(inputs, image_formula=resolved.image_formula)
 
 
 def _side_knowledge(ports: Ports, inputs: Inputs) -> Flow[Inputs]:

@@ -54,7 +54,7 @@ CALL_STEPS = {
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """Watchers as one, that raises nothing and swallows nothing. Made by `guarded`."""
+    """Watchers as one, that raises nothing and swallows nothing; see `combine_observers`."""
 
     observers: tuple[StepObserver, ...]
     _logged_kinds: list[str] = field(default_factory=list, compare=False, repr=False)
@@ -89,26 +89,25 @@ class Observers:
         candidates: Callable[[T], Sequence[Candidate]] | None = None,
     ) -> None:
         """Counts of what came of a step that is being left, and its candidates, if any."""
-        for observer in self.observers:
-            with self._logging_failures():
-                if figures is not None and hasattr(observer, "on_call"):
-                    observer.on_call(name, figures(outcome))
+        if figures is not None:
+            self._tell("on_call", lambda: (name, figures(outcome)))
         if candidates is not None:
             self.on_candidates(name, lambda: candidates(outcome))
 
     def on_candidates(self, name: str, candidates: Callable[[], Sequence[Candidate]]) -> None:
         """The candidates of a step, to those who want them."""
-        for observer in self.observers:
-            with self._logging_failures():
-                if hasattr(observer, "on_candidates"):
-                    observer.on_candidates(name, candidates())
+        self._tell("on_candidates", lambda: (name, candidates()))
 
     def on_context(self, context: Context) -> None:
         """What came of an assembly, before the step `assemble` is left."""
+        self._tell("on_context", lambda: (context,))
+
+    def _tell(self, method: str, arguments: Callable[[], tuple[object, ...]]) -> None:
+        """Call a method of the watchers that have it; what it is told is made for those alone."""
         for observer in self.observers:
             with self._logging_failures():
-                if hasattr(observer, "on_context"):
-                    observer.on_context(context)
+                if hasattr(observer, method):
+                    getattr(observer, method)(*arguments())
 
     @contextmanager
     def _logging_failures(self, known: BaseException | None = None) -> Iterator[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 from foveate.core.chat.history import History
 from foveate.core.chat.next_turn import TurnRequest
@@ -36,63 +36,8 @@ __all__ = [
 ]
 
 
-def proceed(
-    session: Session,
-    query: str,
-    candidates: Any = (),
-    *,
-    store: Assembler | None = None,
-    history: History | None = None,
-    summariser: Summariser | None = None,
-    zones: FlexibleBudget | bool = True,
-    pace: FillRate | None = None,
-    prices: TokenPrices | None = None,
-    current: Mapping[str, str] | None = None,
-    state_root: str = "",
-    **keywords: Unpack[AssembleKeywords],
-) -> TurnRequest:
-    """The next request of a session, and the session to go on with.
-
-    `candidates`: what a retriever found for this question. Or `store`: an assembler whose store is
-    searched, and asked what of the evidence sent before may still be read. Without a store,
-    `current` says the same: chunk id to content hash; `state_root` names the state that was
-    searched: if it is another one and `current` is not given, only what was found again stays.
-    `summariser`: a model for older turns, asked if they do not fit; its summary stays until more of
-    them have to go. `keywords`: as for `converse`; the recipe is `agent-session` unless another is
-    named.
-
-    >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
-    >>> first = proceed(Session(), "Who wrote it?", found, budget=400)
-    >>> second = proceed(first.session.with_answer("Ada [1]."), "When?", found, budget=400)
-    >>> second.context.text == first.context.text, second.reuse.documents_sent
-    (True, 0)
-    """
-    settings = _Settings(store, history, summariser, zones, pace, prices, current, state_root)
-    return run(_proceed(session, query, candidates, settings, keywords))
-
-
-async def aproceed(
-    session: Session,
-    query: str,
-    candidates: Any = (),
-    *,
-    store: Assembler | None = None,
-    history: History | None = None,
-    summariser: Summariser | None = None,
-    zones: FlexibleBudget | bool = True,
-    pace: FillRate | None = None,
-    prices: TokenPrices | None = None,
-    current: Mapping[str, str] | None = None,
-    state_root: str = "",
-    **keywords: Unpack[AssembleKeywords],
-) -> TurnRequest:
-    """`proceed` without blocking the event loop."""
-    settings = _Settings(store, history, summariser, zones, pace, prices, current, state_root)
-    return await arun(_proceed(session, query, candidates, settings, keywords))
-
-
-class _Settings(NamedTuple):
-    """The settings of a turn beside its options."""
+class ProceedKeywords(AssembleKeywords, total=False):
+    """The options of a session's turn, beside those of an assembly."""
 
     store: Assembler | None
     history: History | None
@@ -104,26 +49,62 @@ class _Settings(NamedTuple):
     state_root: str
 
 
+def proceed(
+    session: Session, query: str, candidates: Any = (), **keywords: Unpack[ProceedKeywords]
+) -> TurnRequest:
+    """The next request of a session, and the session to go on with.
+
+    `candidates`: what a retriever found for this question. Or `store`: an assembler whose store is
+    searched, and asked what of the evidence sent before may still be read. Without a store,
+    `current` says the same: chunk id to content hash; `state_root` names the state that was
+    searched: if it is another one and `current` is not given, only what was found again stays.
+    `summariser`: a model for older turns, asked if they do not fit; its summary stays until more of
+    them have to go. `history`, `zones` and the others are those of `converse`; the recipe is
+    `agent-session` unless another is named. `pace`: how fast the document zone is filled.
+    `prices`: what cached and sent tokens cost, which decides when to repack.
+
+    >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
+    >>> first = proceed(Session(), "Who wrote it?", found, budget=400)
+    >>> second = proceed(first.session.with_answer("Ada [1]."), "When?", found, budget=400)
+    >>> second.context.text == first.context.text, second.reuse.documents_sent
+    (True, 0)
+    """
+    return run(_proceed(session, query, candidates, **keywords))
+
+
+async def aproceed(
+    session: Session, query: str, candidates: Any = (), **keywords: Unpack[ProceedKeywords]
+) -> TurnRequest:
+    """`proceed` without blocking the event loop."""
+    return await arun(_proceed(session, query, candidates, **keywords))
+
+
 def _proceed(
     session: Session,
     query: str,
     candidates: Any,
-    settings: _Settings,
-    keywords: AssembleKeywords,
+    *,
+    store: Assembler | None = None,
+    history: History | None = None,
+    summariser: Summariser | None = None,
+    zones: FlexibleBudget | bool = True,
+    pace: FillRate | None = None,
+    prices: TokenPrices | None = None,
+    current: Mapping[str, str] | None = None,
+    state_root: str = "",
+    **keywords: Unpack[AssembleKeywords],
 ) -> Flow[TurnRequest]:
     resolved = resolve_chat_options("agent-session", query, keywords)
-    store, zones, current = settings.store, settings.zones, settings.current
-    summariser = settings.summariser
     terms = SessionPolicy(
         system=resolved.system,
-        history=settings.history or History(slack=None),
+        history=history or History(slack=None),
         zones=zones,
         capped=zones is True and isinstance(resolved.options.budget, int),
-        pace=settings.pace or FillRate(),
-        prices=settings.prices or TokenPrices(),
+        pace=pace or FillRate(),
+        prices=prices or TokenPrices(),
     )
     inputs = chat_inputs(query, candidates, resolved)
-    inputs = replace(inputs, state_root=settings.state_root)
+    inputs = replace(inputs, state_root=state_root)
     if store is not None:
         inputs, current = yield from _searched(store, session, inputs, resolved.options.where)
     tokenizer = resolved.tokenizer

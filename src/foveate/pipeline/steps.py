@@ -21,7 +21,7 @@ Operation: TypeAlias = Literal["assemble", "retrieve"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call to the outside, named as in `observers.CALLS`.
+    """One call to the outside, named as in `observers.CALL_STEPS`.
 
     `figures`: counts of its outcome, for observers, and `candidates`: those that it found. `acall`:
     the same call for an event loop, if that is a function of its own.

@@ -203,7 +203,7 @@ VECTOR_COLUMN = "embedding"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column's name and its cells, top to bottom; `gaps`: a NaN in it is a cell left empty."""
+    """A column's name and its cells; `nan_is_missing`: whether a NaN is an empty cell."""
 
     name: str
     cells: Sequence[Any]

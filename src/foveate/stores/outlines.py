@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from sqlite3 import Connection
 from struct import Struct
 from typing import Any, TypeAlias
 
-from foveate.core.errors import BadOption
 from foveate.stores.checksums import checksum, damage, intact
 from foveate.stores.filters import iter_batches, placeholders
 from foveate.stores.rows import DOCUMENT_FIELDS
@@ -34,15 +33,6 @@ def encode_places(places: Iterable[Place]) -> bytes:
 def decode_places(data: bytes) -> list[Place]:
     """The places that were packed."""
     return list(_PLACE.iter_unpack(data))
-
-
-def wanted_places(
-    places: Iterable[tuple[str, int]], window: int, can_be: Callable[[str], bool]
-) -> list[tuple[str, int]]:
-    """The places of documents that can be there, each once; raises `BadOption`."""
-    if window < 0:
-        raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
-    return sorted({place for place in places if can_be(place[0])})
 
 
 def chunks_within(

@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from foveate.core.errors import BadOption
 from foveate.core.fuse import rrf
 from foveate.core.types import Candidate, Chunk
 from foveate.ports import SearchResult
@@ -109,12 +108,6 @@ SortKey: TypeAlias = tuple[str, int, int, str, int]
 """Source, sequence, byte offset, chunk id; the position last, which never gets to decide."""
 
 _RUN = 128  # scores, of many, of which only the best is looked at first
-
-
-def check_limits(limit: int, depth: int) -> None:
-    """Raise `BadOption` where a search asks for no rows."""
-    if limit < 1 or depth < 1:
-        raise BadOption(f"search: limit is {limit} and depth {depth}; both must be 1 or more")
 
 
 def best_rows(rows: Any, scores: Any, depth: int) -> Any:

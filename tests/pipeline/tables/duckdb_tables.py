@@ -1,11 +1,10 @@
-"""DuckDB's relations in, and its queries over our tables; run by `make matrix`."""
+"""DuckDB's relations as candidates; run by `make matrix`."""
 
 from __future__ import annotations
 
 import duckdb
 
 from foveate import assemble
-from foveate.integrations import tables
 from foveate.pipeline.tables import rows_from_table
 
 FOUND = """
@@ -26,16 +25,3 @@ def test_a_relation_is_a_table_of_candidates():
     assert (first["metadata"], second["metadata"]) == ({"lang": "en"}, {"lang": "nl", "rating": 3})
     context = assemble("How deep is the well?", relation, budget=200)
     assert [block.source for block in context.blocks] == ["yard.md", "mill.md"]
-
-
-def test_a_query_reads_the_tables_of_a_context():
-    """F1: blocks and decisions are tables of a query by their Python names."""
-    context = assemble("How deep is the well?", duckdb.sql(FOUND), budget=200)
-    blocks, decisions = tables.blocks(context), tables.decisions(context)
-
-    shown = duckdb.sql("SELECT source, marker FROM blocks ORDER BY marker DESC").fetchall()
-    kept = "SELECT count(*) FROM decisions WHERE action = 'kept' AND numbers->>'$.tokens' > '0'"
-
-    assert shown == [("mill.md", 2), ("yard.md", 1)]
-    assert duckdb.sql(kept).fetchall() == [(2,)]
-    assert (len(blocks), len(decisions)) == (2, len(decisions.rows()))

@@ -408,3 +408,14 @@ def test_a_stream_without_pyarrow_says_what_to_install(monkeypatch):
 
     with pytest.raises(Exception, match=r"pip install 'foveate\[tables\]'"):
         rows_from_table(Stream(pl.DataFrame({"text": ["A."]})))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.Table.from_pylist])
+def test_the_blocks_of_a_context_go_in_again(make):
+    """I1: what came out goes in as candidates, whichever library has held it."""
+    question = "When does the pump start, and what does the boiler hold?"
+    first = assemble(question, ROWS, budget=200, principals=["staff"])
+
+    again = assemble(question, make(first.to_dict()["blocks"]), budget=200)
+
+    assert {block.text for block in again.blocks} == {row["text"] for row in ROWS}

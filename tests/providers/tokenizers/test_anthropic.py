@@ -4,68 +4,40 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from foveate.core.errors import BadOption, ExternalError
 from foveate.providers.tokenizers import load_tokenizer
 from foveate.providers.tokenizers.anthropic import Anthropic
+from json_server import Answer, Headers, serving
 
 KEY = "sk-test-0123456789"
 FRAME = 7
 
 
-class Endpoint(BaseHTTPRequestHandler):
-    """Speaks the protocol: a word, a run of spaces, each other character is one token."""
+def refusal(status: int, kind: str, message: str) -> Answer:
+    """An error as the protocol words it."""
+    error = {"type": "error", "error": {"type": kind, "message": message}}
+    return status, json.dumps(error).encode()
 
-    asked: list[tuple[str, dict[str, str], dict]]
-    answer: tuple[int, bytes, dict[str, str]] | None
 
-    def do_POST(self):
-        """Note the request; answer what the test wants, else what the protocol says."""
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-        status, data, headers = self.answer or self.counted(body)
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def counted(self, body: dict) -> tuple[int, bytes, dict[str, str]]:
-        """The count, or the refusal that the real endpoint gives."""
-        text = body["messages"][0]["content"]
-        if self.headers["x-api-key"] != KEY:
-            return self.refusal(401, "authentication_error", "invalid x-api-key")
-        if not text.strip():
-            return self.refusal(400, "invalid_request_error", "text must be non-empty")
-        tokens = FRAME + len(re.findall(r"\w+|\s+|[^\w\s]", text))
-        return 200, json.dumps({"input_tokens": tokens}).encode(), {}
-
-    def refusal(self, status: int, kind: str, message: str):
-        """An error as the protocol words it."""
-        error = {"type": "error", "error": {"type": kind, "message": message}}
-        return status, json.dumps(error).encode(), {}
-
-    def log_message(self, *args):
-        """Say nothing."""
+def counted(path: str, headers: Headers, body: dict) -> Answer:
+    """A word, a run of spaces, each other character is a token; or the endpoint's refusal."""
+    text = body["messages"][0]["content"]
+    if headers["x-api-key"] != KEY:
+        return refusal(401, "authentication_error", "invalid x-api-key")
+    if not text.strip():
+        return refusal(400, "invalid_request_error", "text must be non-empty")
+    tokens = FRAME + len(re.findall(r"\w+|\s+|[^\w\s]", text))
+    return 200, json.dumps({"input_tokens": tokens}).encode()
 
 
 @pytest.fixture
 def endpoint():
-    """A server on this machine; yields its handler class, with `url`."""
-    handler = type("Handler", (Endpoint,), {"asked": [], "answer": None})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    handler.url = f"http://127.0.0.1:{server.server_port}"
-    yield handler
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    """A server on this machine that speaks the protocol."""
+    with serving(counted) as server:
+        yield server
 
 
 @pytest.fixture
@@ -155,7 +127,7 @@ def test_load_takes_the_key_from_the_environment(monkeypatch):
 )
 def test_failures(tokenizer, endpoint, answer, said: str):
     """X1: what the endpoint does wrong is an outside failure; the key is in no part of it."""
-    endpoint.answer = answer
+    endpoint.answer = lambda *_: answer
     with pytest.raises(ExternalError, match=said) as caught:
         tokenizer.count("text")
     assert KEY not in str(caught.value)

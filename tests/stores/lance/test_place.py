@@ -72,24 +72,6 @@ def test_keys_are_in_nothing_that_is_shown(tmp_path, monkeypatch):
     assert "/rust/" not in str(caught.value)
 
 
-def test_reading_a_store_that_is_not_there_makes_none(tmp_path):
-    """T1: `create=False` says so and leaves no folder behind."""
-    with pytest.raises(BadInput, match=r"no store in 'lance:.*index documents"):
-        open_store(f"lance:{tmp_path}/missing", create=False)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_store_keeps_its_embedder(tmp_path):
-    """D3: vectors of two models are never in one store."""
-    url = f"lance:{tmp_path}/store"
-    open_store(url, embedder_name="one", dimensions=8).close()
-    assert open_store(url).embedder_name == "one"
-    with pytest.raises(BadOption, match=r"vectors of 'one' \(8 dimensions\), not of 'two' \(9\)"):
-        open_store(url, embedder_name="two", dimensions=9)
-    with pytest.raises(BadOption, match="both or neither"):
-        open_store(url, embedder_name="two")
-
-
 def test_a_store_of_another_version_is_refused(tmp_path, monkeypatch):
     """X1: the error names the command that makes it again."""
     url = f"lance:{tmp_path}/store"

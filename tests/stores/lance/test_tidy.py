@@ -134,34 +134,6 @@ def test_a_part_is_committed_once_and_meets_no_other(tmp_path):
         assert store.stats().chunks == len(one.chunks) + len(other.chunks)
 
 
-def fail(store, *acts):
-    """A batch in which something goes wrong after these acts."""
-    with store.batch():
-        for act in acts:
-            act(store)
-        raise ZeroDivisionError
-
-
-def test_a_batch_is_whole_or_not_there(tmp_path):
-    """T5: what fails undoes all; what is refused undoes itself; a nested batch undoes its own."""
-    with closing(LanceStore(f"lance:{tmp_path}/s", **lance_writers.OPTIONS)) as store:
-        one, other, third = corpus(count=3)
-        with pytest.raises(ZeroDivisionError):
-            fail(store, one.put)
-        assert list(store.documents()) == []
-        with store.batch():
-            one.put(store)
-            assert list(store.documents()) == []
-            with pytest.raises(BadInput, match="is of document 'd01'"):
-                store.put(third.document, other.chunks, None)
-            with pytest.raises(ZeroDivisionError):
-                fail(store, other.put, lambda store: store.delete(one.document.id))
-            third.put(store)
-            assert store.delete(third.document.id)
-            assert not store.delete(third.document.id)
-        assert [name for name, _ in store.documents()] == ["d00"]
-
-
 def test_a_large_batch_looks_its_ids_up_once(tmp_path, monkeypatch):
     """T2, T5: ids are read once a batch, and one that is another document's is refused at once."""
     looked = []

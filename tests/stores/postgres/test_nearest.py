@@ -9,8 +9,6 @@ import pytest
 from foveate.core.types import Chunk
 from foveate.ports import Document, SearchResult
 from foveate.stores import open_store
-from foveate.stores.postgres.search import hybrid_search
-from foveate.stores.postgres.statements import run_flow
 
 
 def fill(store, vectors, *, principals=()) -> None:
@@ -91,7 +89,7 @@ def test_beyond_a_size_the_index_is_used_and_said(new_schema):
         assert store.check().findings == ()
 
 
-def test_what_others_may_read_does_not_decide_about_the_index(new_schema):
+def test_what_others_may_read_does_not_decide_about_the_index(new_schema, round_trips):
     """T4, X5: the same statements for a reader, be the rest of the store large or not there."""
     random = np.random.default_rng(6)
     mine, others = random.standard_normal((100, 8)), random.standard_normal((2000, 8))
@@ -99,10 +97,9 @@ def test_what_others_may_read_does_not_decide_about_the_index(new_schema):
     options = {"limit": 5, "depth": 5, "principals": ("few",)}
 
     def asked(store, where: dict[str, int] | None) -> tuple[list[str], SearchResult]:
-        said: list[str] = []
-        steps = hybrid_search(store._context, "", query, where=where, **options)
-        with store._pool.connection() as connection:
-            found = run_flow(connection, recorded(steps, said))
+        round_trips.clear()
+        found = store.search("", query, where=where, **options)
+        said = [each.sql for statements in round_trips for each in statements]
         return [each.replace(store._context.schema, "s") for each in said], found
 
     def filled(*, alone: bool):
@@ -120,15 +117,3 @@ def test_what_others_may_read_does_not_decide_about_the_index(new_schema):
             by_index = any("hnsw.iterative_scan" in each for each in ours[0])
             assert by_index is (where != {"tag": 3})
             assert (ours[1].exact, ours[1].index) == (theirs[1].exact, theirs[1].index)
-
-
-def recorded(steps, said: list[str]):
-    """The flow, with its statements noted."""
-    rows = None
-    while True:
-        try:
-            asks = steps.send(rows)
-        except StopIteration as done:
-            return done.value
-        said += [ask.sql for ask in asks]
-        rows = yield asks

@@ -6,7 +6,7 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.core.errors import BadInput, ExternalError
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import open_store
@@ -26,22 +26,6 @@ def admin(postgres: str):
 def schema_of(url: str) -> str:
     """The schema in a URL."""
     return url.rpartition("schema=")[2]
-
-
-def test_what_is_there_is_opened_as_it_is(new_schema: Callable[[], str]):
-    """T1: the embedder is remembered; another one is refused by name, and changes nothing."""
-    url = new_schema()
-    with closing(open_store(url, **NAMES)) as store:
-        corpus(count=1)[0].put(store)
-        root = store.state_root()
-    with closing(open_store(url, create=False)) as store:
-        assert (store.embedder_name, store.dimensions) == (EMBEDDER.name, EMBEDDER.dimensions)
-        assert store.state_root() == root
-        assert repr(store) == f"PostgresStore({url!r})"
-    with pytest.raises(BadOption, match="not of 'other'"):
-        open_store(url, embedder_name="other", dimensions=8)
-    with pytest.raises(BadOption, match="give both or neither"):
-        open_store(url, embedder_name="other")
 
 
 def test_only_who_may_make_a_store_makes_one(new_schema: Callable[[], str], admin):

@@ -33,7 +33,7 @@ class Block(Document):
 class ContextPrompt(ChatPromptValue):
     """The messages for a chat model, with their context and citations.
 
-    Both are empty if nothing was found that may be read.
+    The context is empty if nothing was found that may be read.
     """
 
     _context: Context | None = PrivateAttr(default=None)
@@ -72,10 +72,8 @@ def context_from_documents(documents: Iterable[Any]) -> Context | None:
     return found[0] if found else None
 
 
-def documents_from_result(made: AssemblyResult | None, *, named: bool = False) -> list[Document]:
-    """One document a block in order; none without a context."""
-    if made is None:
-        return []
+def documents_from_result(made: AssemblyResult, *, named: bool = False) -> list[Document]:
+    """One document a block in order."""
     found: list[Document] = []
     for piece in build_pieces(made, named=named):
         block = Block(page_content=piece.text, id=piece.id, metadata=piece.full_metadata)
@@ -85,11 +83,10 @@ def documents_from_result(made: AssemblyResult | None, *, named: bool = False) -
 
 
 def prompt_from_messages(
-    messages: list[BaseMessage], made: AssemblyResult | None, *, named: bool = False
+    messages: list[BaseMessage], made: AssemblyResult, *, named: bool = False
 ) -> ContextPrompt:
     """The messages, with the context that they hold."""
     prompt = ContextPrompt(messages=messages)
-    if made is not None:
-        prompt._context = made.context  # noqa: SLF001  # set here alone
-        prompt._documents = tuple(documents_from_result(made, named=named))  # noqa: SLF001
+    prompt._context = made.context  # noqa: SLF001  # set here alone
+    prompt._documents = tuple(documents_from_result(made, named=named))  # noqa: SLF001
     return prompt

@@ -20,7 +20,7 @@ from foveate.answer.messages import messages
 from foveate.core.errors import BadInput
 from foveate.integrations.langchain.documents import ContextPrompt, prompt_from_messages
 from foveate.integrations.langchain.source import SourceFields
-from foveate.integrations.options import Principals, messages_without_context, options_of
+from foveate.integrations.options import Principals
 from foveate.pipeline.flow import AssemblyResult
 from foveate.ports import text_from_content
 
@@ -79,20 +79,16 @@ class FoveatePrompt(SourceFields, RunnableSerializable[str | dict[str, Any], Con
         made = await self._aprepare(question.text, config, call, question.documents)
         return await run_in_executor(None, self._prompt, question, made)
 
-    def _prompt(self, question: ChainInput, made: AssemblyResult | None) -> ContextPrompt:
+    def _prompt(self, question: ChainInput, made: AssemblyResult) -> ContextPrompt:
         stored = question.documents is None and self.assembler is not None
-        if made is None:
-            found = messages_without_context(question.text, options_of(self))
-        else:
-            counter = self.assembler.resolve().tokenizer if stored else self.tokenizer
-            found = messages(
-                made.context,
-                prompt=self.prompt,
-                system=self.system,
-                language=self.language,
-                tokenizer=None if isinstance(counter, str) else counter,
-            )
-        *before, last = found
+        counter = self.assembler.resolve().tokenizer if stored else self.tokenizer
+        *before, last = messages(
+            made.context,
+            prompt=self.prompt,
+            system=self.system,
+            language=self.language,
+            tokenizer=None if isinstance(counter, str) else counter,
+        )
         sent: list[BaseMessage] = [
             SystemMessage(content=text_from_content(one["content"])) for one in before
         ]

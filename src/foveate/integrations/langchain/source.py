@@ -12,11 +12,10 @@ from pydantic import BaseModel, ConfigDict
 from foveate.core.errors import BadInput, BadOption
 from foveate.integrations.options import (
     Principals,
-    afrom_store,
+    call_assembler,
     check_options,
     current_principals,
-    from_documents,
-    from_store,
+    fit_result,
     options_of,
 )
 from foveate.pipeline.assembler import Assembler
@@ -71,22 +70,25 @@ class SourceFields(OptionFields):
 
     def _prepare(
         self, query: str, config: RunnableConfig, call: dict[str, Any], documents: Any = None
-    ) -> AssemblyResult | None:
-        """The context, of `documents` if they are given; None if nothing may be read."""
-        if documents is None and self.assembler is not None:
-            return from_store(self.assembler, query, **call)
-        if documents is None:
+    ) -> AssemblyResult:
+        """The context, of `documents` if they are given."""
+        if documents is None and self.assembler is None:
             documents = self._require_retriever().invoke(query, config=config)
-        return from_documents(query, documents, **call)
+        own = self._assembler(call, documents)
+        return fit_result(own, query, own.run(query, documents, cached=False), call["gap"])
 
     async def _aprepare(
         self, query: str, config: RunnableConfig, call: dict[str, Any], documents: Any = None
-    ) -> AssemblyResult | None:
-        if documents is None and self.assembler is not None:
-            return await afrom_store(self.assembler, query, **call)
-        if documents is None:
+    ) -> AssemblyResult:
+        if documents is None and self.assembler is None:
             documents = await self._require_retriever().ainvoke(query, config=config)
-        return await run_in_executor(None, lambda: from_documents(query, documents, **call))
+        own = await run_in_executor(None, self._assembler, call, documents)
+        result = await own.arun(query, documents, cached=False)
+        return await run_in_executor(None, fit_result, own, query, result, call["gap"])
+
+    def _assembler(self, call: dict[str, Any], documents: Any) -> Assembler:
+        asked = self.assembler if documents is None else None
+        return call_assembler(call["options"], call["principals"], self.observers, asked)
 
     def _call(
         self,
@@ -100,7 +102,6 @@ class SourceFields(OptionFields):
             "options": options_of(self, keep=self.k if k is None else k, messages=messages),
             "principals": current_principals(self.principals if principals is None else principals),
             "gap": gap,
-            "observers": self.observers,
         }
 
     def _require_retriever(self) -> Any:

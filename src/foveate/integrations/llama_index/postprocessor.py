@@ -82,6 +82,4 @@ class FoveatePostprocessor(BaseNodePostprocessor):
             observers=self.observers,
             gap=self.separator,
         )
-        if made is None:
-            return []
         return nodes_from_pieces(build_pieces(made), made.context, nodes)

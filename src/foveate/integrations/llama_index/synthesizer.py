@@ -144,7 +144,7 @@ class FoveateSynthesizer(BaseSynthesizer):
 
     def _assemble(
         self, query: str, nodes: Sequence[NodeWithScore]
-    ) -> tuple[Context | None, list[NodeWithScore]]:
+    ) -> tuple[Context, list[NodeWithScore]]:
         """The context, and one node a marker in order."""
         known = context_from_nodes(nodes)
         if known is not None:
@@ -157,8 +157,6 @@ class FoveateSynthesizer(BaseSynthesizer):
             gap=None,
             observers=self._observers,
         )
-        if made is None:
-            return None, []
         return made.context, nodes_from_pieces(
             group_by_marker(build_pieces(made)), made.context, nodes
         )

@@ -31,13 +31,11 @@ class ChunkIds:
     def check_free(self, name: str, ids: Sequence[str], leaving: Collection[str]) -> None:
         """Raise `BadInput` where an id is that of another document that is not `leaving`."""
         self._lookups += 1
-        if self._lookups == _LOOKUPS_BEFORE_READ and self._chunk_count() <= MAX_CHUNKS_IN_MEMORY:
-            self._hashes = self._read_hashes()
+        if self._lookups == _LOOKUPS_BEFORE_READ:
+            chunks = sum(one.chunks for one in self._snapshot.head.audiences.values())
+            self._hashes = self._read_hashes() if chunks <= MAX_CHUNKS_IN_MEMORY else None
         if self._hashes is None or not self._are_free(self._hashes, name, ids):
             find_existing(self._snapshot, {name}, ids, leaving)
-
-    def _chunk_count(self) -> int:
-        return sum(one.chunks for one in self._snapshot.head.audiences.values())
 
     def _read_hashes(self) -> tuple[Any, Any]:
         """The hashes of all chunks' ids, ascending, and those of their documents' beside them."""

@@ -62,7 +62,7 @@ class CommitRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitPlan:
-    """An order worked out from one version; `went`: how many documents go out."""
+    """An order worked out from one version; `removed_count`: how many documents go out."""
 
     head: Head
     removed_count: int = 0

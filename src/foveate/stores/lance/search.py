@@ -6,7 +6,7 @@ rows Lance's index names candidates; their cosines are exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,8 +18,9 @@ from blake3 import blake3
 
 from foveate.core.state import state_hash
 from foveate.core.text.terms import query_terms
-from foveate.core.types import Chunk, Vector
+from foveate.core.types import Chunk
 from foveate.ports import SearchResult
+from foveate.stores.base import Search
 from foveate.stores.filters import iter_batches
 from foveate.stores.int8 import cosine_similarities, cosines, nearest, quantise_query
 from foveate.stores.lance import labels
@@ -34,7 +35,6 @@ from foveate.stores.rows import HANDED_OUT, chunks_from_rows
 from foveate.stores.scoring import (
     best_matches,
     best_positions,
-    check_limits,
     combine_legs,
     decode_places,
 )
@@ -101,26 +101,16 @@ class SearchContext:
         return found
 
 
-def hybrid_search(
-    ground: SearchContext,
-    query: str,
-    vector: Vector | None,
-    *,
-    limit: int,
-    depth: int,
-    audiences: Sequence[int],
-    where: Mapping[str, Any] | None,
-    embedder: str,
-) -> SearchResult:
-    """See `foveate.ports.Store.search`; `embedder`: its name, for the state root."""
-    check_limits(limit, depth)
-    said = labels.where_condition(where) if where else None
-    aim = quantise_query(vector, ground.dimensions)
+def hybrid_search(ground: SearchContext, asked: Search, *, embedder: str) -> SearchResult:
+    """The search in this version; `embedder`: its name, for the state root."""
+    depth, audiences = asked.depth, ground.snapshot.head.audiences_for(asked.principals)
+    said = labels.where_condition(asked.where) if asked.where else None
+    aim = quantise_query(asked.vector, ground.dimensions)
     view = ground.scan.view(audiences)
     wanted = view.mask if said is None else _filter_mask(ground, view, said)
     conditions = [labels.in_condition("audience", audiences), *([said] if said else [])]
     close, index = _nearest_rows(ground, aim, wanted, depth, conditions)
-    terms = query_terms(query)
+    terms = query_terms(asked.query)
     scores = lexical_scores(ground.snapshot, ground.scan, terms, view) if terms else None
     hits = best_matches(scores, wanted, depth)
     columns = [*HANDED_OUT, "vector"] if ground.dimensions else list(HANDED_OUT)
@@ -131,7 +121,7 @@ def hybrid_search(
         cosines=None if aim is None else lambda rows: ground.cosines(aim, rows),
         load=lambda rows: _build_chunks(ground.take_rows(rows, columns), ground.dimensions),
         depth=depth,
-        limit=limit,
+        limit=asked.limit,
         index=index,
         state_root=state_hash(ground.snapshot.head.state(audiences), embedder=embedder),
     )

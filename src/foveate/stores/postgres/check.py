@@ -17,7 +17,7 @@ from foveate.stores.int8 import squared_norms
 from foveate.stores.postgres import checksums, half_vectors, postings
 from foveate.stores.postgres.filters import FILTER_ROWS
 from foveate.stores.postgres.schema import principals_digest
-from foveate.stores.postgres.statements import Rows, Statement, StatementFlow, StoreContext
+from foveate.stores.postgres.statements import Rows, Statement, StoreContext
 from foveate.stores.recount import Recount, mix_places
 from foveate.stores.report import Report
 from foveate.stores.rows import (
@@ -39,20 +39,17 @@ _COPIES = (
 )
 
 
-def _find_damage(store: StoreContext) -> StatementFlow[list[str]]:
+def _find_damage(store: StoreContext) -> list[str]:
     """What is not as it was written beside documents and chunks."""
     found: list[str] = []
     for what, one, other in _COPIES:
-        query = store.sql(f"({one} EXCEPT {other}) UNION ALL ({other} EXCEPT {one}) LIMIT 1")
-        (rows,) = yield [Statement(query)]
+        rows = store.rows(f"({one} EXCEPT {other}) UNION ALL ({other} EXCEPT {one}) LIMIT 1")
         found += [f"{what}: the two copies differ" for _ in rows]
-    (rows,) = yield [
-        Statement(store.sql(f"SELECT {checksums.AUDIENCE} FROM {{s}}.audiences ORDER BY id"))
-    ]
+    rows = store.rows(f"SELECT {checksums.AUDIENCE} FROM {{s}}.audiences ORDER BY id")
     for row in rows:
         if checksums.audience_checksum(row) != row[-1]:
             found.append(f"the audience {row[1]} is not as it was written")
-    (compared,) = yield [checksums.compared(store, [row[0] for row in rows])]
+    (compared,) = store.run(checksums.compared(store, [row[0] for row in rows]))
     try:
         checksums.refuse_other(compared, rows)
     except StoreDamaged as error:
@@ -63,7 +60,7 @@ def _find_damage(store: StoreContext) -> StatementFlow[list[str]]:
         f"WHERE (fingerprint, hash) > (%s, %s) ORDER BY fingerprint, hash LIMIT {_PAGE}"
     )
     while True:
-        (rows,) = yield [Statement(store.sql(page), last)]
+        rows = store.rows(page, last)
         if not rows:
             return found
         last = rows[-1][:2]
@@ -101,41 +98,41 @@ _RELATIONS = (
 )
 
 
-def check_store(store: StoreContext) -> StatementFlow[Report]:
+def check_store(store: StoreContext) -> Report:
     """Work out again all that is derived, in one snapshot; see `report.Report`."""
     look = _Check(store)
     for part, said, query in _RELATIONS:
-        (rows,) = yield [Statement(store.sql(query))]
+        rows = store.rows(query)
         look.recount.take(part, (said.format(row[0]) for row in rows))
-    (rows,) = yield [Statement(store.sql("SELECT id, principals, digest FROM {s}.audiences"))]
-    (members_,) = yield [Statement(store.sql("SELECT principal, audience FROM {s}.members"))]
+    rows = store.rows("SELECT id, principals, digest FROM {s}.audiences")
+    members_ = store.rows("SELECT principal, audience FROM {s}.members")
     look.recount.take("rows", look.check_audiences(rows, members_))
     columns = quote_columns(_DOCUMENT_COLUMNS)
     page = f"SELECT {columns} FROM {{s}}.documents WHERE id > %s ORDER BY id LIMIT %s"
     last = -1
     while True:
-        (documents,) = yield [Statement(store.sql(page), [last, _DOCUMENTS_PER_PAGE])]
+        documents = store.rows(page, [last, _DOCUMENTS_PER_PAGE])
         if not documents:
             break
         last = documents[-1][0]
         ids = [row[0] for row in documents]
-        derived = yield _document_statements(store, ids)
+        derived = store.run(*_document_statements(store, ids))
         for document in documents:
             look.check_document(document, *derived)
     query = "SELECT id, principals, state, documents, chunks, words FROM {s}.audiences ORDER BY id"
-    (audiences,) = yield [Statement(store.sql(query))]
+    audiences = store.rows(query)
     for audience, principals, state, *figures in audiences:
         look.recount.take(
             "state", look.recount.state_findings(audience, principals, state, figures)
         )
-    look.recount.take("words", (yield from _check_postings(store, look)))
-    look.recount.take("checksums", iter((yield from _find_damage(store))))
+    look.recount.take("words", _check_postings(store, look))
+    look.recount.take("checksums", iter(_find_damage(store)))
     return look.recount.report(store.embedder)
 
 
-def _check_postings(store: StoreContext, look: _Check) -> StatementFlow[Iterator[str]]:
+def _check_postings(store: StoreContext, look: _Check) -> Iterator[str]:
     """Terms whose places are not those of the chunks' texts, and rows that are out of order."""
-    query = store.sql(
+    query = (
         "SELECT term, audience, document, places FROM {s}.postings WHERE (term, audience, document)"
         f" > (%s, %s, %s) ORDER BY term, audience, document LIMIT {_PAGE}"
     )
@@ -143,7 +140,7 @@ def _check_postings(store: StoreContext, look: _Check) -> StatementFlow[Iterator
     odd, reach = list[str](), -1
     found: dict[tuple[str, int], tuple[int, int]] = {}
     while True:
-        (rows,) = yield [Statement(query, list(last))]
+        rows = store.rows(query, list(last))
         if not rows:
             break
         for term, audience, first, data in rows:
@@ -155,7 +152,7 @@ def _check_postings(store: StoreContext, look: _Check) -> StatementFlow[Iterator
                 odd.append(f"the row of {term!r} under document row {first} is out of order")
             reach = max(owners, default=first)
         _add_places(found, [(row[0], row[1], row[3]) for row in rows])
-    (terms,) = yield [Statement(store.sql("SELECT term, audience, checksum FROM {s}.terms"))]
+    terms = store.rows("SELECT term, audience, checksum FROM {s}.terms")
     noted = {(term, audience): noted for term, audience, noted in terms if noted}
     for key in noted.keys() | found.keys() | look.places.keys():
         mixed, plain = found.get(key, (0, 0))

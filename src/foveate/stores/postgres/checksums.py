@@ -22,7 +22,7 @@ from foveate.stores.postgres.statements import PUBLIC_AUDIENCE, Rows, Statement,
 from foveate.stores.rows import parse_principals, state_members
 
 AUDIENCE = "id, principals, state, documents, chunks, words, scan, writes, checksum"
-"""What `audience` reads."""
+"""The columns of an audience, its checksum last."""
 _WHO = "who may read is not as it was written"
 
 

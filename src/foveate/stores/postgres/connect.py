@@ -13,12 +13,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Thread, current_thread
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, FoveateError, MissingExtra
-from foveate.stores.postgres import schema
-from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
 
 SCHEMES = ("postgresql", "postgres")
 _SECRETS = {
@@ -246,34 +244,6 @@ def _current_owner() -> tuple[Thread, asyncio.Task[Any] | None]:
     except RuntimeError:
         task = None
     return current_thread(), task
-
-
-T = TypeVar("T")
-
-SNAPSHOT = Statement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-
-
-def open_address(
-    where: Address, *, embedder: str, dimensions: int, create: bool
-) -> StatementFlow[StoreContext]:
-    """The flow that finds or creates the store of an address."""
-    return schema.open_schema(
-        StoreContext(schema=where.schema, exact=where.exact),
-        where.display_url,
-        embedder=embedder,
-        dimensions=dimensions,
-        create=create,
-    )
-
-
-def in_snapshot(steps: StatementFlow[T]) -> StatementFlow[T]:
-    """The flow in one read-only snapshot: its first batch says so."""
-    try:
-        (_, *rows) = yield [SNAPSHOT, *next(steps)]
-        while True:
-            rows = yield steps.send(rows)
-    except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]
 
 
 def pool_options(where: Address, told: dict[str, Any]) -> dict[str, Any]:

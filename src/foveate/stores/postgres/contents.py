@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foveate.core.state import combine_states, state_hash
@@ -18,7 +18,6 @@ from foveate.stores.postgres.statements import (
     PUBLIC_AUDIENCE,
     Rows,
     Statement,
-    StatementFlow,
     StoreContext,
     quote_literal,
 )
@@ -28,9 +27,7 @@ from foveate.stores.rows import DOCUMENT_FIELDS, textless_document_from_row, wit
 _LOCK_TIMEOUT = "200ms"
 
 
-def load_counts(
-    store: StoreContext, fingerprint: str, hashes: Sequence[str]
-) -> StatementFlow[dict[str, int]]:
+def load_counts(store: StoreContext, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
     """Token counts already known for these content hashes."""
     query = (
         "SELECT hash, tokens, checksum FROM {s}.counts "
@@ -39,7 +36,7 @@ def load_counts(
     if not is_storable(fingerprint):
         return {}
     wanted = [each for each in hashes if is_storable(each)]
-    (rows,) = yield [Statement(store.sql(query), [fingerprint, wanted])]
+    rows = store.rows(query, [fingerprint, wanted])
     return {
         hash_: tokens
         for hash_, tokens, noted in rows
@@ -47,12 +44,10 @@ def load_counts(
     }
 
 
-def save_counts(
-    store: StoreContext, fingerprint: str, counts: Mapping[str, int]
-) -> StatementFlow[None]:
+def save_counts(store: StoreContext, fingerprint: str, counts: Mapping[str, int]) -> None:
     """Keep token counts; best effort: a store that cannot write only counts again."""
     timeout = Statement(f"SELECT set_config('lock_timeout', '{_LOCK_TIMEOUT}', true)")
-    yield [timeout, *count_statements(store, fingerprint, counts)]
+    store.run(timeout, *count_statements(store, fingerprint, counts))
 
 
 def count_statements(
@@ -89,10 +84,10 @@ _FIELDS = ("id", *DOCUMENT_FIELDS, "audience")
 _WHAT = "a document is not as it was written"
 
 
-def list_content_hashes(store: StoreContext) -> StatementFlow[list[tuple[str, str]]]:
+def list_content_hashes(store: StoreContext) -> list[tuple[str, str]]:
     """(document id, content hash) of every document, by id, as of this moment."""
-    audiences = yield from _audiences(store, None)
-    (rows,) = yield [_document_statement(store, "true ORDER BY d.document_id", [])]
+    audiences = _audiences(store, None)
+    (rows,) = store.run(_document_statement(store, "true ORDER BY d.document_id", []))
     found = [
         (row["document_id"], row["content_hash"])
         for row in (dict(zip(_FIELDS, each[:-1], strict=True)) for each in intact(rows, _WHAT))
@@ -103,19 +98,16 @@ def list_content_hashes(store: StoreContext) -> StatementFlow[list[tuple[str, st
 
 
 def load_document(
-    store: StoreContext, document_id: str, *, principals: Iterable[str] = ()
-) -> StatementFlow[Document | None]:
+    store: StoreContext, document_id: str, principals: tuple[str, ...]
+) -> Document | None:
     """One document with its text; None where it is not there, or not all of it to be read."""
-    if not is_storable(document_id):
-        return None
-    principals = tuple(principals)
     query = store.sql("SELECT text FROM {s}.documents WHERE document_id = %s")
-    (rows, texts, *found) = yield [
+    (rows, texts, *found) = store.run(
         _document_statement(store, "d.document_id = %s", [document_id]),
         Statement(query, [document_id]),
         *outlined(store, [document_id]),
         *checksums.who(store, principals),
-    ]
+    )
     places = outlines_of(found[:2]).get(document_id)
     if places is None:
         return None
@@ -128,19 +120,16 @@ def load_document(
 
 
 def list_documents(
-    store: StoreContext, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
-) -> StatementFlow[list[Document]]:
+    store: StoreContext, after: str, limit: int, principals: tuple[str, ...]
+) -> list[Document]:
     """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
-    if not is_storable(after):
-        return []
-    principals = tuple(principals)
     mine = store.sql(_READABLE, allowed=audiences_query(store))
     readers = encode_principals(principals)
     condition = f"d.document_id > %s AND {mine} ORDER BY d.document_id LIMIT %s"
-    (rows, *who) = yield [
+    (rows, *who) = store.run(
         _document_statement(store, condition, [after, readers, readers, limit]),
         *checksums.who(store, principals),
-    ]
+    )
     checksums.readable(who, principals)
     return [
         textless_document_from_row(dict(zip(_FIELDS, row[:-1], strict=True)))
@@ -158,41 +147,34 @@ def _document_statement(store: StoreContext, condition: str, bound: list[Any]) -
     return Statement(query + condition, bound)
 
 
-def _audiences(store: StoreContext, principals: Iterable[str] | None) -> StatementFlow[Rows]:
+def _audiences(store: StoreContext, principals: tuple[str, ...] | None) -> Rows:
     """The audiences of these principals, or all, held to their checksums."""
     if principals is not None:
-        mine = tuple(principals)
-        return checksums.readable((yield checksums.who(store, mine)), mine)
-    query = store.sql(f"SELECT {checksums.AUDIENCE} FROM {{s}}.audiences ORDER BY id")
-    (rows,) = yield [Statement(query)]
+        return checksums.readable(store.run(*checksums.who(store, principals)), principals)
+    rows = store.rows(f"SELECT {checksums.AUDIENCE} FROM {{s}}.audiences ORDER BY id")
     for row in rows:
         checksums.intact_audience(row)
     return rows
 
 
-def compute_state_root(
-    store: StoreContext, *, principals: Iterable[str] | None = None
-) -> StatementFlow[str]:
+def compute_state_root(store: StoreContext, principals: tuple[str, ...] | None) -> str:
     """Hash of the content and the embedder's name, of what `principals` may read if given."""
-    found = yield from _audiences(store, principals)
+    found = _audiences(store, principals)
     return state_hash(combine_states(row[2] for row in found), embedder=store.embedder)
 
 
-def compute_stats(
-    store: StoreContext, *, principals: Iterable[str] | None = None
-) -> StatementFlow[Stats]:
+def compute_stats(store: StoreContext, principals: tuple[str, ...] | None) -> Stats:
     """The store in figures; with `principals`, of what they may read alone."""
-    readers = None if principals is None else tuple(principals)
-    audiences = yield from _audiences(store, readers)
+    audiences = _audiences(store, principals)
     with_vector = store.sql("SELECT count(*) FROM {s}.scan WHERE norm > 0")
     bound = []
-    if readers is not None:
+    if principals is not None:
         with_vector += f" AND audience IN {audiences_query(store)}"
-        bound = [encode_principals(readers)]
-    (((vectors,),), *sizes) = yield [
+        bound = [encode_principals(principals)]
+    (((vectors,),), *sizes) = store.run(
         Statement(with_vector, bound),
-        *(_size_statements(store) if readers is None else ()),
-    ]
+        *(_size_statements(store) if principals is None else ()),
+    )
     return Stats(
         documents=sum(row[3] for row in audiences),
         chunks=sum(row[4] for row in audiences),
@@ -205,28 +187,26 @@ def compute_stats(
     )
 
 
-def delete_unused_rows(store: StoreContext) -> StatementFlow[int]:
+def delete_unused_rows(store: StoreContext) -> int:
     """Counts and principals of documents that are gone; how many rows of postings were merged."""
-    yield from begin_write(store)
+    begin_write(store)
     gone = "hash NOT IN (SELECT content_hash FROM {s}.chunks)"
-    (((merged,),), *_) = yield [
-        Statement(store.sql(query))
-        for query in (
-            MERGE,
-            f"DELETE FROM {{s}}.counts WHERE {gone}",
-            (
-                f"DELETE FROM {{s}}.audiences WHERE id <> {PUBLIC_AUDIENCE} "
-                "AND documents = 0 AND chunks = 0"
-            ),
-            "DELETE FROM {s}.members WHERE audience NOT IN (SELECT id FROM {s}.audiences)",
-            "DELETE FROM {s}.members_again WHERE audience NOT IN (SELECT id FROM {s}.audiences)",
-            _UNUSED_TERMS,
-        )
-    ]
+    statements = (
+        MERGE,
+        f"DELETE FROM {{s}}.counts WHERE {gone}",
+        (
+            f"DELETE FROM {{s}}.audiences WHERE id <> {PUBLIC_AUDIENCE} "
+            "AND documents = 0 AND chunks = 0"
+        ),
+        "DELETE FROM {s}.members WHERE audience NOT IN (SELECT id FROM {s}.audiences)",
+        "DELETE FROM {s}.members_again WHERE audience NOT IN (SELECT id FROM {s}.audiences)",
+        _UNUSED_TERMS,
+    )
+    (((merged,),), *_) = store.run(*(Statement(store.sql(query)) for query in statements))
     return int(merged)
 
 
-def vacuum_tables(store: StoreContext, *, merged: bool) -> StatementFlow[None]:
+def vacuum_tables(store: StoreContext, *, merged: bool) -> None:
     """Vacuum each table by itself, and create the vector index above `exact` rows.
 
     Postings that were `merged` are written again, for their rows have moved behind what is free.
@@ -234,15 +214,15 @@ def vacuum_tables(store: StoreContext, *, merged: bool) -> StatementFlow[None]:
     for tables in PARTS.values():
         for table in tables:
             how = "FULL, ANALYZE" if merged and table == "postings" else "ANALYZE"
-            yield [Statement(store.sql("VACUUM ({how}) {s}.{table}", how=how, table=table))]
-    (((valid, rows),),) = yield [index_status_statement(store)]
+            store.rows("VACUUM ({how}) {s}.{table}", how=how, table=table)
+    (((valid, rows),),) = store.run(index_status_statement(store))
     if rows > store.exact and not valid and 0 < store.dimensions <= _MAX_INDEX_DIMENSIONS:
         create = (
             "CREATE INDEX CONCURRENTLY {index} ON {s}.scan "
             "USING hnsw (vector {v}.halfvec_cosine_ops)"
         )
-        yield [Statement(store.sql("DROP INDEX IF EXISTS {s}.{index}", index=VECTOR_INDEX))]
-        yield [Statement(store.sql(create, index=VECTOR_INDEX))]
+        store.rows("DROP INDEX IF EXISTS {s}.{index}", index=VECTOR_INDEX)
+        store.rows(create, index=VECTOR_INDEX)
 
 
 def _size_statements(store: StoreContext) -> list[Statement]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from foveate.stores.int8 import FLOAT32_DIMENSIONS, squared_norms
-from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
+from foveate.stores.postgres.statements import Statement, StoreContext
 
 
 def format_vectors(rows: Any) -> list[str]:
@@ -109,11 +109,11 @@ def index_status_statement(store: StoreContext) -> Statement:
     return Statement(query, [store.table(VECTOR_INDEX)])
 
 
-def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> StatementFlow[dict[int, float]]:
+def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> dict[int, float]:
     """Row id → cosine of the `depth` nearest, and of all that tie with the last of them."""
     depth = scope.depth
     if by_index:
-        found = yield from _nearest_by_index(scope, query)
+        found = _nearest_by_index(scope, query)
         if len(found) >= depth:
             return found
     cosine, numbers = cosine_expression(scope.store, query)
@@ -124,15 +124,15 @@ def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> StatementFlow[d
         chosen=chosen,
     )
     best = f"{scored} ORDER BY cosine DESC LIMIT %s"
-    (found_,) = yield [Statement(best, [*numbers, *bound, depth + 1])]
+    (found_,) = scope.store.run(Statement(best, [*numbers, *bound, depth + 1]))
     if len(found_) > depth and found_[depth][1] == found_[depth - 1][1]:
         ties = f"SELECT chunk, cosine FROM ({scored}) AS scored WHERE cosine >= %s::float8"
-        (found_,) = yield [Statement(ties, [*numbers, *bound, found_[depth][1]])]
+        (found_,) = scope.store.run(Statement(ties, [*numbers, *bound, found_[depth][1]]))
         return dict(found_)
     return dict(found_[:depth])
 
 
-def _nearest_by_index(scope: Scope, query: Any) -> StatementFlow[dict[int, float]]:
+def _nearest_by_index(scope: Scope, query: Any) -> dict[int, float]:
     cosine, numbers = cosine_expression(scope.store, query)
     chosen, bound = scope.scan_condition()
     wide = scope.depth * _OVERSAMPLING
@@ -149,8 +149,8 @@ def _nearest_by_index(scope: Scope, query: Any) -> StatementFlow[dict[int, float
         "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), "
         "set_config('hnsw.ef_search', %s, true)"
     )
-    (_, found) = yield [
+    (_, found) = scope.store.run(
         Statement(search, [str(min(max(wide, 100), 1000))]),
         Statement(sql, [*bound, vector, wide, *numbers, scope.depth]),
-    ]
+    )
     return dict(found)

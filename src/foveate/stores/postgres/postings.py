@@ -16,7 +16,7 @@ PLACE_DTYPE = [("chunk", "<i8"), ("terms", "<i4"), ("count", "<u2")]
 """One place: 14 bytes, little-endian on any machine."""
 PLACE_BYTES = np.dtype(PLACE_DTYPE).itemsize
 ROW_BYTES = 512 * PLACE_BYTES
-"""Bytes of places that `merge_statement` puts into a row."""
+"""Bytes of places that `MERGE` puts into a row."""
 TERMS_WEIGHT, NORM_WEIGHT = 1_009, 65_537
 """What figures are multiplied with in a sum, beside the chunk's row id."""
 _MAX_DENSE_SPAN = 1 << 22
@@ -109,7 +109,7 @@ class PostingsCache:
 
 
 def scope_key(audiences: Iterable[Sequence[Any]]) -> bytes:
-    """A name for these audiences as they are; rows of `sums.AUDIENCE`."""
+    """A name for these audiences as they are; rows of `checksums.AUDIENCE`."""
     name = blake3()
     for number, _, state, _, _, _, _, writes, _ in audiences:
         name.update(number.to_bytes(8, "little") + writes.to_bytes(8, "little") + state)
@@ -117,7 +117,7 @@ def scope_key(audiences: Iterable[Sequence[Any]]) -> bytes:
 
 
 def sum_of(term: str, places: Any) -> int:
-    """Of a term's places, as an array of `postings.PLACE`."""
+    """Of a term's places, as an array of `PLACE_DTYPE`."""
     total = sum(
         int(places[name].sum(dtype="i8")) * weight
         for name, weight in (("chunk", 1), ("terms", TERMS_WEIGHT), ("count", NORM_WEIGHT))

@@ -18,7 +18,6 @@ from foveate.stores.postgres.checksums import audience_checksum
 from foveate.stores.postgres.statements import (
     PUBLIC_AUDIENCE,
     Statement,
-    StatementFlow,
     StoreContext,
 )
 
@@ -140,29 +139,29 @@ LOCK_TIMEOUT = "30s"
 
 def open_schema(
     store: StoreContext, shown: str, *, embedder: str, dimensions: int, create: bool
-) -> StatementFlow[StoreContext]:
+) -> StoreContext:
     """Find the store, or create it if `create`; raises `BadInput`."""
     there = Statement(
         "SELECT EXISTS (SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n "
         "ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = 'meta')",
         [store.schema],
     )
-    (((found,),),) = yield [there]
+    (((found,),),) = store.run(there)
     if not found:
         if not create:
             raise StoreNotFound(
                 f"no store in schema {store.schema!r} of {shown}; index documents into it first"
             )
-        (_, ((found,),)) = yield [lock_statement(store), there]
+        (_, ((found,),)) = store.run(lock_statement(store), there)
         if not found:
-            yield from _create_tables(store, shown, embedder, dimensions)
-    version, kept, width, noted = yield from _load_meta(store)
+            _create_tables(store, shown, embedder, dimensions)
+    version, kept, width, noted = _load_meta(store)
     _check_version(store, shown, version)
     if noted != checksum((version, kept, width)):
         raise damage("its facts are not as they were written")
     name = f"the store in schema {store.schema!r} of {shown}"
     check_same_embedder(name, (kept, width), (embedder, dimensions), new="schema")
-    place = (yield from _find_extension()) if width else ""
+    place = _find_extension(store) if width else ""
     return replace(store, extension=place, dimensions=width, embedder=kept)
 
 
@@ -177,9 +176,9 @@ def begin_write_statements(store: StoreContext) -> list[Statement]:
     return [lock_statement(store), Statement(store.sql("SELECT version FROM {s}.meta"))]
 
 
-def begin_write(store: StoreContext) -> StatementFlow[None]:
+def begin_write(store: StoreContext) -> None:
     """Begin a batch of writes."""
-    (_, ((version,),)) = yield begin_write_statements(store)
+    (_, ((version,),)) = store.run(*begin_write_statements(store))
     check_schema_version(version)
 
 
@@ -192,31 +191,30 @@ def check_schema_version(version: int) -> None:
         )
 
 
-def _load_meta(store: StoreContext) -> StatementFlow[tuple[int, str, int, int]]:
-    (rows,) = yield [Statement(store.sql("SELECT to_jsonb(m) FROM {s}.meta AS m LIMIT 2"))]
+def _load_meta(store: StoreContext) -> tuple[int, str, int, int]:
+    rows = store.rows("SELECT to_jsonb(m) FROM {s}.meta AS m LIMIT 2")
     facts = rows[0][0] if len(rows) == 1 else {}
     if not {"application", "version", "embedder", "dimensions"} <= facts.keys():
         raise BadInput(f"schema {store.schema!r} holds other tables and no store; name another")
     return facts["version"], facts["embedder"], facts["dimensions"], facts.get("checksum", 0)
 
 
-def _create_tables(
-    store: StoreContext, shown: str, embedder: str, dimensions: int
-) -> StatementFlow[None]:
+def _create_tables(store: StoreContext, shown: str, embedder: str, dimensions: int) -> None:
     """All tables, in a transaction that holds the lock."""
     query = """SELECT current_setting('server_encoding'),
         EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = %s),
         (SELECT count(*) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
             WHERE n.nspname = %s AND c.relname = ANY(%s::text[]))"""
     mine = [table for part in PARTS.values() for table in part]
-    (((encoding, there, others),),) = yield [Statement(query, [store.schema, store.schema, mine])]
+    bound = [store.schema, store.schema, mine]
+    ((encoding, there, others),) = store.rows(query, bound)
     if encoding != "UTF8":
         raise BadInput(f"the database of {shown} is in {encoding}; a store needs one in UTF8")
     if others:
         raise BadInput(f"schema {store.schema!r} holds other tables and no store; name another")
     place = ""
     if dimensions:
-        place = yield from _find_extension(make=True)
+        place = _find_extension(store, make=True)
     full = replace(store, extension=place)
     parts = {key: full.sql(value) for key, value in vector_column_types(dimensions).items()}
     made = [] if there else [Statement(store.sql("CREATE SCHEMA {s}"))]
@@ -232,20 +230,20 @@ def _create_tables(
     )
     first = audience_checksum([PUBLIC_AUDIENCE, "[]", EMPTY_STATE, 0, 0, 0, 0, 0])
     made.append(Statement(everyone, [PUBLIC_AUDIENCE, principals_digest("[]"), EMPTY_STATE, first]))
-    yield made
+    store.run(*made)
 
 
-def _find_extension(*, make: bool = False) -> StatementFlow[str]:
+def _find_extension(store: StoreContext, *, make: bool = False) -> str:
     """The schema that pgvector is in; raises `ExternalError` where it is not or is too old."""
     query = """SELECT n.nspname, e.extversion FROM pg_extension AS e
         JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"""
-    (found,) = yield [Statement(query)]
+    found = store.rows(query)
     if not found and make:
         may = """SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user),
             (SELECT count(*) FROM pg_available_extensions WHERE name = 'vector')"""
-        (((super_, available),),) = yield [Statement(may)]
+        ((super_, available),) = store.rows(may)
         if available and super_:
-            (_, found) = yield [Statement("CREATE EXTENSION vector"), Statement(query)]
+            (_, found) = store.run(Statement("CREATE EXTENSION vector"), Statement(query))
     if not found:
         raise ExternalError(
             "store: the database has no pgvector; install it on the server, then, as a superuser "

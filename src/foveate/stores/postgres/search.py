@@ -7,26 +7,25 @@ postings of readable audiences, so nothing that the request may not read leaves 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from foveate.core.state import combine_states, state_hash
 from foveate.core.text.terms import query_terms
-from foveate.core.types import Chunk, Vector
+from foveate.core.types import Chunk
 from foveate.ports import SearchResult
 from foveate.stores import outlines
+from foveate.stores.base import Search
 from foveate.stores.checksums import damage, intact
 from foveate.stores.int8 import cosine_similarities, quantise_query
 from foveate.stores.postgres import checksums, half_vectors, postings
-from foveate.stores.postgres.filters import encode_principals, is_storable, where_condition
+from foveate.stores.postgres.filters import encode_principals, where_condition
 from foveate.stores.postgres.postings import scope_key
 from foveate.stores.postgres.statements import (
     PUBLIC_AUDIENCE,
     Rows,
     Statement,
-    StatementFlow,
     StoreContext,
 )
 from foveate.stores.rows import CHUNK_COLUMNS, chunks_from_rows
@@ -34,7 +33,6 @@ from foveate.stores.scoring import (
     SortKey,
     best_keys,
     best_rows,
-    check_limits,
     fuse,
     search_result,
     sort_keys,
@@ -47,30 +45,17 @@ _NO_JIT = Statement("SELECT set_config('jit', 'off', true)")
 """Compiling such a statement takes longer than running it."""
 
 
-def hybrid_search(
-    store: StoreContext,
-    query: str,
-    vector: Vector | None,
-    *,
-    limit: int = 100,
-    depth: int = 50,
-    principals: Iterable[str] = (),
-    where: Mapping[str, Any] | None = None,
-) -> StatementFlow[SearchResult]:
-    """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
-
-    `where` as in the embedded store; filters apply before the legs are cut.
-    """
-    check_limits(limit, depth)
-    wanted = quantise_query(vector, store.dimensions)
-    condition, bound = where_condition(where) if where else ("", [])
-    terms = query_terms(query)
-    principals = tuple(principals)
-    (_, ((indexed, _),), *who) = yield [
+def hybrid_search(store: StoreContext, asked: Search) -> SearchResult:
+    """The search in this snapshot; filters apply before the legs are cut."""
+    depth, principals = asked.depth, asked.principals
+    wanted = quantise_query(asked.vector, store.dimensions)
+    condition, bound = where_condition(asked.where) if asked.where else ("", [])
+    terms = query_terms(asked.query)
+    (_, ((indexed, _),), *who) = store.run(
         _NO_JIT,
         half_vectors.index_status_statement(store),
         *checksums.who(store, principals),
-    ]
+    )
     readable = checksums.readable(who, principals)
     audiences = [row[0] for row in readable]
     total, words = sum(row[4] for row in readable), sum(row[5] for row in readable)
@@ -80,11 +65,11 @@ def hybrid_search(
     mine = scope_key(readable)
     known = store.cache.get(mine, terms)
     missing = [term for term in terms if term not in known]
-    (read, found, again) = yield [
+    (read, found, again) = store.run(
         _postings_statement(store, audiences, missing),
         scope.filter_statement(),
         scope.filter_statement(again=True),
-    ]
+    )
     places = {term: postings.verified(term, data or b"", int(sum_)) for term, data, sum_ in read}
     store.cache.put(mine, places)
     matching = _agreed(found[0][0], again[0][0]) if condition else None
@@ -98,19 +83,19 @@ def hybrid_search(
         # that may be read: what others may read decides nothing.
         by_index = not exactly and many * half_vectors.INDEX_SELECTIVITY >= total
         if not by_index and not store.cache.is_compared(mine):
-            (rows,) = yield [checksums.compared(store, audiences)]
+            (rows,) = store.run(checksums.compared(store, audiences))
             checksums.refuse_other(rows, readable)
             store.cache.note_compared(mine)
-        near = yield from half_vectors.nearest_rows(scope, wanted, by_index=by_index)
+        near = half_vectors.nearest_rows(scope, wanted, by_index=by_index)
     best, keys = sorted({*near, *hits}), dict[int, SortKey]()
     chunks, vectors = dict[int, Chunk](), dict[int, bytes]()
     for start in range(0, len(best), _SLICE):
-        chunks, vectors = yield from _load_chunks(store, best[start : start + _SLICE])
+        chunks, vectors = _load_chunks(store, best[start : start + _SLICE])
         keys |= sort_keys(chunks)
     semantic, by_words = (_rank_leg(leg, keys, depth) for leg in (near, hits))
-    fused = fuse(semantic, by_words, limit)
+    fused = fuse(semantic, by_words, asked.limit)
     if len(best) > _SLICE:
-        chunks, vectors = yield from _load_chunks(store, [row for row, _ in fused])
+        chunks, vectors = _load_chunks(store, [row for row, _ in fused])
     lexical = _scores_by_row(ids, bm25, [row for row, _ in fused])
     return search_result(
         fused,
@@ -127,13 +112,9 @@ def load_neighbours(
     store: StoreContext,
     places: Sequence[tuple[str, int]],
     window: int,
-    *,
-    principals: Iterable[str] = (),
-) -> StatementFlow[list[Chunk]]:
-    """Chunks within `window` of (document id, sequence) places, by document, sequence and id."""
-    asked = outlines.wanted_places(places, window, is_storable)
-    if not asked:
-        return []
+    principals: tuple[str, ...],
+) -> Iterable[Chunk]:
+    """Chunks within `window` of (document id, sequence) places."""
     query = store.sql(
         "WITH near AS (SELECT DISTINCT c.id "
         "FROM unnest(%s::text[], %s::bigint[]) AS p (document_id, sequence) "
@@ -148,21 +129,19 @@ def load_neighbours(
         columns=CHUNK_COLUMNS,
         vector=half_vectors.vector_expression(store),
     )
-    principals = tuple(principals)
     readers = encode_principals(principals)
-    documents, sequences = [place[0] for place in asked], [place[1] for place in asked]
-    (rows, *found) = yield [
+    documents, sequences = [place[0] for place in places], [place[1] for place in places]
+    (rows, *found) = store.run(
         Statement(query, [documents, sequences, window, window, readers]),
         *outlined(store, documents),
         *checksums.who(store, principals),
-    ]
+    )
     mine = {row[0] for row in checksums.readable(found[2:], principals)}
-    near = outlines.chunks_within(outlines_of(found[:2]), asked, window)
+    near = outlines.chunks_within(outlines_of(found[:2]), places, window)
     chunks, _ = _decode_chunks(store, rows)
     if chunks.keys() != {number for number, audience in near if audience in mine}:
         raise damage(_WHAT)
-    # By code points, as the embedded store orders.
-    return sorted(chunks.values(), key=attrgetter("document_id", "sequence", "id"))
+    return chunks.values()
 
 
 def outlined(store: StoreContext, documents: Sequence[str]) -> list[Statement]:
@@ -227,17 +206,15 @@ def _rank_leg(leg: Mapping[int, float], keys: Mapping[int, SortKey], depth: int)
     return best_keys(rows, keys, np.array(list(leg.values()), dtype=np.float64), depth)
 
 
-def _load_chunks(
-    store: StoreContext, rows: list[int]
-) -> StatementFlow[tuple[dict[int, Chunk], dict[int, bytes]]]:
-    query = store.sql(
+def _load_chunks(store: StoreContext, rows: list[int]) -> tuple[dict[int, Chunk], dict[int, bytes]]:
+    found = store.rows(
         "SELECT {columns}, {vector}, c.audience, c.checksum "
         "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
         "JOIN {s}.scan AS s ON s.chunk = c.id WHERE c.id = ANY(%s::bigint[])",
+        [rows],
         columns=CHUNK_COLUMNS,
         vector=half_vectors.vector_expression(store),
     )
-    (found,) = yield [Statement(query, [rows])]
     if len(found) != len(rows):
         raise damage(_WHAT)
     return _decode_chunks(store, found)

@@ -6,13 +6,14 @@ is one snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import update_wrapper
-from inspect import signature
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
-from foveate.core.errors import BadOption, ExternalError
+from foveate.core.errors import BadOption
+from foveate.core.types import Chunk
+from foveate.ports import Document, SearchResult
+from foveate.stores.base import BaseStore, Search
 from foveate.stores.postgres import connect, contents, write
 from foveate.stores.postgres.check import check_store
 from foveate.stores.postgres.connect import (
@@ -21,43 +22,15 @@ from foveate.stores.postgres.connect import (
     convert_engine_errors,
     parse_url,
 )
-from foveate.stores.postgres.schema import begin_write
+from foveate.stores.postgres.filters import check_storable, is_storable
+from foveate.stores.postgres.schema import begin_write, open_schema
 from foveate.stores.postgres.search import hybrid_search, load_neighbours
-from foveate.stores.postgres.statements import StatementFlow, StoreContext, run_flow
-
-M = TypeVar("M")
-P = ParamSpec("P")
-T = TypeVar("T")
+from foveate.stores.postgres.statements import StoreContext
+from foveate.stores.report import Report, Stats
+from foveate.stores.rows import prepare_document
 
 
-def _sync_method(
-    name: str,
-    run: Callable[[PostgresStore, StatementFlow[T]], T],
-    operation: Callable[Concatenate[StoreContext, P], StatementFlow[T]],
-) -> Callable[Concatenate[PostgresStore, P], T]:
-    """The operation as a method that `run` drives."""
-
-    def method(self: PostgresStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return run(self, operation(self._context, *args, **kwargs))
-
-    return _with_signature(name, method, operation)
-
-
-def _with_signature(name: str, method: M, operation: Callable[..., Any]) -> M:
-    """The method with the operation's help and signature, and with the flow's result."""
-    described: Any = update_wrapper(cast("Any", method), operation)
-    described.__name__ = name
-    found = signature(operation)
-    first, *rest = found.parameters.values()
-    result = str(found.return_annotation).removeprefix("StatementFlow[").removesuffix("]")
-    described.__signature__ = found.replace(
-        parameters=[first.replace(name="self", annotation=first.empty), *rest],
-        return_annotation=result,
-    )
-    return method
-
-
-class PostgresStore:
+class PostgresStore(BaseStore):
     """A store in a schema of a PostgreSQL database; see `foveate.ports.Store`. Safe for threads.
 
     `url`: `postgresql://USER@HOST/DATABASE?schema=NAME`; docs/postgres.md.
@@ -78,69 +51,55 @@ class PostgresStore:
             from psycopg_pool import ConnectionPool
 
             settings = connection_settings(where)
-            steps = connect.open_address(
-                where, embedder=embedder_name, dimensions=dimensions, create=create
-            )
+            found = StoreContext(schema=where.schema, exact=where.exact)
             with psycopg.Connection.connect(**settings) as connection:
-                self._context = run_flow(connection, steps)
+                self._context = open_schema(
+                    found.on(connection),
+                    where.display_url,
+                    embedder=embedder_name,
+                    dimensions=dimensions,
+                    create=create,
+                )
             options = connect.pool_options(where, settings)
             check = ConnectionPool.check_connection
             self._pool = ConnectionPool(check=check, open=True, **options)
-        self.embedder_name: str = self._context.embedder
-        self.dimensions: int = self._context.dimensions
+        self.embedder_name = self._context.embedder
+        self.dimensions = self._context.dimensions
 
     def __repr__(self) -> str:
         return f"PostgresStore({self._address.display_url!r})"
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
     def _convert_errors(self) -> AbstractContextManager[None]:
         return convert_engine_errors(self._address.display_url)
 
-    def _run_read(self, steps: StatementFlow[T]) -> T:
+    @contextmanager
+    def _read_transaction(self) -> Iterator[StoreContext]:
         """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
         held = self._current_batch.own_connection()
-        return self._run(held, steps if held is not None else connect.in_snapshot(steps))
+        with self._transaction(held) as connection:
+            yield self._context.on(connection, snapshot=held is None)
 
-    def _run_write(self, steps: StatementFlow[T]) -> T:
+    @contextmanager
+    def _write_transaction(self) -> Iterator[StoreContext]:
         """In one transaction; inside a batch, undone alone where it fails."""
-        return self._run(self._current_batch.connection_for_writing(), steps)
+        with self._transaction(self._current_batch.connection_for_writing()) as connection:
+            yield self._context.on(connection)
 
-    def _run(self, held: Any, steps: StatementFlow[T]) -> T:
+    @contextmanager
+    def _transaction(self, held: Any) -> Iterator[Any]:
+        """On a connection that a batch holds, or on one of the pool."""
         with self._convert_errors():
             if held is not None:
                 with held.transaction():
-                    return run_flow(held, steps)
-            with self._pool.connection() as connection:
-                return run_flow(connection, steps)
+                    yield held
+            else:
+                with self._pool.connection() as connection:
+                    yield connection
 
-    def _run_best_effort(self, steps: StatementFlow[None]) -> None:
-        """Write where possible, and never from a thread that was started inside an open batch."""
-        if not self._current_batch.is_inherited():
-            with suppress(ExternalError):
-                self._run_write(steps)
-
-    put = _sync_method("put", _run_write, write.put_document)
-    delete = _sync_method("delete", _run_write, write.delete_document)
-    document = _sync_method("document", _run_read, contents.load_document)
-    listed = _sync_method("listed", _run_read, contents.list_documents)
-    search = _sync_method("search", _run_read, hybrid_search)
-    neighbours = _sync_method("neighbours", _run_read, load_neighbours)
-    counts = _sync_method("counts", _run_read, contents.load_counts)
-    remember = _sync_method("remember", _run_best_effort, contents.save_counts)
-    state_root = _sync_method("state_root", _run_read, contents.compute_state_root)
-    stats = _sync_method("stats", _run_read, contents.compute_stats)
-    check = _sync_method("check", _run_read, check_store)
-
-    _documents = _sync_method("documents", _run_read, contents.list_content_hashes)
-
-    def documents(self) -> Iterator[tuple[str, str]]:
-        """(document id, content hash) of every document, by id, as of this moment."""
-        return iter(self._documents())
+    def check(self) -> Report:
+        """Work out again all that is derived, in one snapshot; see `Report`."""
+        with self._read_transaction() as store:
+            return check_store(store)
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -158,7 +117,7 @@ class PostgresStore:
             connection = self._pool.getconn()
         try:
             with self._convert_errors():
-                run_flow(connection, begin_write(self._context))
+                begin_write(self._context.on(connection))
             with self._current_batch.hold(connection):
                 yield
             with self._convert_errors():
@@ -176,12 +135,13 @@ class PostgresStore:
         """Delete unused rows and vacuum; above `exact` chunks, create the vector index."""
         if self._current_batch.connection_for_writing() is not None:
             raise BadOption("compact: not inside a batch; the server does it between transactions")
-        merged = self._run_write(contents.delete_unused_rows(self._context))
-        steps = contents.vacuum_tables(self._context, merged=merged > 0)
+        with self._write_transaction() as store:
+            merged = contents.delete_unused_rows(store)
         with self._convert_errors(), self._pool.connection() as connection:
             connection.autocommit = True
             try:
-                run_flow(connection, steps, alone=True)
+                store = self._context.on(connection, alone=True)
+                contents.vacuum_tables(store, merged=merged > 0)
             finally:
                 if not connection.closed:
                     connection.autocommit = False
@@ -189,3 +149,65 @@ class PostgresStore:
     def close(self) -> None:
         """Close the connections; a second time does nothing."""
         self._pool.close()
+
+    def _can_hold(self, text: str) -> bool:
+        return is_storable(text)
+
+    def _put(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        vectors: Any,
+        counts: Sequence[int],
+        fingerprint: str,
+    ) -> None:
+        new = prepare_document(
+            document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=self.dimensions
+        )
+        for fields in ({**new.row, "fingerprint": fingerprint}, *new.chunks):
+            check_storable(fields)
+        with self._write_transaction() as store:
+            write.replace_document(store, new)
+
+    def _delete(self, document_id: str) -> bool:
+        with self._write_transaction() as store:
+            return write.delete_document(store, document_id)
+
+    def _documents(self) -> Iterable[tuple[str, str]]:
+        with self._read_transaction() as store:
+            return contents.list_content_hashes(store)
+
+    def _document(self, document_id: str, principals: tuple[str, ...]) -> Document | None:
+        with self._read_transaction() as store:
+            return contents.load_document(store, document_id, principals)
+
+    def _listed(self, after: str, limit: int, principals: tuple[str, ...]) -> list[Document]:
+        with self._read_transaction() as store:
+            return contents.list_documents(store, after, limit, principals)
+
+    def _search(self, asked: Search) -> SearchResult:
+        with self._read_transaction() as store:
+            return hybrid_search(store, asked)
+
+    def _neighbours(
+        self, places: list[tuple[str, int]], window: int, principals: tuple[str, ...]
+    ) -> Iterable[Chunk]:
+        with self._read_transaction() as store:
+            return load_neighbours(store, places, window, principals)
+
+    def _counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
+        with self._read_transaction() as store:
+            return contents.load_counts(store, fingerprint, hashes)
+
+    def _remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
+        if not self._current_batch.is_inherited():  # of a batch that another thread holds open
+            with self._write_transaction() as store:
+                contents.save_counts(store, fingerprint, counts)
+
+    def _state_root(self, principals: tuple[str, ...] | None) -> str:
+        with self._read_transaction() as store:
+            return contents.compute_state_root(store, principals)
+
+    def _stats(self, principals: tuple[str, ...] | None) -> Stats:
+        with self._read_transaction() as store:
+            return contents.compute_stats(store, principals)

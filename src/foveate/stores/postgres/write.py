@@ -12,27 +12,24 @@ from typing import Any
 import numpy as np
 
 from foveate.core.state import EMPTY_STATE
-from foveate.core.types import Chunk
-from foveate.ports import Document
 from foveate.stores import outlines
 from foveate.stores.checksums import MASK
 from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
 from foveate.stores.postgres import checksums, contents, half_vectors, postings
-from foveate.stores.postgres.filters import FILTER_ROWS, check_storable, is_storable
+from foveate.stores.postgres.filters import FILTER_ROWS
 from foveate.stores.postgres.schema import (
     begin_write_statements,
     check_schema_version,
     principals_digest,
 )
-from foveate.stores.postgres.statements import Rows, Statement, StatementFlow, StoreContext
+from foveate.stores.postgres.statements import Rows, Statement, StoreContext
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
     PreparedDocument,
     chunk_checksum,
     duplicate_id_error,
-    prepare_document,
     quote_columns,
     terms_to_index,
 )
@@ -48,30 +45,8 @@ _CHUNK_TYPES = {
 }
 
 
-def put_document(
-    store: StoreContext,
-    document: Document,
-    chunks: Sequence[Chunk],
-    vectors: Any,
-    counts: Sequence[int] = (),
-    *,
-    fingerprint: str = "",
-) -> StatementFlow[None]:
-    """Replace one document and its chunks in one transaction; raises `BadInput`.
-
-    `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each chunk, kept
-    under the tokenizer's `fingerprint`.
-    """
-    new = prepare_document(
-        document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=store.dimensions
-    )
-    for fields in ({**new.row, "fingerprint": fingerprint}, *new.chunks):
-        check_storable(fields)
-    return _replace_document(store, new)
-
-
-def _replace_document(store: StoreContext, new: PreparedDocument) -> StatementFlow[None]:
-    """Put the document in place of the one with its id."""
+def replace_document(store: StoreContext, new: PreparedDocument) -> None:
+    """Put the document in place of the one with its id; raises `BadInput`."""
     ids = [each["chunk_id"] for each in new.chunks]
     name = new.row["document_id"]
     audiences = sorted({new.row["principals"], *(each["principals"] for each in new.chunks)})
@@ -87,7 +62,7 @@ def _replace_document(store: StoreContext, new: PreparedDocument) -> StatementFl
         Statement(taken, [ids, name]),
         Statement(numbers, [len(ids) + 1]),
     ]
-    (_, ((version,),), _, old, old_chunks, states, others, numbered) = yield batch
+    (_, ((version,),), _, old, old_chunks, states, others, numbered) = store.run(*batch)
     check_schema_version(version)
     if others:
         raise duplicate_id_error("another document", others[0][0])
@@ -109,33 +84,31 @@ def _replace_document(store: StoreContext, new: PreparedDocument) -> StatementFl
     places = postings.encode_postings(
         dict(zip(rest, new.terms, strict=True)), {each["id"]: each["audience"] for each in chunks}
     )
-    yield [
+    store.run(
         *deletes,
         *_insert_statements(store, document, chunks, new, places),
         *_summed(store, words, list(zip(*places, strict=True))),
         *books.update_statements(store),
         *contents.count_statements(store, new.fingerprint, new.counts),
-    ]
+    )
 
 
-def delete_document(store: StoreContext, document_id: str) -> StatementFlow[bool]:
+def delete_document(store: StoreContext, document_id: str) -> bool:
     """Remove a document and its chunks; False where it was not there."""
-    if not is_storable(document_id):
-        return False
-    (_, ((version,),), old, chunks, states) = yield [
+    (_, ((version,),), old, chunks, states) = store.run(
         *begin_write_statements(store),
         *_select_statements(store, document_id, []),
-    ]
+    )
     check_schema_version(version)
     if not old:
         return False
     books = checksums.AudienceTotals(states)
     deletes, words = _remove(store, books, old, chunks)
-    yield [
+    store.run(
         *deletes,
         *_summed(store, words, []),
         *books.update_statements(store),
-    ]
+    )
     return True
 
 

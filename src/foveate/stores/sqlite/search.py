@@ -15,14 +15,15 @@ import numpy as np
 
 from foveate.core.state import combine_states, state_hash
 from foveate.core.text.terms import query_terms
-from foveate.core.types import Chunk, Vector
+from foveate.core.types import Chunk
 from foveate.ports import SearchResult
 from foveate.stores import filters, outlines
+from foveate.stores.base import Search
 from foveate.stores.checksums import damage, intact
 from foveate.stores.int8 import cosines, nearest, quantise_query
 from foveate.stores.lexical import View, bm25, read_through_cache, view_for_audiences
 from foveate.stores.rows import SELECT_CHUNK, chunks_from_rows
-from foveate.stores.scoring import best_matches, check_limits, combine_legs
+from foveate.stores.scoring import best_matches, combine_legs
 from foveate.stores.sqlite.contents import readable_audiences
 from foveate.stores.sqlite.postings import read_postings
 from foveate.stores.sqlite.vectors import Scan
@@ -31,30 +32,20 @@ _WHAT = "a chunk is not as it was written"
 
 
 def hybrid_search(
-    connection: Connection,
-    scan: Scan,
-    query: str,
-    vector: Vector | None,
-    *,
-    facts: Mapping[str, Any],
-    limit: int,
-    depth: int,
-    principals: Iterable[str],
-    where: Mapping[str, Any] | None,
+    connection: Connection, scan: Scan, asked: Search, *, embedder: str
 ) -> SearchResult:
-    """See `foveate.ports.Store.search`; `facts`: of the store, in this transaction."""
-    check_limits(limit, depth)
-    view, state = _view_for_principals(connection, scan, principals)
-    wanted = _filter_mask(connection, scan, view, where)
-    aim = quantise_query(vector, scan.vectors.shape[1])
+    """The search in this transaction; `embedder`: its name, for the state root."""
+    view, state = _view_for_principals(connection, scan, asked.principals)
+    wanted = _filter_mask(connection, scan, view, asked.where)
+    aim = quantise_query(asked.vector, scan.vectors.shape[1])
     nothing = np.empty(0, dtype=np.int64)
-    close = nearest(scan, aim, wanted, depth) if aim is not None else nothing
-    terms = query_terms(query)
+    close = nearest(scan, aim, wanted, asked.depth) if aim is not None else nothing
+    terms = query_terms(asked.query)
     found = read_through_cache(
         scan, terms, lambda missing: read_postings(connection, scan, missing)
     )
     scores = bm25(found, view) if terms else None
-    hits = best_matches(scores, wanted, depth)
+    hits = best_matches(scores, wanted, asked.depth)
 
     def load(rows: Any) -> list[Chunk]:
         numbers = scan.ids[rows].tolist()
@@ -66,10 +57,10 @@ def hybrid_search(
         scores,
         cosines=None if aim is None else lambda rows: cosines(scan, aim, rows),
         load=load,
-        depth=depth,
-        limit=limit,
+        depth=asked.depth,
+        limit=asked.limit,
         index="",
-        state_root=state_hash(state, embedder=facts["embedder"]),
+        state_root=state_hash(state, embedder=embedder),
     )
 
 

@@ -81,7 +81,7 @@ def refresh_scan(
 
 
 def rows_of(connection: Connection, condition: str, bound: int, dimensions: int) -> list[Any]:
-    """Rows of the database as arrays, in the order of `parts`."""
+    """Rows of the database as arrays, in the order of `scan_arrays`."""
     query = (
         "SELECT chunk, audience, terms, CAST(vector AS BLOB) FROM scan "
         f"WHERE {condition} ORDER BY chunk"
@@ -101,13 +101,13 @@ def rows_of(connection: Connection, condition: str, bound: int, dimensions: int)
 
 
 def summed(arrays: Sequence[Any]) -> int:
-    """The sum over rows, given in the order of `parts`; lengths follow from the vectors."""
+    """The sum over rows, given in the order of `scan_arrays`; lengths follow from the vectors."""
     ids, audiences, terms, _, vectors = arrays
     return sum_of_vectors(ids, audiences, terms, vectors)
 
 
 def build_scan(version: bytes, *arrays: Any, checksum: int = 0) -> Scan:
-    """A scan of these arrays, in the order of `parts`; `checksum`: the sum over the rows."""
+    """A scan of these arrays, in the order of `scan_arrays`; `checksum`: the sum over the rows."""
     ids, audiences, terms, squares, vectors = arrays
     return Scan(
         version=version,

@@ -1,0 +1,197 @@
+"""The methods of every store, with their checks; an engine adds those with an underscore."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Self
+
+from foveate.core.checks import is_encodable
+from foveate.core.errors import BadOption, ExternalError
+from foveate.core.types import Chunk, Vector
+from foveate.ports import Document, SearchResult
+from foveate.stores.report import Stats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What a search is asked: the arguments of `BaseStore.search`."""
+
+    query: str
+    vector: Vector | None
+    limit: int
+    depth: int
+    principals: tuple[str, ...]
+    where: Mapping[str, Any] | None
+
+
+class BaseStore(ABC):
+    """A store; see `foveate.ports.Store`. Safe to share between threads.
+
+    `embedder_name` and `dimensions`: of its vectors; empty and 0 where it has full text alone.
+    """
+
+    embedder_name: str
+    dimensions: int
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def put(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        vectors: Any,
+        counts: Sequence[int] = (),
+        *,
+        fingerprint: str = "",
+    ) -> None:
+        """Replace one document and its chunks in one transaction; raises `BadInput`.
+
+        `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each chunk, kept
+        under the tokenizer's `fingerprint`.
+        """
+        self._put(document, chunks, vectors, counts, fingerprint)
+
+    def delete(self, document_id: str) -> bool:
+        """Remove a document and its chunks; False where it was not there."""
+        return self._can_hold(document_id) and self._delete(document_id)
+
+    @abstractmethod
+    def batch(self) -> AbstractContextManager[None]:
+        """Writes inside are one transaction: all there at the end, or none.
+
+        A refused document is undone alone.
+        """
+
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """(document id, content hash) of every document, by id, as of this moment."""
+        return iter(self._documents())
+
+    def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
+        """One document with its text; None where it is not there, or not all of it to be read."""
+        if not self._can_hold(document_id):
+            return None
+        return self._document(document_id, tuple(principals))
+
+    def listed(
+        self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
+    ) -> list[Document]:
+        """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
+        return self._listed(after, limit, tuple(principals)) if self._can_hold(after) else []
+
+    def search(
+        self,
+        query: str,
+        vector: Vector | None,
+        *,
+        limit: int = 100,
+        depth: int = 50,
+        principals: Iterable[str] = (),
+        where: Mapping[str, Any] | None = None,
+    ) -> SearchResult:
+        """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
+
+        `where`: equality on `source`, `document_id`, `title`, `id`, `section`, `page`, `row`,
+        `line`, `sequence` or a metadata key; a list means any of. Filters apply before the legs
+        are cut. The result's `exact` is False if an index named the candidates by vector.
+        """
+        if limit < 1 or depth < 1:
+            raise BadOption(f"search: limit is {limit} and depth {depth}; both must be 1 or more")
+        asked = Search(
+            query=query,
+            vector=vector,
+            limit=limit,
+            depth=depth,
+            principals=tuple(principals),
+            where=where,
+        )
+        return self._search(asked)
+
+    def neighbours(
+        self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
+    ) -> list[Chunk]:
+        """Chunks within `window` of (document id, sequence) places, by document and sequence."""
+        if window < 0:
+            raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
+        asked = sorted({place for place in places if self._can_hold(place[0])})
+        found = self._neighbours(asked, window, tuple(principals)) if asked else ()
+        # By code points, whatever an engine orders by.
+        return sorted(found, key=attrgetter("document_id", "sequence", "id"))
+
+    def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
+        """Token counts already known for these content hashes (who has a hash has the text)."""
+        return self._counts(fingerprint, hashes)
+
+    def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
+        """Keep token counts; best effort: a store that cannot write only counts again."""
+        with suppress(ExternalError):
+            self._remember(fingerprint, counts)
+
+    def state_root(self, *, principals: Iterable[str] | None = None) -> str:
+        """Hash of the content and the embedder's name, of what `principals` may read if given."""
+        return self._state_root(None if principals is None else tuple(principals))
+
+    def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
+        """The store in figures; with `principals`, of what they may read alone."""
+        return self._stats(None if principals is None else tuple(principals))
+
+    @abstractmethod
+    def compact(self) -> None:
+        """Give back the room that deleting left; answers and state root stay as they are."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close files and connections; a second time does nothing."""
+
+    def _can_hold(self, text: str) -> bool:
+        """Whether the engine's texts can hold it; what they cannot is not there."""
+        return is_encodable(text)
+
+    @abstractmethod
+    def _put(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        vectors: Any,
+        counts: Sequence[int],
+        fingerprint: str,
+    ) -> None: ...
+
+    @abstractmethod
+    def _delete(self, document_id: str) -> bool: ...
+
+    @abstractmethod
+    def _documents(self) -> Iterable[tuple[str, str]]: ...
+
+    @abstractmethod
+    def _document(self, document_id: str, principals: tuple[str, ...]) -> Document | None: ...
+
+    @abstractmethod
+    def _listed(self, after: str, limit: int, principals: tuple[str, ...]) -> list[Document]: ...
+
+    @abstractmethod
+    def _search(self, asked: Search) -> SearchResult: ...
+
+    @abstractmethod
+    def _neighbours(
+        self, places: list[tuple[str, int]], window: int, principals: tuple[str, ...]
+    ) -> Iterable[Chunk]: ...
+
+    @abstractmethod
+    def _counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]: ...
+
+    @abstractmethod
+    def _remember(self, fingerprint: str, counts: Mapping[str, int]) -> None: ...
+
+    @abstractmethod
+    def _state_root(self, principals: tuple[str, ...] | None) -> str: ...
+
+    @abstractmethod
+    def _stats(self, principals: tuple[str, ...] | None) -> Stats: ...

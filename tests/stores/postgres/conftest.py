@@ -1,0 +1,28 @@
+"""What a server store asks the server for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from foveate.stores.postgres.statements import Statement, StoreContext
+
+
+@pytest.fixture
+def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Statement, ...]]:
+    """The statements of each round trip, from now on."""
+    found: list[tuple[Statement, ...]] = []
+    on = StoreContext.on
+
+    def recorded(context, connection, **options):
+        made = on(context, connection, **options)
+
+        def run(*statements):
+            found.append(statements)
+            return made.run(*statements)
+
+        return replace(made, run=run)
+
+    monkeypatch.setattr(StoreContext, "on", recorded)
+    return found

@@ -1,0 +1,176 @@
+"""Opening, batches, refusals, threads and principals, in a folder, on Lance and on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from foveate.core.errors import BadInput, BadOption
+from foveate.core.types import Chunk
+from foveate.ports import Document
+from foveate.stores import maintenance, open_store
+from foveate.testing.store_corpus import EMBEDDER, corpus
+
+NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
+LANCE = pytest.param("lance", marks=pytest.mark.slow)
+SERVER = pytest.param("postgresql", marks=pytest.mark.server)
+
+
+@pytest.fixture(params=["sqlite", LANCE, SERVER])
+def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+    """URLs of stores that are not there yet."""
+    if request.param == "postgresql":
+        return request.getfixturevalue("new_schema")
+    numbers = count()
+    return lambda: f"{request.param}:{tmp_path}/store{next(numbers)}"
+
+
+def test_reading_a_store_that_is_not_there_makes_none(new_url: Callable[[], str], tmp_path: Path):
+    """T1: `create=False` says what to do, twice, and leaves no folder behind."""
+    url = new_url()
+    for _ in range(2):
+        with pytest.raises(BadInput, match="no store in .*index documents into it first"):
+            open_store(url, create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_keeps_its_embedder(new_url: Callable[[], str]):
+    """D3, T1: what is there is opened as it is; vectors of two models are never in one store."""
+    url = new_url()
+    with closing(open_store(url, **NAMES)) as store:
+        corpus(count=1)[0].put(store)
+        root = store.state_root()
+    with closing(open_store(url, create=False)) as store:
+        assert (store.embedder_name, store.dimensions) == (EMBEDDER.name, EMBEDDER.dimensions)
+        assert store.state_root() == root
+    said = rf"vectors of {EMBEDDER.name!r} \({EMBEDDER.dimensions} dimensions\), not of 'two' \(9\)"
+    with pytest.raises(BadOption, match=said):
+        open_store(url, embedder_name="two", dimensions=9)
+    for name, dimensions in (("a", 0), ("", 4), ("a", -1)):
+        with pytest.raises(BadOption, match="both or neither"):
+            open_store(url, embedder_name=name, dimensions=dimensions)
+
+
+def test_a_store_without_an_embedder_searches_its_text(new_url: Callable[[], str]):
+    """T4: full text alone works, and vectors are refused there."""
+    entry = corpus(count=1)[0]
+    with closing(open_store(new_url())) as store:
+        store.put(entry.document, entry.chunks, None)
+        found = store.search(entry.chunks[0].text, None)
+        assert found.candidates[0].id == entry.chunks[0].id
+        assert found.candidates[0].semantic_score is None
+        with pytest.raises(BadInput, match="shape"):
+            entry.put(store)
+
+
+@pytest.mark.parametrize("name", ["red\0x", "it's", 'a"b', "ü", "[]", "%", "\\"])
+def test_any_name_can_be_a_principal(new_url: Callable[[], str], name: str):
+    """X5: a principal is a string, whatever is in it; a prefix of it is another."""
+    document = Document(id="d", source="d", text="cold", principals=(name,))
+    url = new_url()
+    with closing(open_store(url)) as store:
+        store.put(document, [Chunk(text="cold", document_id="d")], None)
+        assert len(store.search("cold", None, principals=[name]).candidates) == 1
+        assert len(store.neighbours([("d", 0)], 1, principals=[name])) == 1
+        for other in (name[:-1], name + "x", "red", f'"{name}"'):
+            assert store.search("cold", None, principals=[other]).candidates == ()
+            assert store.neighbours([("d", 0)], 1, principals=[other]) == []
+            assert store.document("d", principals=[other]) is None
+    assert maintenance.check(url).findings == ()
+
+
+def test_a_refused_document_changes_nothing(new_url: Callable[[], str]):
+    """X2: half of a document is never written, and the old one is still there."""
+    first, second = corpus(count=2)
+    with closing(open_store(new_url(), **NAMES)) as store:
+        first.put(store)
+        second.put(store)
+        before = store.state_root()
+        rows = EMBEDDER.embed(["x"] * len(first.chunks))
+        twice = (*first.chunks, first.chunks[0])
+        with pytest.raises(BadInput, match="this document has a chunk .* ids are unique"):
+            store.put(first.document, twice, EMBEDDER.embed(["x"] * len(twice)))
+        with pytest.raises(BadInput, match="is of document"):
+            store.put(second.document, first.chunks, rows)
+        with pytest.raises(BadInput, match="counts for"):
+            store.put(first.document, first.chunks, rows, [1] * (len(rows) + 1), fingerprint="f")
+        assert store.state_root() == before
+
+
+def test_a_batch_is_one_transaction(new_url: Callable[[], str]):
+    """T5: what fails undoes all; what is refused undoes itself; a nested batch undoes its own."""
+    entries = corpus(count=9)
+    url = new_url()
+    with (
+        closing(open_store(url, **NAMES)) as store,
+        closing(open_store(new_url(), **NAMES)) as plain,
+    ):
+        for entry in entries[:3]:
+            entry.put(plain)
+            entry.put(store)
+        before = store.state_root()
+
+        def undone() -> None:
+            with store.batch():
+                entries[4].put(store)
+                store.delete(entries[0].document.id)
+                store.search("granite", EMBEDDER.embed(["granite"])[0])
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            undone()
+        assert store.state_root() == before
+        with store.batch():
+            entries[3].put(store)
+            with pytest.raises(BadInput, match="is of document"):
+                store.put(entries[0].document, entries[1].chunks, None)
+            with pytest.raises(KeyError):
+                undone()
+            for entry in entries[4:]:
+                entry.put(store)
+            assert store.delete(entries[5].document.id)
+            assert not store.delete(entries[5].document.id)
+        for entry in (*entries[3:5], *entries[6:]):
+            entry.put(plain)
+        assert store.state_root() == plain.state_root()
+        query, vector = "granite", EMBEDDER.embed(["granite"])[0]
+        assert store.search(query, vector) == plain.search(query, vector)
+    assert maintenance.check(url).findings == ()
+
+
+def test_threads_share_a_store(new_url: Callable[[], str]):
+    """T5: readers, writers and who remembers counts, in one process, without error or deadlock."""
+    entries = corpus(count=8)
+    url = new_url()
+    with closing(open_store(url, **NAMES)) as store:
+        for entry in entries:
+            entry.put(store)
+        expected = store.search("granite", None)
+        hashes = [chunk.content_hash for entry in entries for chunk in entry.chunks]
+        barrier = Barrier(6)
+
+        def repeated(work: Callable[[int], object]) -> None:
+            barrier.wait()
+            for n in range(5):
+                work(n)
+
+        def read(_: int) -> None:
+            assert store.search("granite", None) == expected
+
+        def write(n: int) -> None:
+            for entry in entries if n % 2 else entries[::-1]:
+                entry.put(store)
+
+        def note(n: int) -> None:
+            store.remember("f1", dict.fromkeys(hashes if n % 2 else hashes[::-1], n))
+
+        with ThreadPoolExecutor(6) as threads:
+            done = list(threads.map(repeated, (read, read, write, write, note, note)))
+        assert done == [None] * 6
+    assert maintenance.check(url).findings == ()
