@@ -27,6 +27,8 @@ def told(visit: Any, **more: Any) -> dict[str, Any]:
     found: dict[str, Any] = answer.json()
     return found
 
+PANES = ("#assembled", "#naive")
+
 
 def test_it_shows_what_each_stage_did(visit):
     """F5: asked a question, the page shows stages, badges and tokens as the API gives them."""
@@ -214,6 +216,21 @@ def test_evidence_is_lit_in_both_contexts(visit):
         expect(page.locator(f"{pane} .gold-said")).to_contain_text("block")
     page.fill("#gold", "no such words")
     expect(page.locator("#assembled .gold-said")).to_contain_text("not in it")
+
+
+def test_what_only_one_context_has_is_lit(visit):
+    """F5: the difference of the two contexts is seen without reading both; no mark is torn."""
+    here = visit()
+    here.ask(QUESTION, gold=GOLD, budget=300)
+    page = here.page
+    plain = "e => e.textContent.replace(/…/g, '').replace(/\\s+/g, ' ').trim()"
+    texts = {pane: page.locator(f"{pane} .reading").evaluate(plain) for pane in PANES}
+
+    for pane, other in zip(PANES, reversed(PANES), strict=True):
+        alone = [one.evaluate(plain) for one in page.locator(f"{pane} .alone").all()]
+        assert alone
+        assert not [one for one in alone if one in texts[other]]
+    expect(page.locator("#legend .alone")).to_be_visible()
 
 
 def test_what_is_wrong_is_said_and_can_be_mended(visit):
