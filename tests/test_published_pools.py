@@ -103,14 +103,11 @@ def four_stage(rows: Sequence[Row], budget: int) -> str:
 def local_llm(rows: Sequence[Row], budget: int) -> str:
     """Chunks of 20 tokens or more, one cut where over 60 are left; lost in the middle, as XML."""
     kept, left = [], budget
-    for row in once(rows):
-        cost = tokens(row.text)
-        if cost < 20:
-            continue
-        if cost > left > 60:
-            row, cost = replace(row, text=TOKENIZER.truncate(row.text, left)), left
-        if cost <= left:
-            kept, left = [*kept, row], left - cost
+    for row in (row for row in once(rows) if tokens(row.text) >= 20):
+        if tokens(row.text) <= left:
+            kept, left = [*kept, row], left - tokens(row.text)
+        elif left > 60:
+            kept, left = [*kept, replace(row, text=TOKENIZER.truncate(row.text, left))], 0
     kept = [*kept[::2], *reversed(kept[1::2])]
     return "\n".join(
         f'<chunk index="{n}" source="{r.source}" score="{r.score:.3f}">\n{r.text}\n</chunk>'

@@ -58,7 +58,6 @@ class Report:
     failed: tuple[Failure, ...] = ()
     left_over: tuple[str, ...] = ()
 
-
     def in_all(self, count: str) -> int:
         """One of the first three counts, with the unchanged partitions."""
         return int(getattr(self, count)) + self.earlier[count]

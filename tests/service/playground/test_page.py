@@ -27,6 +27,7 @@ def told(visit: Any, **more: Any) -> dict[str, Any]:
     found: dict[str, Any] = answer.json()
     return found
 
+
 PANES = ("#assembled", "#naive")
 
 
@@ -171,7 +172,7 @@ def test_the_recipe_is_switched_and_its_zones_with_it(visit):
     expect(page.locator("#bars")).to_contain_text("window of 8,192")
 
     assert page.locator("#assembled .frame", has_text="<chunk").count() > 0
-    assert "For small local models" in page.inner_text("#about")
+    assert "fills a small window" in page.inner_text("#about")
 
 
 def test_a_citation_leads_to_its_chunk_and_back(visit):
@@ -253,7 +254,7 @@ def test_candidates_of_ones_own_take_the_place_of_the_store(visit):
     """F5, I2: JSON Lines are assembled, and a line that is none is named."""
     here = visit(allow=("status of 400",))
     page = here.page
-    page.click("text=Try an example")
+    page.click("text=Try the built-in example")
     here.settled()
     expect(page.locator("#badges")).to_contain_text("your candidates")
     assert page.locator(f"{ROWS} .chip.twin").count() == 2
