@@ -179,7 +179,9 @@ class _BatchRun:
         note = CompletionNote(
             requests=self._hashes[number],
             answers=hash_file(partition.target),
-            **counts,
+            contexts=counts["contexts"],
+            refused=counts["refused"],
+            too_small=counts["too_small"],
         )
         with self._files.open_atomic(str(partition.note_path)) as file:
             file.write(note.to_json())

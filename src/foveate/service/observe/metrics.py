@@ -100,7 +100,8 @@ class Metrics:
 
     def __init__(self, names: LabelNames) -> None:
         ensure_folder()
-        disable_created_metrics()  # they double what is read, and no query here uses them
+        # They double what is read, and no query here uses them.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.names = names
         self.registry = CollectorRegistry()
         self._add_request_metrics()
