@@ -12,13 +12,17 @@ from dataclasses import replace
 
 from foveate.core.candidates import check_consistency, is_readable
 from foveate.core.errors import BadInput
-from foveate.core.manifest import candidates_hash
+from foveate.core.manifest import candidates_hash, stage_name
 from foveate.core.request import Inputs
 from foveate.core.text.sanitise import is_invisible
 from foveate.core.types import Candidate, Chunk, Decision, Number, Step, rank
 
 NOTHING_FOUND = ("no_candidates", "the retriever found nothing that may be read")
 """The note of a request without candidates; its context is empty."""
+
+GATE = "supplement_gate"
+NO_GATE = ("supplements_left_out", f"the recipe has no stage {GATE}, which lets them in")
+"""The note of a request with supplements whose recipe lets none in."""
 
 
 def admit(inputs: Inputs) -> Inputs:
@@ -47,6 +51,12 @@ def admit(inputs: Inputs) -> Inputs:
         offers=tuple(sorted(inputs.offers, key=repr)) if inputs.offers else (),
         notes=notes,
     )
+
+
+def trace_notes(admitted: Inputs) -> tuple[tuple[str, Number], ...]:
+    """The notes of the trace's first entry: those of the inputs, and supplements without a gate."""
+    gated = any(stage_name(stage) == GATE for stage in admitted.recipe.stages)
+    return admitted.notes if gated or not admitted.supplements else (*admitted.notes, NO_GATE)
 
 
 def _check_unprocessed(candidates: Sequence[Candidate]) -> None:
