@@ -37,7 +37,6 @@ def admit(inputs: Inputs) -> Inputs:
     candidates = inputs.candidates
     if any(c.chunk.principals for c in candidates):
         candidates = tuple(c for c in candidates if is_readable(c.chunk.principals, allowed))
-    notes = inputs.notes if candidates else (*inputs.notes, NOTHING_FOUND)
     check_consistency(candidates)
     _check_unprocessed(candidates)
     neighbours = [c for c in inputs.neighbours if is_readable(c.principals, allowed)]
@@ -49,14 +48,21 @@ def admit(inputs: Inputs) -> Inputs:
         supplements=tuple(sorted(supplements, key=lambda s: s.id)),
         principals=tuple(sorted(allowed)),
         offers=tuple(sorted(inputs.offers, key=repr)) if inputs.offers else (),
-        notes=notes,
     )
 
 
 def trace_notes(admitted: Inputs) -> tuple[tuple[str, Number], ...]:
-    """The notes of the trace's first entry: those of the inputs, and supplements without a gate."""
-    gated = any(stage_name(stage) == GATE for stage in admitted.recipe.stages)
-    return admitted.notes if gated or not admitted.supplements else (*admitted.notes, NO_GATE)
+    """The notes of the trace's first entry: those of the inputs, and what is missing in them.
+
+    What is missing follows from the inputs, so it is no part of them: their hash is that of what
+    a bundle holds.
+    """
+    notes = list(admitted.notes)
+    if not admitted.candidates:
+        notes.append(NOTHING_FOUND)
+    if admitted.supplements and all(stage_name(s) != GATE for s in admitted.recipe.stages):
+        notes.append(NO_GATE)
+    return tuple(notes)
 
 
 def _check_unprocessed(candidates: Sequence[Candidate]) -> None:
