@@ -185,7 +185,7 @@ def test_a_sentence_that_a_prompt_demands_is_no_fault(language):
     assert refusal in demanded
     for said in (refusal, f"{refusal}\n", refusal.rstrip(".")):
         answer = ask(CONTEXT, told(said), AskOptions(prompt="strict", language=language))
-        assert answer.check.clean
+        assert answer.check.no_fault_found
         assert [one.faults for one in answer.check.claims] == []
 
 
@@ -216,7 +216,7 @@ def test_a_context_of_parts_is_asked_about(protocol):
         "[1] Source: wells.md\nThe well is nine metres deep.\n\n[2] Source: mill"
     )
     assert shown.endswith("\n\nHow deep is the well?")
-    assert (answer.text, answer.check.clean) == (ANSWER, True)
+    assert (answer.text, answer.check.no_fault_found) == (ANSWER, True)
     assert [one.source for one in answer.citations] == ["wells.md"]
     assert ask(context, told(ANSWER)).text == ANSWER
 

@@ -51,7 +51,7 @@ def test_a_true_answer_is_clean():
     )
     found, checked = faults(answer)
     assert found == [(), (), ()]
-    assert checked.clean
+    assert checked.no_fault_found
     assert checked.cited == (1, 2)
     assert checked.unused == (3,)
     shown = context().text
@@ -80,7 +80,7 @@ def test_planted_faults_are_found(answer, fault):
     """C3: uncited, swapped sources, a wrong number, no support, altered and stitched quotations."""
     found, checked = faults(answer)
     assert fault in found[0]
-    assert not checked.clean
+    assert not checked.no_fault_found
 
 
 def test_what_is_quoted_in_order_is_verbatim():
@@ -208,7 +208,7 @@ def test_what_the_prompts_ask_for_is_no_fault(answer):
     """C3, R5: that the context does not say it, and what is said to be general knowledge."""
     found, checked = faults(answer)
     assert found == []
-    assert checked.clean
+    assert checked.no_fault_found
 
 
 def test_what_documents_do_not_do_is_a_claim():

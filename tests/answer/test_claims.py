@@ -34,7 +34,7 @@ def test_a_marker_stands_by_its_sentence(answer):
     """C3: behind it, before it, on a line of its own below it or right above it."""
     checked = check_answer(answer, CONTEXT)
     assert [claim.markers for claim in checked.claims] == [(1,), (2,)]
-    assert checked.clean
+    assert checked.no_fault_found
 
 
 def test_two_markers_on_lines_of_their_own():

@@ -99,5 +99,5 @@ def test_a_claim_says_what_its_source_contradicts():
     right = check_answer("The pump starts at one bar [1].", context)
 
     assert wrong.claims[0].contradictions == ("negated",)
-    assert (wrong.claims[0].faults, wrong.clean) == (("negated",), False)
-    assert (right.claims[0].faults, right.clean) == ((), True)
+    assert (wrong.claims[0].faults, wrong.no_fault_found) == (("negated",), False)
+    assert (right.claims[0].faults, right.no_fault_found) == ((), True)

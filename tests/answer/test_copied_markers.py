@@ -57,7 +57,7 @@ def test_a_marker_whose_source_says_nothing_about_the_claim_is_a_fault():
 
     assert [claim.faults for claim in checked.claims] == [("over_cited",), ()]
     assert checked.claims[0].over_cited == (3,)
-    assert not checked.clean
+    assert not checked.no_fault_found
 
 
 def test_two_sources_that_share_a_claim_are_both_cited_rightly():

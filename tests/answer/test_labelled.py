@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -35,6 +38,45 @@ def test_the_command_prints_a_row_a_language(capsys: pytest.CaptureFixture[str])
     assert {row.split()[0] for row in rows[7:]} == {"accused", "missed"}
 
 
+def write_spans(folder: Path) -> None:
+    """Two answers, one of them with a span that a person marked, in RAGTruth's two files."""
+    passages = "passage 1:The mill was built in 1880.\n\npassage 2:It is open on Mondays.\n\n"
+    source = {"source_id": "7", "source_info": {"question": "When?", "passages": passages}}
+    said = "The mill was built in 1880. It is open on Fridays."
+    mark = {"start": said.index("Fridays"), "end": said.index("Fridays") + 7}
+    answers = [
+        {"source_id": "7", "split": "test", "quality": "good", "labels": [mark], "response": said},
+        {"source_id": "7", "split": "train", "quality": "good", "labels": [], "response": said},
+        {"source_id": "7", "split": "test", "quality": "truncated", "labels": [], "response": said},
+    ]
+    (folder / "source_info.jsonl").write_text(json.dumps(source) + "\n", encoding="utf-8")
+    with gzip.open(folder / "response.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(one) + "\n" for one in answers)
+
+
+def test_spans_that_people_marked_are_read(tmp_path: Path) -> None:
+    """C3: a sentence is wrong where a span is in it, and needs no marker to be checked."""
+    write_spans(tmp_path)
+
+    found = list(judged(tmp_path))
+
+    assert [(one.right, bool(one.faults)) for one in found] == [(True, False), (False, True)]
+
+
+def test_spans_marked_by_people_are_found_more_often_than_right_sentences_are_accused() -> None:
+    """C3: on labels of others, where FOVEATE_DATA has them under `answers`."""
+    folder = Path(os.environ.get("FOVEATE_DATA", "")) / "answers"
+    if not [*folder.glob("response.jsonl*")]:
+        pytest.skip("no response.jsonl in the folder `answers` of FOVEATE_DATA")
+    shares = {True: [0, 0], False: [0, 0]}
+    for one in judged(folder):
+        shares[one.right][0] += bool(one.faults)
+        shares[one.right][1] += 1
+
+    accused, found = (accused / most for accused, most in (shares[True], shares[False]))
+    assert found > accused
+
+
 @pytest.mark.parametrize(
     ("claim", "source", "missing"),
     [
@@ -43,6 +85,11 @@ def test_the_command_prints_a_row_a_language(capsys: pytest.CaptureFixture[str])
         ("They lapse on 31 May.", "They lapse on 31 March.", ("may",)),
         ("You may come in March 3.", "Come on 3 Mar.", ()),
         ("17 March 2024", "2024-03-17", ()),
+        ("On 2024-03-17.", "On 17 March 2024.", ()),
+        ("Am 17.03.2024.", "Am 17. März 2024.", ()),
+        ("On 3/17/2024.", "On March 17, 2024.", ()),
+        ("On 2024-04-17.", "On 17 March 2024.", ("4",)),
+        ("On 2024-03-18.", "On 17 March 2024.", ("3", "18")),
         ("Op de tweede verdieping.", "Op de derde verdieping.", ("tweede",)),
         ("The first thing is to call.", "Call the office.", ()),
         ("In 14 days.", "In two weeks.", ()),

@@ -61,7 +61,7 @@ Je ne peux pas répondre à cette question.
 def test_what_was_not_told_needs_no_source(said):
     """C3, R5: the prompts ask for it, in so many ways."""
     checked = check_answer(said, CONTEXT)
-    assert (checked.claims, checked.clean) == ((), True)
+    assert (checked.claims, checked.no_fault_found) == ((), True)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,6 @@ def test_one_that_goes_on_with_a_source_is_held_to_it():
     """C3: the words of the excuse are not asked of the source."""
     said = "The documents do not mention a lift, but the museum opens at nine [1]."
     checked = check_answer(said, CONTEXT)
-    assert checked.clean
+    assert checked.no_fault_found
     assert checked.cited == (1,)
     assert find_assertion_start("The context does not mention a lift however.") is None

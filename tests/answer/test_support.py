@@ -21,7 +21,7 @@ def test_words_of_the_question_say_little():
     made, _ = checked("The museum opens at dawn [1].", "The museum opens at nine.")
     assert [claim.faults for claim in made.claims] == [("unsupported",)]
     made, _ = checked("The museum opens at nine [1].", "The museum opens at nine.")
-    assert made.clean
+    assert made.no_fault_found
 
 
 def test_a_passage_may_be_three_sentences():
@@ -42,7 +42,7 @@ def test_another_source_must_say_clearly_more():
     answer = "The ferry leaves every 30 minutes from pier two of the old harbour in winter [1]."
     made, context = checked(answer, here, there)
     assert len(context.citations) == 2
-    assert made.clean
+    assert made.no_fault_found
     made, _ = checked(answer, "The harbour is old.", there)
     assert "other_source" in made.claims[0].faults
 

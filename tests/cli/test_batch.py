@@ -166,7 +166,7 @@ def test_the_rest_go_on_and_the_run_is_ok(run, tmp_path):
     assert (said.code, said.out, said.err) == (0, "", "2 contexts, 2 refused\n")
     assert counted.json == {
         "contexts": 2, "refused": 2, "too_small": 1, "partitions": 1, "unchanged": 0,
-        "failed": [], "left_over": [],
+        "earlier": {"contexts": 0, "refused": 0, "too_small": 0}, "failed": [], "left_over": [],
     }  # fmt: skip
     assert [answer["id"] for answer in found] == ["a", 1, None, 2]
     assert ["error" in answer for answer in found] == [False, True, True, False]

@@ -47,7 +47,7 @@ def test_each_partition_has_its_answers_under_its_name(run, folder):
     assert [json.loads(line)["id"] for line in lines] == [f"a.jsonl-{n}" for n in range(3)]
     assert ran.json == {
         "contexts": 6, "refused": 0, "too_small": 0, "partitions": 3, "unchanged": 0,
-        "failed": [], "left_over": [],
+        "earlier": {"contexts": 0, "refused": 0, "too_small": 0}, "failed": [], "left_over": [],
     }  # fmt: skip
 
 
@@ -70,6 +70,22 @@ def test_a_second_run_does_what_is_not_done(run, folder):
     assert json.loads(outs()["a.jsonl"])["id"] == "new"
     assert outs()["b.jsonl"] == before["b.jsonl"]
     assert outs()["c.jsonl"] == before["c.jsonl"]
+
+
+@pytest.mark.parametrize(("line", "code"), [({"budget": 1}, 4), ({"recipe": "nosuch"}, 3)])
+def test_a_second_run_ends_as_the_first_where_all_were_refused(run, folder, line, code):
+    """F2, X1: a scheduler that runs the command again must not read that all is well."""
+    for path in Path("in").iterdir():
+        path.write_text(jsonl([{**request("q"), **line}]), encoding="utf-8")
+
+    first, again = batch(run), batch(run)
+    counted = batch(run, "--json")
+    Path("in/a.jsonl").write_text(jsonl([request("fits")]), encoding="utf-8")
+
+    assert (first.code, again.code, counted.code) == (code, code, code)
+    assert again.err.splitlines()[1:] == first.err.splitlines()[1:]
+    assert counted.json["earlier"] == {"contexts": 0, "refused": 3, "too_small": 3 * (code == 4)}
+    assert batch(run).code == 0
 
 
 def test_anew_does_all_again(run, folder):

@@ -38,6 +38,17 @@ def test_a_bundle_replays_anywhere(run, bundle, chunks, monkeypatch, tmp_path):
     assert (ran.code, ran.out, ran.err) == (0, "identical\n", "")
 
 
+@pytest.mark.parametrize("content", [b"", jsonl(CHUNKS[4:]).encode()], ids=["none", "unreadable"])
+def test_an_empty_context_replays(run, content):
+    """D4, X2: that nothing was found follows from the inputs, and is none of them."""
+    made = run("assemble", QUERY, "--chunks", "-", "--bundle", "n.json", stdin=content)
+
+    ran = run("replay", "n.json")
+
+    assert (made.code, made.out) == (0, "")
+    assert (ran.code, ran.out) == (0, "identical\n")
+
+
 def test_json_says_the_same(run, bundle):
     """D4, F2: --json is the verdict as one object."""
     assert run("replay", "b.json", "--json").json == {

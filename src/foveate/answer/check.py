@@ -107,8 +107,8 @@ class AnswerCheck:
     unused: tuple[int, ...] = ()
 
     @property
-    def clean(self) -> bool:
-        """Whether nothing at all was found."""
+    def no_fault_found(self) -> bool:
+        """Whether no marker dangles and no claim has a fault: what was found, not what is true."""
         return not self.dangling and not any(claim.faults for claim in self.claims)
 
     @property

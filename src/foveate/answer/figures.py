@@ -12,7 +12,13 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
-from foveate.answer.quantities import ONE, calendar_names, calendar_spellings, quantities
+from foveate.answer.quantities import (
+    NUMERIC_DATE,
+    ONE,
+    calendar_names,
+    calendar_spellings,
+    quantities,
+)
 
 _DIGITS = re.compile(r"\d[\d.,'’\u00a0\u202f]*\d|\d")
 _GROUPED_DIGITS = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*\Z")
@@ -155,7 +161,8 @@ def normalise_number(run: str) -> str:
 def missing_numbers(claim: str, there: AbstractSet[str]) -> tuple[str, ...]:
     """The figures, days, months and ranks of a claim that are not among these, each once.
 
-    A quantity may be said in another unit: 14 days are two weeks.
+    A quantity may be said in another unit: 14 days are two weeks. A date may be said in figures
+    alone: 2024-03-12 is 12 March 2024.
 
     >>> missing_numbers("On Monday, after 14 days.", number_spellings("on Friday, in two weeks"))
     ('monday',)
@@ -163,13 +170,20 @@ def missing_numbers(claim: str, there: AbstractSet[str]) -> tuple[str, ...]:
     same = {
         figure for figure, one in quantities(ONE.sub("1", normalise_numbers(claim))) if one in there
     }
-    figures = [one for one in find_numbers(claim) if one not in there and one not in same]
+    rest = NUMERIC_DATE.sub(lambda date: "" if _is_same_date(date[0], there) else date[0], claim)
+    figures = [one for one in find_numbers(rest) if one not in there and one not in same]
     ranked = any(one.startswith("rank ") for one in there)
     for word, name in calendar_names(claim.casefold()):
         kind, _, number = name.partition(" ")
         if name not in there and (kind != "rank" or (ranked and number not in there)):
             figures.append(word)
     return tuple(dict.fromkeys(figures))
+
+
+def _is_same_date(date: str, there: AbstractSet[str]) -> bool:
+    """Whether the parts of a date in figures are there, its month perhaps by its name."""
+    missing = [one for one in map(normalise_number, re.split("[./-]", date)) if one not in there]
+    return not missing or (len(missing) == 1 and f"month {missing[0]}" in there)
 
 
 _ANY_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_BY_WORD)})\b")

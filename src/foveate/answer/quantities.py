@@ -120,7 +120,7 @@ def calendar_names(text: str) -> Iterator[tuple[str, str]]:
             yield found[0], _NAMES[found[1]]
 
 
-_NUMERIC_DATE = re.compile(r"(?<!\d)(\d{1,4})[./-](\d{1,2})[./-]\d{1,4}(?!\d)")
+NUMERIC_DATE = re.compile(r"(?<!\d)(\d{1,4})[./-](\d{1,2})[./-]\d{1,4}(?!\d)")
 _MONTHS_OF_A_YEAR = 12
 _SHORT_WORD = re.compile(r"\b[^\W\d_]{3,4}\b")
 _PREFIX_LENGTHS = (3, 4)
@@ -138,6 +138,6 @@ def calendar_spellings(text: str) -> set[str]:
     """
     found = {name for _, name in calendar_names(text)}
     found.update(*(_BY_PREFIX.get(word, ()) for word in _SHORT_WORD.findall(text)))
-    for parts in _NUMERIC_DATE.findall(text):
+    for parts in NUMERIC_DATE.findall(text):
         found.update(f"month {int(part)}" for part in parts if 0 < int(part) <= _MONTHS_OF_A_YEAR)
     return found

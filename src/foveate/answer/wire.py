@@ -50,7 +50,7 @@ def event_to_json(event: StreamEvent) -> dict[str, Any]:
 def check_to_json(checked: AnswerCheck) -> dict[str, Any]:
     """The same shape everywhere; spans are character ranges of the answer."""
     return {
-        "clean": checked.clean,
+        "clean": checked.no_fault_found,
         "support": checked.support,
         "cited": list(checked.cited),
         "unused": list(checked.unused),

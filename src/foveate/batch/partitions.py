@@ -53,12 +53,13 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionNote:
-    """The note of a partition that is done."""
+    """The note of a partition that is done: hashes of its two files, and what its answers are."""
 
     requests: str
     answers: str
     contexts: int
     refused: int
+    too_small: int
     version: str = __version__
 
     def to_json(self) -> bytes:

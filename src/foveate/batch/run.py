@@ -6,9 +6,9 @@ its own partition alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from foveate.batch.engines.engine import Engine, FailedTask
@@ -28,6 +28,8 @@ from foveate.core.errors import BadInput, BudgetTooSmall, ExternalError
 Progress = Callable[[int, int, str], None]
 """Called after each slice: requests done, requests in all as far as known, the partition."""
 
+COUNTS = ("contexts", "refused", "too_small")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
@@ -43,7 +45,8 @@ class Report:
     """The result of a run. `contexts` and `refused` count requests, `partitions` those written.
 
     `too_small`: of the refused requests, those with too small a budget. `unchanged`: partitions
-    that were done before; `left_over`: answers without requests.
+    that were done before, `earlier`: the first three counts of those; `left_over`: answers without
+    requests.
     """
 
     contexts: int = 0
@@ -51,8 +54,13 @@ class Report:
     too_small: int = 0
     partitions: int = 0
     unchanged: int = 0
+    earlier: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     failed: tuple[Failure, ...] = ()
     left_over: tuple[str, ...] = ()
+
+    def in_all(self, count: str) -> int:
+        """One of the first three counts, with the unchanged partitions."""
+        return int(getattr(self, count)) + self.earlier[count]
 
 
 class _PartitionFailed(Exception):
@@ -93,8 +101,8 @@ class _BatchRun:
         self._slice_size = engine.batch_size
         self._on_progress = on_progress
         self._total = sum(map(count_requests, found)) if on_progress else 0
-        self._done = self._contexts = self._refused = self._written = self._unchanged = 0
-        self._too_small = 0
+        self._done = self._written = self._unchanged = 0
+        self._counts, self._earlier = dict.fromkeys(COUNTS, 0), dict.fromkeys(COUNTS, 0)
         self._hashes: dict[int, str] = {}
         self._failed: dict[int, Failure] = {}
 
@@ -122,6 +130,8 @@ class _BatchRun:
         if note is None:
             return False
         self._unchanged += 1
+        for count in COUNTS:
+            self._earlier[count] += getattr(note, count)
         self._report_progress(note.contexts + note.refused, partition)
         return True
 
@@ -130,23 +140,22 @@ class _BatchRun:
     ) -> None:
         """Write one partition, from its results in order."""
         partition = self._partitions[number]
-        contexts = refused = too_small = 0
+        found = dict.fromkeys(COUNTS, 0)
         try:
             _make_folder(partition)
             with self._files.open_atomic(partition.target) as file:
                 for given, rows in results:
                     for row in self._check_rows(number, given, rows):
                         file.write(row.line + b"\n")
-                        refused += bool(row.error)
-                        contexts += not row.error
-                        too_small += row.error == BudgetTooSmall.__name__
+                        found["refused"] += bool(row.error)
+                        found["contexts"] += not row.error
+                        found["too_small"] += row.error == BudgetTooSmall.__name__
                     self._report_progress(len(given.lines), partition)
         except _PartitionFailed:
             return
-        self._write_note(number, partition, contexts, refused)
-        self._contexts += contexts
-        self._refused += refused
-        self._too_small += too_small
+        self._write_note(number, partition, found)
+        for count in COUNTS:
+            self._counts[count] += found[count]
         self._written += 1
 
     def _check_rows(self, number: int, given: Slice, rows: list[Row] | FailedTask) -> list[Row]:
@@ -164,14 +173,15 @@ class _BatchRun:
         self._failed[number] = Failure(partition=name, reason=reason, outside=outside)
         raise _PartitionFailed
 
-    def _write_note(self, number: int, partition: Partition, contexts: int, refused: int) -> None:
+    def _write_note(self, number: int, partition: Partition, counts: Mapping[str, int]) -> None:
         if partition.note_path is None:
             return
         note = CompletionNote(
             requests=self._hashes[number],
             answers=hash_file(partition.target),
-            contexts=contexts,
-            refused=refused,
+            contexts=counts["contexts"],
+            refused=counts["refused"],
+            too_small=counts["too_small"],
         )
         with self._files.open_atomic(str(partition.note_path)) as file:
             file.write(note.to_json())
@@ -184,11 +194,10 @@ class _BatchRun:
     def report(self) -> Report:
         """The result of the run."""
         return Report(
-            contexts=self._contexts,
-            refused=self._refused,
-            too_small=self._too_small,
+            **self._counts,
             partitions=self._written,
             unchanged=self._unchanged,
+            earlier=self._earlier,
             failed=tuple(self._failed[number] for number in sorted(self._failed)),
             left_over=find_orphaned_partitions(self._partitions),
         )

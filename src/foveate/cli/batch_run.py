@@ -30,9 +30,14 @@ def print_report(report: Report, *, as_json: bool) -> int:
         return OUTSIDE
     if report.failed:
         return INPUT
-    if report.contexts or report.unchanged or not report.refused:
+    if not _none_was_assembled(report):
         return 0
-    return BUDGET if report.too_small == report.refused else INPUT
+    return BUDGET if report.in_all("too_small") == report.in_all("refused") else INPUT
+
+
+def _none_was_assembled(report: Report) -> bool:
+    """Whether all requests are refused, those of a run before included."""
+    return report.in_all("refused") > 0 and not report.in_all("contexts")
 
 
 def _report_lines(report: Report) -> Iterator[str]:
@@ -42,7 +47,7 @@ def _report_lines(report: Report) -> Iterator[str]:
     many = report.partitions + report.unchanged + len(report.failed) > 1
     parts = f" in {report.partitions} partitions" if many or of else ""
     yield ", ".join([f"{counts}{parts}", *of])
-    if report.refused and not report.contexts:
+    if _none_was_assembled(report):
         yield "none was assembled; the answer to each request says why"
     for failure in report.failed:
         yield single_line(f"failed: {failure.partition}: {failure.reason}")

@@ -12,13 +12,17 @@ from dataclasses import replace
 
 from foveate.core.candidates import check_consistency, is_readable
 from foveate.core.errors import BadInput
-from foveate.core.manifest import candidates_hash
+from foveate.core.manifest import candidates_hash, stage_name
 from foveate.core.request import Inputs
 from foveate.core.text.sanitise import is_invisible
 from foveate.core.types import Candidate, Chunk, Decision, Number, Step, rank
 
 NOTHING_FOUND = ("no_candidates", "the retriever found nothing that may be read")
 """The note of a request without candidates; its context is empty."""
+
+GATE = "supplement_gate"
+NO_GATE = ("supplements_left_out", f"the recipe has no stage {GATE}, which lets them in")
+"""The note of a request with supplements whose recipe lets none in."""
 
 
 def admit(inputs: Inputs) -> Inputs:
@@ -33,7 +37,6 @@ def admit(inputs: Inputs) -> Inputs:
     candidates = inputs.candidates
     if any(c.chunk.principals for c in candidates):
         candidates = tuple(c for c in candidates if is_readable(c.chunk.principals, allowed))
-    notes = inputs.notes if candidates else (*inputs.notes, NOTHING_FOUND)
     check_consistency(candidates)
     _check_unprocessed(candidates)
     neighbours = [c for c in inputs.neighbours if is_readable(c.principals, allowed)]
@@ -45,8 +48,21 @@ def admit(inputs: Inputs) -> Inputs:
         supplements=tuple(sorted(supplements, key=lambda s: s.id)),
         principals=tuple(sorted(allowed)),
         offers=tuple(sorted(inputs.offers, key=repr)) if inputs.offers else (),
-        notes=notes,
     )
+
+
+def trace_notes(admitted: Inputs) -> tuple[tuple[str, Number], ...]:
+    """The notes of the trace's first entry: those of the inputs, and what is missing in them.
+
+    What is missing follows from the inputs, so it is no part of them: their hash is that of what
+    a bundle holds.
+    """
+    notes = list(admitted.notes)
+    if not admitted.candidates:
+        notes.append(NOTHING_FOUND)
+    if admitted.supplements and all(stage_name(s) != GATE for s in admitted.recipe.stages):
+        notes.append(NO_GATE)
+    return tuple(notes)
 
 
 def _check_unprocessed(candidates: Sequence[Candidate]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from foveate.core.admission import admit, deduplicate_candidates
+from foveate.core.admission import admit, deduplicate_candidates, trace_notes
 from foveate.core.balance import run_stage, trace_entry
 from foveate.core.blocks import citations_from_blocks
 from foveate.core.contracts import StepObserver, Tokenizer, observe_step
@@ -65,7 +65,8 @@ def run_stages(
     inputs: Inputs, request: Request, observers: StepObserver | None = None
 ) -> tuple[tuple[Candidate, ...], Trace]:
     """All stages of the recipe in order, each with its entry on the trace."""
-    step = observe_step(observers, "input", deduplicate_candidates, inputs.candidates, inputs.notes)
+    notes = trace_notes(inputs)
+    step = observe_step(observers, "input", deduplicate_candidates, inputs.candidates, notes)
     trace = [trace_entry("input", "", inputs.candidates, step)]
     names, options, *_ = canonical_recipe(inputs.recipe)
     with ShapeReading(inputs.recipe.shapes):

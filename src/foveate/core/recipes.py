@@ -31,7 +31,7 @@ _BEST_FIRST = {"use": "order", "by": "relevance"}
 
 _OWN: Mapping[str, Mapping[str, Any]] = {
     "naive": {
-        "description": "By score, joined, cut at the budget: what all else is measured against.",
+        "description": "The baseline: texts by score, joined, and cut at the budget.",
         "stages": [
             {
                 "use": "pack",
@@ -44,22 +44,22 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
         "format": "minimal",
     },
     "default": {
-        "description": "The best without a model call: likely evidence, once, where it is read.",
+        "description": "General purpose, no model call: the best sentences, each fact once.",
         "stages": [*_DEDUPLICATION, "expand", "stitch", _SENTENCES, "divide", *_EVIDENCE],
         "format": _SHORT_IF_TIGHT,
     },
     "reranked": {
-        "description": "For reranked candidates: whole chunks by score alone, best first.",
+        "description": "For a reranker that you trust: whole chunks by score alone, best first.",
         "stages": [*_DEDUPLICATION, _WHOLE_CHUNKS, _BEST_FIRST],
         "format": _SHORT_IF_TIGHT,
     },
     "factual-qa": {
-        "description": "For questions with one answer: XML, the best at both ends, whole chunks.",
+        "description": "For questions with one answer: whole chunks as XML, the best at both ends.",
         "stages": [*_DEDUPLICATION, "stitch", _WHOLE_CHUNKS, {"use": "order", "by": "edges"}],
         "format": "xml",
     },
     "summarise": {
-        "description": "For summaries: by document, in reading order, shortened to cover more.",
+        "description": "For summaries: by document in reading order, shortened to fit more.",
         "stages": [
             *_DEDUPLICATION,
             "stitch",
@@ -71,17 +71,17 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
         "format": "grouped",
     },
     "citations": {
-        "description": "For answers that cite: numbered, best first, whole chunks.",
+        "description": "For answers that cite their sources: whole chunks, numbered, best first.",
         "stages": [*_DEDUPLICATION, "stitch", _WHOLE_CHUNKS, _BEST_FIRST],
         "format": "numbered",
     },
     "chat": {
-        "description": "For conversation: the texts alone, best first.",
+        "description": "For conversation: whole chunks without headers, best first.",
         "stages": [*_DEDUPLICATION, "stitch", _WHOLE_CHUNKS, _BEST_FIRST],
         "format": "minimal",
     },
     "tight": {
-        "description": "For small windows: the likeliest evidence, once, as XML.",
+        "description": "For small windows: each fact once, the sentences that match best, as XML.",
         "stages": [*_DEDUPLICATION, "stitch", _SENTENCES, *_EVIDENCE],
         "format": "xml",
     },
@@ -90,7 +90,7 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
 
 _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     "four-stage": {
-        "description": "Dedup, compress the oversized, fit, bookend; numbered without pages.",
+        "description": "A published system: long texts compressed, the best first and last.",
         "stages": [
             "dedup_exact",
             {"use": "dedup_near", "method": "semantic", "threshold": 0.92},
@@ -102,7 +102,7 @@ _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
         "format": {"name": "numbered", "page": False},
     },
     "local-llm": {
-        "description": "For small local models: fit with truncation, the best at both ends, XML.",
+        "description": "A published system: fills a small window, cuts the last text; XML.",
         "stages": [
             {"use": "dedup_exact", "key": "verbatim"},
             {"use": "floor", "min_tokens": 20},
@@ -121,7 +121,7 @@ _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
         },
     },
     "document-first": {
-        "description": "Neighbours, whole documents, the page's summary once; cites documents.",
+        "description": "A published system: whole documents with neighbours and summaries.",
         "stages": [
             {"use": "expand", "window": 1, "decay": 0.5},
             {"use": "stitch", "min_overlap": 20},
@@ -134,13 +134,13 @@ _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
         "budget": {"documents": 8000},
     },
     "source-label": {
-        "description": "By score under [SOURCE n] labels, up to 24,000 characters.",
+        "description": "A published system: by score, [SOURCE n], up to 24,000 characters.",
         "stages": [{"use": "pack", "policy": "greedy", "overflow": "stop"}, _BEST_FIRST],
         "format": "source",
         "budget": {"documents": "none", "characters": 24_000},
     },
     "cfs-021": {
-        "description": "Dedup, group, pack with ten tokens a document, [DOC: path] headers.",
+        "description": "A published system: by document, under [DOC: path] headers.",
         "stages": [
             {"use": "dedup_exact", "key": "verbatim"},
             {"use": "dedup_near", "method": "containment", "threshold": 0.8, "strict": True},
@@ -164,7 +164,7 @@ _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
 
 _SESSION: Mapping[str, Mapping[str, Any]] = {
     "agent-session": {
-        "description": "For agents: whole chunks, best first, nothing moved once it is there.",
+        "description": "For agents: whole chunks, best first; what was sent keeps its place.",
         "stages": [
             "dedup_exact",
             {"use": "dedup_near", "method": "containment"},

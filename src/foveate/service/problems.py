@@ -202,7 +202,7 @@ _STATUS_SENTENCES = {
     400: "The request cannot be used.",
     401: "A key is needed: Authorization: Bearer KEY.",
     403: "This key may not do that.",
-    404: "There is no such thing here.",
+    404: "Nothing has this address; /docs lists those that there are.",
     405: "This address does not take that method.",
     408: "The body did not arrive in time.",
     409: "The store changed meanwhile.",

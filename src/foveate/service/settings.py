@@ -168,11 +168,11 @@ class Settings(BaseSettings):
         "the OTEL_ variables apply.",
     )
 
-    size: int = Field(350, ge=16, description="Tokens of a chunk, at the most.")
-    overlap: int = Field(70, ge=0, description="Tokens of it that the next one repeats.")
-    chunks: int = Field(20_000, ge=1, description="Most chunks of a document.")
-    questions: bool = Field(True, description="Index chunks under the questions they answer too.")
-    summaries: bool = Field(False, description="Give each document a summary of its own words.")
+    size: int = Field(350, ge=16, description="Largest size of a chunk in tokens.")
+    overlap: int = Field(70, ge=0, description="Tokens that a chunk repeats of the one before.")
+    chunks: int = Field(20_000, ge=1, description="Largest number of chunks of a document.")
+    questions: bool = Field(True, description="Also index chunks by the questions they answer.")
+    summaries: bool = Field(False, description="Give each document a summary of its own sentences.")
 
     @property
     def has_tenant_stores(self) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 
 from foveate.core.errors import BadOption
 from foveate.core.stages.supplement import SupplementGate
 from foveate.core.types import Decision, Supplement
+from foveate.pipeline.assembler import assemble
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import cases
 
@@ -95,6 +98,16 @@ def test_the_most_similar_stands_first():
 
     assert [c.id for c in step.candidates[:-1]] == ["supplement:c", "supplement:a", "supplement:b"]
     assert step.candidates[0].score == 0.9
+
+
+@pytest.mark.parametrize(("readers", "said"), [((), True), (("staff",), False)])
+def test_a_recipe_without_a_gate_says_that_it_lets_none_in(readers, said):
+    """S11, X5: side knowledge that was given is not lost in silence, nor told to who may not."""
+    aside = replace(TERMS, principals=readers)
+    context = assemble("What is a token?", [{"text": "A."}], supplements=[aside], budget=99)
+
+    assert ("supplements_left_out" in context.trace[0].notes) is said
+    assert TERMS.text not in context.text
 
 
 def test_a_forbidden_supplement_leaves_no_trace():

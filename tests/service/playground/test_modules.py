@@ -182,3 +182,23 @@ def test_marks_lie_apart_and_change_no_text(module):
         assert {w for w, golden in lit if golden} <= {" ".join(gold.split())}
         assert {w for w, golden in lit if not golden} <= {"berth", "berths", "cost", "日本"}
         assert (gold == "winter") <= (sum(g for _, g in lit) == whole.split().count("winter"))
+
+
+def test_sentences_that_another_text_lacks(module):
+    """F5: whatever the white space and the marks of what was cut; what adjoins is one range."""
+    asked = [
+        ["The mill is old. It stands by\nthe river.", "It stands  by the river. It is red."],
+        ["The mill is old. It burned. A barge came.", "A barge came."],
+        ["It costs 14 …", "It costs 14 euros."],
+        ["", "A barge came."],
+        ["A barge came.", ""],
+    ]
+    code = "(m, all) => all.map(([text, other]) => m.alone(text, other))"
+
+    found = module("evidence.js", code, asked)
+    lit = [
+        [text[one["start"] : one["end"]].strip() for one in ranges]
+        for (text, _), ranges in zip(asked, found, strict=True)
+    ]
+
+    assert lit == [["The mill is old."], ["The mill is old. It burned."], [], [], ["A barge came."]]

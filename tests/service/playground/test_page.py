@@ -28,6 +28,9 @@ def told(visit: Any, **more: Any) -> dict[str, Any]:
     return found
 
 
+PANES = ("#assembled", "#naive")
+
+
 def test_it_shows_what_each_stage_did(visit):
     """F5: asked a question, the page shows stages, badges and tokens as the API gives them."""
     here = visit()
@@ -169,7 +172,7 @@ def test_the_recipe_is_switched_and_its_zones_with_it(visit):
     expect(page.locator("#bars")).to_contain_text("window of 8,192")
 
     assert page.locator("#assembled .frame", has_text="<chunk").count() > 0
-    assert "For small local models" in page.inner_text("#about")
+    assert "fills a small window" in page.inner_text("#about")
 
 
 def test_a_citation_leads_to_its_chunk_and_back(visit):
@@ -216,6 +219,21 @@ def test_evidence_is_lit_in_both_contexts(visit):
     expect(page.locator("#assembled .gold-said")).to_contain_text("not in it")
 
 
+def test_what_only_one_context_has_is_lit(visit):
+    """F5: the difference of the two contexts is seen without reading both; no mark is torn."""
+    here = visit()
+    here.ask(QUESTION, gold=GOLD, budget=300)
+    page = here.page
+    plain = "e => e.textContent.replace(/…/g, '').replace(/\\s+/g, ' ').trim()"
+    texts = {pane: page.locator(f"{pane} .reading").evaluate(plain) for pane in PANES}
+
+    for pane, other in zip(PANES, reversed(PANES), strict=True):
+        alone = [one.evaluate(plain) for one in page.locator(f"{pane} .alone").all()]
+        assert alone
+        assert not [one for one in alone if one in texts[other]]
+    expect(page.locator("#legend .alone")).to_be_visible()
+
+
 def test_what_is_wrong_is_said_and_can_be_mended(visit):
     """F5, X2: a problem stands there as the service says it; the last good context stays."""
     here = visit(allow=REFUSED)
@@ -236,7 +254,7 @@ def test_candidates_of_ones_own_take_the_place_of_the_store(visit):
     """F5, I2: JSON Lines are assembled, and a line that is none is named."""
     here = visit(allow=("status of 400",))
     page = here.page
-    page.click("text=Try an example")
+    page.click("text=Try the built-in example")
     here.settled()
     expect(page.locator("#badges")).to_contain_text("your candidates")
     assert page.locator(f"{ROWS} .chip.twin").count() == 2

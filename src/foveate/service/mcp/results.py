@@ -311,12 +311,12 @@ def check_result(found: AnswerCheck, context: Context) -> ToolResult:
     faulty = [claim for claim in found.claims if claim.faults]
     claims = f"{len(found.claims)} claim" + ("" if len(found.claims) == 1 else "s")
     clean = f"No fault found in {claims}."
-    lines = [clean if found.clean else f"{len(faulty)} of {claims} with faults:"]
+    lines = [clean if found.no_fault_found else f"{len(faulty)} of {claims} with faults:"]
     lines += [f"- {', '.join(claim.faults)}: {' '.join(claim.text.split())}" for claim in faulty]
     lines += [f"- {one.text} names nothing shown: {one.reason}" for one in found.dangling]
     if found.support is not None:
         lines.append(f"Mean support of what is cited: {found.support:.2f} of 1.")
-    if not found.clean:
+    if not found.no_fault_found:
         lines.append("Cite what says so, take it out, or say that the sources do not tell.")
     manifest = manifest_to_json(context.manifest)
     return ToolResult(parts=("\n".join(lines),), data=data, manifest=manifest)

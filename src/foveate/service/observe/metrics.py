@@ -12,7 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+)
 from prometheus_client.exposition import choose_encoder
 
 from foveate._version import __version__
@@ -94,6 +100,8 @@ class Metrics:
 
     def __init__(self, names: LabelNames) -> None:
         ensure_folder()
+        # They double what is read, and no query here uses them.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.names = names
         self.registry = CollectorRegistry()
         self._add_request_metrics()

@@ -1,7 +1,7 @@
 // What is wrong with an answer's citations, claim by claim.
 
 import { el, fill } from "./dom.js";
-import { figure, many } from "./figures.js";
+import { many, percent } from "./figures.js";
 
 export function showChecked(host, checked, jumpTo) {
   const doubtful = checked.claims.filter((claim) => claim.faults.length > 0);
@@ -36,7 +36,7 @@ export function showChecked(host, checked, jumpTo) {
 
 function support({ support: score, cited, unused }) {
   const said = [
-    typeof score === "number" && `supported on average ${figure(score)} of 1`,
+    typeof score === "number" && `${percent(score)} of the words supported on average`,
     `cites ${cited.length ? cited.join(", ") : "nothing"}`,
     unused.length > 0 && `does not use ${unused.join(", ")}`,
   ];
@@ -61,7 +61,7 @@ function told(claim, jumpTo) {
     best && passage("best support", best, jumpTo),
     elsewhere && passage("said elsewhere", elsewhere, jumpTo),
     claim.figures.length > 0 &&
-      el("p", { class: "support" }, `figures that stand nowhere: ${claim.figures.join(", ")}`),
+      el("p", { class: "support" }, `figures that are not in the cited sources: ${claim.figures.join(", ")}`),
     claim.quotations.length > 0 &&
       el(
         "p",
@@ -77,7 +77,7 @@ const passage = (name, { marker, score, text }, jumpTo) =>
   el(
     "p",
     { class: "support" },
-    `${name}, ${figure(score)}: `,
+    `${name}, ${percent(score)}: `,
     el(
       "button",
       { type: "button", class: "link", onclick: (event) => jumpTo(marker, event.currentTarget) },

@@ -1,8 +1,9 @@
-// Where a text has the question's words, and where the answer that one expects.
+// Where a text has the question's words, the answer that one expects, and what another text lacks.
 
 import { known } from "./known.js";
 
 const splitter = new Intl.Segmenter(undefined, { granularity: "word" });
+const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" });
 
 const folded = (word) =>
   word
@@ -43,6 +44,20 @@ function wordRanges(text, terms) {
   for (const part of splitter.segment(text)) {
     if (!part.isWordLike || !meant(folded(part.segment), terms)) continue;
     found.push({ start: part.index, end: part.index + part.segment.length, gold: false });
+  }
+  return found;
+}
+
+/** Ranges of the sentences that another text does not have, whatever their white space and marks. */
+export function alone(text, other) {
+  const plain = (part) => part.replace(/…/g, "").replace(/\s+/g, " ").trim();
+  const [there, found] = [plain(other), []];
+  for (const { segment, index } of sentences.segment(text)) {
+    const said = plain(segment);
+    const last = found[found.length - 1];
+    if (said && there.includes(said)) continue;
+    if (last && last.end === index) last.end += segment.length;
+    else if (said) found.push({ start: index, end: index + segment.length });
   }
   return found;
 }

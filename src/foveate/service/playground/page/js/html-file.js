@@ -47,8 +47,8 @@ function body(run, naive, gold) {
     el(
       "div",
       { class: "panes" },
-      pane("assembled", run.manifest.recipe, run, look),
-      naive && pane("naive", "naive: by score, joined, cut", naive, look),
+      pane("assembled", run.manifest.recipe, run, { ...look, other: naive?.text }),
+      naive && pane("naive", "naive: by score, joined, cut", naive, { ...look, other: run.text }),
     ),
     el("div", { class: "under" }, sources(run), naive && beside(run, naive, gold)),
   );

@@ -1,13 +1,13 @@
 // A context as the model reads it: its very characters, blocks marked at the side, evidence lit.
 
 import { copied, el, fill } from "./dom.js";
-import { evidence, goldRanges } from "./evidence.js";
+import { alone, evidence, goldRanges } from "./evidence.js";
 import { LABELS } from "./fates.js";
 import { many, percent, whole } from "./figures.js";
-import { marked } from "./marked.js";
+import { setApart } from "./marked.js";
 import { characters, cutter } from "./spans.js";
 
-/** `look`: `{terms, gold}`; `why(id, from)`: jump to a candidate. Blocks get the ids `name-index`. */
+/** `look`: `{terms, gold, other}`, `other` the text of the context beside it; `why(id, from)`: jump to a candidate. Blocks get the ids `name-index`. */
 export function showPane(host, name, title, run, look, why) {
   const cut = cutter(run.text);
   const parts = [];
@@ -91,7 +91,7 @@ function frame(text, follows) {
   );
 }
 
-function body(block, text, id, { terms, gold }, why) {
+function body(block, text, id, { terms, gold, other }, why) {
   return el(
     "div",
     {
@@ -121,6 +121,6 @@ function body(block, text, id, { terms, gold }, why) {
           "why",
         ),
     ),
-    marked(text, evidence(text, terms, gold)),
+    setApart(text, evidence(text, terms, gold), other === undefined ? [] : alone(text, other)),
   );
 }

@@ -9,7 +9,7 @@ export async function showShelf(host, sample) {
   const trial = el(
     "div",
     { class: "row" },
-    el("button", { type: "button", onclick: sample }, "Try an example with candidates of its own"),
+    el("button", { type: "button", onclick: sample }, "Try the built-in example"),
   );
   const list = el("ul");
   const more = el("button", { type: "button" }, "More documents");
@@ -52,9 +52,9 @@ export async function showShelf(host, sample) {
         : el(
             "p",
             null,
-            "The store is empty. ",
+            "The store is empty. Upload files above, or run ",
             el("code", null, "foveate index FOLDER"),
-            " fills it.",
+            ".",
           ),
       el("div", { class: "row" }, more, trial.firstChild),
     ),

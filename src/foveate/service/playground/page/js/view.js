@@ -52,9 +52,11 @@ function lit() {
     byId("legend"),
     el("span", null, el("mark", null, "a word of the question")),
     gold.trim() && el("span", null, el("mark", { class: "gold" }, "the expected answer")),
+    naive && el("span", null, el("span", { class: "alone" }, "only in this context")),
   );
-  showPane(byId("assembled"), "assembled", run.manifest.recipe, run, look, toCandidate);
-  if (naive) showPane(byId("naive"), "naive", "naive: by score, joined, cut", naive, look, null);
+  showPane(byId("assembled"), "assembled", run.manifest.recipe, run, { ...look, other: naive?.text }, toCandidate);
+  const beside = { ...look, other: run.text };
+  if (naive) showPane(byId("naive"), "naive", "naive: by score, joined, cut", naive, beside, null);
   byId("naive").hidden = !naive;
   fill(byId("beside"));
   if (naive) showBeside(byId("beside"), run, naive, gold);
