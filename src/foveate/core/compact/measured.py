@@ -34,7 +34,7 @@ class MeasuredList:
         self.earlier = {
             entry.index: known
             for entry in self.entries
-            if entry.role == "user" and not entry.others and (known := read_ledger(entry.said))
+            if entry.role == "user" and (known := read_ledger(entry.said))
         }
         self.places = self.find_places()
         self.groups = self.find_groups()
@@ -53,7 +53,16 @@ class MeasuredList:
 
     def is_asked(self, entry: Entry) -> bool:
         """Whether a person speaks in it."""
-        return entry.role == "user" and entry.index not in self.earlier
+        return entry.role == "user" and self._is_message(entry)
+
+    def said(self, entry: Entry) -> str:
+        """What a person or the model says in it, without an earlier ledger in front."""
+        known = self.earlier.get(entry.index)
+        return entry.said if known is None else known.behind
+
+    def _is_message(self, entry: Entry) -> bool:
+        """Whether it is one of the list that came first, and no ledger alone."""
+        return entry.index not in self.earlier or bool(self.earlier[entry.index].behind)
 
     def find_places(self) -> dict[int, int]:
         """Where each entry stood in the list that came first: among those that did not leave."""
@@ -65,14 +74,14 @@ class MeasuredList:
                 shift += left[behind][1] - left[behind][0] + 1
                 behind += 1
             found[entry.index] = entry.index + shift
-            shift -= entry.index in self.earlier
+            shift -= not self._is_message(entry)
         return found
 
     def places_left(self, entry: Entry) -> Sequence[Range]:
-        """The places of the messages that leave with an entry: its own, or those of a ledger."""
-        if entry.index in self.earlier:
-            return self.earlier[entry.index].left
-        return [(self.places[entry.index], self.places[entry.index])]
+        """The places of the messages that leave with an entry: its own, and those of a ledger."""
+        known, place = self.earlier.get(entry.index), self.places[entry.index]
+        own = [(place, place)] if self._is_message(entry) else []
+        return [*(known.left if known else ()), *own]
 
     @property
     def total(self) -> int:

@@ -21,6 +21,8 @@ NEAR_SHARE, FAR_SHARE = 2, 4
 """A result is shortened to this part of the room where it is among the newest, and where not."""
 LEAST_RESULT = 48
 """Tokens; no result is shortened to less, unless it is the newest and nothing else fits."""
+SHORT_LEDGER = 48
+"""Tokens of a ledger that says little more than which messages left; a newest result makes room."""
 
 ResultForm: TypeAlias = Literal["full", "short", "fitted", "repeated", "superseded"]
 

@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 from foveate.core.compact.entries import Entry, Result, ToolCall
 from foveate.core.compact.measured import MeasuredList
-from foveate.core.compact.plan import FormChoice, ResultFacts, ResultForm, choose_form
+from foveate.core.compact.plan import (
+    SHORT_LEDGER,
+    FormChoice,
+    ResultFacts,
+    ResultForm,
+    choose_form,
+)
 from foveate.core.compact.shorten import result_handle, shorten_result
 
 FITTED_SHARE = 0.75
@@ -51,7 +57,7 @@ class ResultsView:
         for n, group in enumerate(self.measured.groups):
             made: dict[str, ToolCall] = {}
             for entry in group.entries:
-                asked = entry.said if self.measured.is_asked(entry) and entry.said else asked
+                asked = (self.measured.is_asked(entry) and self.measured.said(entry)) or asked
                 for call in entry.calls:
                     made.setdefault(call.id, call)
                 for result in entry.results:
@@ -69,7 +75,7 @@ class ResultsView:
         """Groups that did not fit in full when they came, with the limit of each large result."""
         found, must, points = {}, 0, set(self.points)
         for n, size in enumerate(self.measured.sizes):
-            if n in points and not size.must and must + size.tokens > self.room:
+            if n in points and not size.must and must + size.tokens > self.room - SHORT_LEDGER:
                 found[n] = self._fitted_limit(n, self.room - must)
             must += size.tokens if size.must else 0
         return found
