@@ -71,6 +71,30 @@ def test_a_block_whose_type_is_no_text_is_carried_and_counted():
     assert made.messages[1]["content"][0]["content"][0]["text"].startswith("The valve")
 
 
+@pytest.mark.parametrize("form", ["openai", "responses", "anthropic"])
+def test_what_is_no_text_in_a_result_stays_beside_its_shortened_text(form):
+    """A2, A7: images and unknown parts; what goes with the text is not counted any more."""
+    kind = "input_text" if form == "responses" else "text"
+    image = {"type": "image", "source": {"type": "url", "url": "https://x.example/a.png"}}
+    content = [image, {"type": kind, "text": PAGE * 20, "citations": [MORE]}, {"type": "odd"}]
+    content = content[: 2 if form == "anthropic" else 3]  # there the third is read as a text
+    call, result = spell([Step("tools", calls=(("look", "{}"),), results=("x",))], form)[-2:]
+    inner = result["content"][0] if form == "anthropic" else result
+    inner["output" if form == "responses" else "content"] = content
+    made = compact([call, result], budget=1_900, form=form)
+    shown = made.messages[-1]["content"][0] if form == "anthropic" else made.messages[-1]
+    shown = shown["output" if form == "responses" else "content"]
+    assert [part["type"] for part in shown] == [kind, "image", "odd"][: len(content)]
+    assert shown[0]["text"].endswith(f"expand {result_handle(PAGE * 20)}]")
+    assert shown[1] is image
+    assert made.token_count == compact(made.messages, budget=9_000, form=form).token_count
+    decision = made.decisions[-1]
+    assert decision.numbers["carries"].startswith("image")
+    assert 1_600 < decision.numbers["shown"] < decision.numbers["tokens"]
+    with pytest.raises(BudgetTooSmall):
+        compact([call, result], budget=1_500, form=form)
+
+
 def test_half_of_a_call_leaves_whatever_it_carries():
     """A2: a result that nobody asked for goes, pinned and beside a compaction item as it is."""
     lost = [{"type": "tool_result", "tool_use_id": "zz", "content": "x"}, {"type": "compaction"}]

@@ -290,7 +290,8 @@ class _Result:
             return Decision(chunk_id=name, action="dropped", reason=reason, numbers=numbers)
         shown = packing.view.show(entry, result) if packing and result else None
         if shown is not None and result is not None:
-            numbers.update(shown=shown.tokens, handle=result_handle(result.text))
+            tokens = shown.tokens + result.extra
+            numbers.update(shown=tokens, handle=result_handle(result.text))
             reason = RESULT_REASONS.get(shown.form, "result_shortened")
             return Decision(chunk_id=name, action="changed", reason=reason, numbers=numbers)
         reason = "message_pinned" if measured.sizes[n].must else "message_kept"

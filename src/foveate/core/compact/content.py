@@ -96,13 +96,19 @@ def text_content(text: str) -> Content:
     return Content(text)
 
 
-def text_with_content(content: Any, text: str) -> Any:
-    """The content with this text in the place of what it says."""
+def text_with_content(content: Any, text: str, *, others: bool = True) -> Any:
+    """The content with this text in the place of what it says; images and the like stay.
+
+    `others`: other parts that are no text stay too, for they were not read as one.
+    """
     if content is None or isinstance(content, str):
         return text
-    kinds = (str(part.get("type")) for part in content if isinstance(part, Mapping))
+    parts = content_parts(content)
+    kinds = (str(part.get("type")) for part in parts if isinstance(part, Mapping))
     kind = next((kind for kind in kinds if kind in TEXT_TYPES), "text")
-    return [{"type": "text" if kind == "refusal" else kind, "text": text}]
+    read = ((part, read_part(part)) for part in parts)
+    kept = [part for part, known in read if known.extra or (others and known.others)]
+    return [{"type": "text" if kind == "refusal" else kind, "text": text}, *kept]
 
 
 def build_entry(

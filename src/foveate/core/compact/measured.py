@@ -105,12 +105,16 @@ class MeasuredList:
 
     def result_tokens(self, result: Result) -> int:
         """Tokens of a result as it came."""
-        return self.count(result.text) + result.extra
+        return self.text_tokens(result) + result.extra
+
+    def text_tokens(self, result: Result) -> int:
+        """Tokens of what another text of a result takes the place of."""
+        return self.count(result.text) + self.count(result.beside)
 
     def entry_tokens(self, entry: Entry, texts: Mapping[int, str]) -> int:
         """Tokens of an entry with these texts in the place of results, by slot."""
         total = self.tokens[entry.index]
         for result in entry.results:
             if result.slot in texts:
-                total += self.count(texts[result.slot]) - self.result_tokens(result)
+                total += self.count(texts[result.slot]) - self.text_tokens(result)
         return total

@@ -25,7 +25,7 @@ Key = tuple[int, int]
 
 
 class ShownResult(NamedTuple):
-    """A result that is not shown as it came: why, the text instead, and its tokens."""
+    """A result whose text is not shown as it came: why, the text instead, and its tokens."""
 
     form: ResultForm
     text: str
@@ -67,7 +67,7 @@ class ResultsView:
                         calls[key] = asking
                     arguments = asking.arguments if asking else ""
                     self.clues[key] = f"{self.query or asked}\n{arguments}"
-                    tokens = self.measured.result_tokens(result)
+                    tokens = self.measured.text_tokens(result)
                     self.facts[key] = ResultFacts(group=n, tokens=tokens, fitted=n in self.fitted)
         self._find_repeats(calls)
 
@@ -148,11 +148,9 @@ class ResultsView:
         """Tokens for each large result of a group that has to do with `most` tokens."""
         group = self.measured.groups[n]
         most -= sum(map(self.measured.lead_tokens, group.entries))
-        sizes = sorted(
-            self.measured.result_tokens(result)
-            for entry in group.entries
-            for result in entry.results
-        )
+        results = [result for entry in group.entries for result in entry.results]
+        most -= sum(result.extra for result in results)
+        sizes = sorted(map(self.measured.text_tokens, results))
         left = int(most * FITTED_SHARE)
         for place, tokens in enumerate(sizes):
             share = left // (len(sizes) - place)
