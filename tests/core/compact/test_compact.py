@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
+import zlib
 from itertools import pairwise
 
 import pytest
@@ -701,6 +703,56 @@ def test_an_image_without_a_size_counts_as_the_largest(url):
     assert made.decisions[0].numbers["carries"] == "image_url"
     with pytest.raises(BudgetTooSmall):
         compact(messages, budget=1_599)
+
+
+def in_base64(data):
+    """Bytes as providers take them."""
+    return base64.b64encode(data).decode()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"type": "text", "media_type": "text/plain", "data": PAGE * 20},
+        {"type": "content", "content": [{"type": "text", "text": PAGE * 20}]},
+        {"type": "base64", "media_type": "text/plain", "data": in_base64(PAGE.encode() * 20)},
+    ],
+)
+def test_a_document_of_text_is_counted_as_its_text(source):
+    """A2, A7: in a message it is carried, in a result it is shortened as one."""
+    document = {"type": "document", "title": "The lock", "source": source}
+    tokens = COUNT(PAGE * 20)
+    asked = {"role": "user", "content": [document]}
+    made = compact([asked], budget=9_000, form="anthropic")
+    assert tokens <= made.token_count <= tokens + 5
+    assert made.decisions[0].numbers["carries"] == "document"
+    contents = [{"role": "user", "parts": [{"inlineData": source}]}]
+    if source["type"] == "base64":
+        assert compact(contents, budget=9_000).token_count == tokens
+    use = {"type": "tool_use", "id": "a", "name": "read", "input": {}}
+    result = {**ANSWER, "content": [document]}
+    step = [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+    made = compact(step, budget=300)
+    assert "The valve of pump_07" in made.messages[-1]["content"][0]["content"][0]["text"]
+    assert compact(made.messages, budget=999).token_count == made.token_count
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_pdf_counts_by_its_pages(packed):
+    """A7: also those in object streams; it is too much rather than too little."""
+    pages = b"".join(b"<< /Type /Page /Parent %d 0 R >>" % n for n in range(7))
+    if packed:
+        pages = b"<< /Type /ObjStm /N 7 >>\nstream\n" + zlib.compress(pages) + b"\nendstream"
+    data = b"%PDF-1.7\n<< /Type /Pages /Count 7 >>\n" + pages
+    source = {"type": "base64", "media_type": "application/pdf", "data": in_base64(data)}
+    messages = [{"role": "user", "content": [{"type": "document", "source": source}]}]
+    assert compact(messages, budget=99_000).token_count == 7 * 4_600
+    assert compact([{"role": "user", "parts": [{"inlineData": source}]}], 99_000).token_count == (
+        7 * 4_600
+    )
+    for data in (b"%PDF-1.7 << /Type /ObjStm >>stream\nbroken", b"%PDF-1.7"):
+        source["data"] = in_base64(data)
+        assert compact(messages, budget=99_000).token_count == 4_600
 
 
 def test_handles_lead_back_to_the_original():
