@@ -885,6 +885,18 @@ def test_a_text_of_a_gemini_response_is_counted_as_it_is_sent(key):
     assert compact(made.messages, budget=9_000).token_count == made.token_count <= 120
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_part_that_nobody_knows_is_carried(form):
+    """A2: as a message of an unknown role is, while known parts and longer messages leave."""
+    key, part = ("parts", {"hologram": 1}) if form == "gemini" else ("content", {"type": "odd"})
+    known = {"inlineData": {}} if form == "gemini" else {"type": "image", "detail": "low"}
+    odd, image = ({"role": "user", key: [part]} for part in (part, known))
+    told = spell([Step("user", "Long story. " * 90), Step("user", "Well?")], form)
+    made = compact([odd, image, *told], budget=120, form=form)
+    assert made.places == (-1, 0, 3)
+    assert made.decisions[0].numbers["carries"] == ("hologram" if form == "gemini" else "odd")
+
+
 def test_one_block_in_place_of_a_list_is_shortened():
     """A2: Anthropic content that is a mapping, as the reader takes it."""
     used = {"type": "tool_use", "id": "a", "name": "read", "input": {}}

@@ -35,6 +35,15 @@ _HEADER = 64_000  # base64 characters in which the size is looked for
 _DATA_KEYS = ("data", "file_data", "image_url", "url")
 MEDIA = ("image", "image_url", "input_image", "document", "file", "input_file", "audio")
 """Kinds of blocks whose bytes are no text."""
+KNOWN = frozenset(
+    (
+        *(*THINKING, *MEDIA, "input_audio", "search_result", "server_tool_use", "mcp_tool_use"),
+        *("container_upload", "inlineData", "inline_data", "fileData", "file_data"),
+        *("executableCode", "executable_code", "codeExecutionResult", "code_execution_result"),
+        *("thought", "thoughtSignature", "thought_signature"),
+    )
+)
+"""Kinds that say no more than they show. Others may stand for what left, as a compaction does."""
 
 
 class Content(NamedTuple):
@@ -156,8 +165,12 @@ def build_entry(
         others=tuple(filter(None, others)),
         extra=extra,
         kinds=tuple(kinds) if role else (f"role {given}", *kinds),
-        carried=role is None or "compaction" in kinds,
+        carried=role is None or not all(map(_is_known, kinds)),
     )
+
+
+def _is_known(kind: str) -> bool:
+    return kind in KNOWN or kind.endswith("_tool_result")
 
 
 def check_role(message: Json) -> str:

@@ -64,7 +64,8 @@ class Entry:
     `said`: the words of a person or a model. `others`: JSON of what is neither text, call nor
     result; it is counted and carried. `extra`: tokens of images. `kinds`: names of what is carried
     without being understood. `carried`: it stays as long as there is room, for it stands for more
-    than it shows (a compaction item, an unknown role). `opens`: it belongs to the entry after it.
+    than it shows (a compaction item, an unknown role or part). `opens`: it belongs to the entry
+    after it.
     """
 
     index: int
