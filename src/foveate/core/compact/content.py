@@ -110,7 +110,10 @@ def read_media(part: Json, kind: str) -> Content:
         texts = (*beside, known.text, *known.others, *known.rest)
         return Content("", tuple(filter(None, texts)), known.extra, (kind, *known.kinds))
     data = inline_data(part)
-    text = source.get("data") if source.get("type") == "text" else _inline_text(data)
+    text = source.get("data") if source.get("type") == "text" else None
+    types = (part.get("mimeType"), part.get("mime_type"), source.get("media_type"))
+    if text is None and "image" not in kind and _may_be_text(next(filter(None, types), "text/")):
+        text = _inline_text(data)
     if isinstance(text, str):
         return Content("", tuple(filter(None, (*beside, text_content(text).text))), 0, (kind,))
     most = sum(len(text.encode(errors="replace")) for text in beside)  # no token has less than one
@@ -195,6 +198,10 @@ def media_tokens(block: Mapping[str, Any], data: str) -> int:
     if header is None:
         return LARGEST
     return min(LARGEST, max(LOW_DETAIL, math.ceil(header.width * header.height / 750)))
+
+
+def _may_be_text(media_type: Any) -> bool:
+    return str(media_type).startswith(("text/", "application/json", "application/xml"))
 
 
 def _inline_text(data: str) -> str | None:
