@@ -101,17 +101,22 @@ def shortened_note(shown: int, pieces: int, handle: str) -> str:
 
 def body_of(text: str) -> str:
     """A text that may have been shortened, without the note that ends it."""
-    return _NOTE.sub("", text)
+    return text[: note.start()] if (note := _note(text)) else text
 
 
 def is_shortened(text: str) -> bool:
     """Whether it ends as a shortened text does, of which it may be all that is here."""
-    return (note := _NOTE.search(text)) is not None and note["cut"] is not None
+    return (note := _note(text)) is not None and note["cut"] is not None
 
 
 def noted_handle(text: str) -> str:
     """The handle in the note that ends a text; empty: there is none."""
-    return note["handle"] if (note := _NOTE.search(text)) else ""
+    return note["handle"] if (note := _note(text)) else ""
+
+
+def _note(text: str) -> re.Match[str] | None:
+    """The note at the end of a text, which has no bracket inside."""
+    return _NOTE.search(text, text.rfind("[") - 1) if text.endswith("]") and "[" in text else None
 
 
 def is_part_of(text: str, original: str) -> bool:
