@@ -192,6 +192,18 @@ def test_nothing_points_at_a_result_that_leaves():
     assert made.messages[3]["content"].startswith("The valve opens")
 
 
+def test_nothing_points_at_a_result_that_leaves_before_it():
+    """A5: an older one that is carried may outlast the later one with the same text."""
+    page = "The valve opens at noon. " * 20
+    asked, step, result = looked_up(page)
+    odd = {**step, "content": [{"type": "odd"}]}
+    filler = {"role": "assistant", "content": "Long story. " * 120}
+    messages = [asked, odd, result, *looked_up(page, 2), filler, ASKED]
+    made = compact(messages, budget=400)
+    assert made.places == (-1, 1, 2, 7)
+    assert made.messages[2] is result
+
+
 def test_an_empty_list_whose_tools_are_too_large_says_what_they_take():
     """A1: there is nothing else that could leave."""
     with pytest.raises(BudgetTooSmall) as refused:

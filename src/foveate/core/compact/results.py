@@ -91,13 +91,17 @@ class ResultsView:
                 continue  # it leaves, so that no other one may point at it
             same = (call.name, call.arguments) if call else ("", result.call_id)
             again, newer = texts.get(result.text, -1), made.get(same, -1)
-            if again > fact.group or newer > fact.group:
+            # what is carried may stay where the later one leaves
+            if (again > fact.group or newer > fact.group) and not self._is_carried(fact.group):
                 self.facts[key] = replace(
                     fact,
                     again=again if again > fact.group else -1,
                     newer=newer if newer > fact.group else -1,
                 )
             texts[result.text] = made[same] = fact.group
+
+    def _is_carried(self, n: int) -> bool:
+        return any(entry.carried for entry in self.measured.groups[n].entries)
 
     def _results(self) -> Iterator[tuple[Entry, Result]]:
         for entry in self.measured.entries:
