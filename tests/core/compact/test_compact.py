@@ -201,7 +201,7 @@ def test_nothing_points_at_a_result_that_leaves_before_it():
     messages = [asked, odd, result, *looked_up(page, 2), filler, ASKED]
     made = compact(messages, budget=400)
     assert made.places == (-1, 1, 2, 7)
-    assert made.messages[2] is result
+    assert made.messages[2]["content"].startswith("The valve opens at noon.")
 
 
 def test_an_empty_list_whose_tools_are_too_large_says_what_they_take():
