@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -31,11 +31,7 @@ class MeasuredList:
     places: dict[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.earlier = {
-            entry.index: known
-            for entry in self.entries
-            if entry.role == "user" and (known := read_ledger(entry.said))
-        }
+        self.earlier = dict(self._find_ledgers())
         self.places = self.find_places()
         self.groups = self.find_groups()
         self.tokens = {
@@ -50,6 +46,15 @@ class MeasuredList:
             )
             for group in self.groups
         ]
+
+    def _find_ledgers(self) -> Iterator[tuple[int, EarlierLedger]]:
+        """The earlier ledgers; one with words behind it stands in front, where ledgers are put."""
+        in_front = True
+        for entry in self.entries:
+            known = read_ledger(entry.said) if entry.role == "user" else None
+            if known is not None and (in_front or not known.behind):
+                yield entry.index, known
+            in_front = in_front and (entry.role == "system" or known is not None)
 
     def is_asked(self, entry: Entry) -> bool:
         """Whether a person speaks in it."""
