@@ -415,6 +415,19 @@ def test_values_of_many_cuts_are_those_of_the_whole_list():
     assert len(gone) <= len(gone_of_whole) + 2
 
 
+def test_what_calls_named_outlasts_what_results_named():
+    """A3: after many cuts too, for what was asked for once is likely needed again."""
+    sent = [{"role": "user", "content": "Go."}]
+    for n in range(24):
+        call = called("read", json.dumps({"file": f"F-{n:02}"}), n)
+        rows = " ".join(f"row R-{n:02}{k} is open." for k in range(6)) + " data" * 40
+        step = {"role": "assistant", "content": None, "tool_calls": [call]}
+        sent += [step, {"role": "tool", "tool_call_id": f"c{n}", "content": rows}]
+        sent = compact(sent, budget=400).messages
+    shown = json.dumps(sent)
+    assert all(f"F-{n:02}" in shown for n in range(24))
+
+
 def test_the_task_stands_in_the_ledger_though_it_is_no_question():
     """A3: what the first person asked for, before the identifiers of a list of parts."""
     parts_list = "\n".join(f"KP-{1000 + n} seal of {n} mm" for n in range(120))

@@ -203,11 +203,14 @@ class Packing:
         return frozenset(visible), frozenset(said), frozenset(used)
 
     def _named(self, entry: Entry) -> Iterator[tuple[bool, Sequence[Value]]]:
-        """The values of an entry that people named (true), and of its calls (false)."""
+        """The values of an entry that people named (true), and of its calls (false).
+
+        Of what an earlier ledger names of the model, most is from calls.
+        """
         if entry.index in self.measured.earlier:
             for origin in self.measured.earlier[entry.index].origins:
-                if origin.kind == "user":
-                    yield True, origin.values
+                if origin.kind != "tool":
+                    yield origin.kind == "user", origin.values
         if _speaker(entry) == "user":
             yield True, extract_values(self.measured.said(entry))
         for result in entry.results:
