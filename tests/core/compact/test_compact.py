@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import sys
+import textwrap
 import zlib
 from itertools import pairwise
 
@@ -534,6 +535,16 @@ def test_places_of_what_left_stand_where_nothing_else_fits():
     assert made.ledger.startswith("[Ledger: message 1 left")
 
 
+def test_an_image_joined_to_a_ledger_is_a_message():
+    """A3: of the list that came first, so that the places behind it are right."""
+    image = {"type": "image_url", "image_url": {"url": "", "detail": "low"}}
+    ledger = {"type": "text", "text": BARE.format(left="messages 1-22")}
+    filler = {"role": "assistant", "content": "Order Q-7 is long. " * 60}
+    made = compact([{"role": "user", "content": [ledger, image]}, filler, ASKED], budget=90)
+    assert made.ledger.startswith("[Ledger: messages 1-24 left")
+    assert "- #24 assistant" in made.ledger
+
+
 def test_an_item_of_the_provider_stands_between_a_call_and_its_result():
     """A2: a search that the provider ran itself parts nothing."""
     messages = [
@@ -773,7 +784,8 @@ def test_a_pdf_counts_by_its_pages(packed):
     if packed:
         pages = b"<< /Type /ObjStm /N 7 >>\nstream\n" + zlib.compress(pages) + b"\nendstream"
     data = b"%PDF-1.7\n<< /Type /Pages /Count 7 >>\n" + pages
-    source = {"type": "base64", "media_type": "application/pdf", "data": in_base64(data)}
+    lines = "\n".join(textwrap.wrap(in_base64(data), 76))
+    source = {"type": "base64", "media_type": "application/pdf", "data": lines}
     messages = [{"role": "user", "content": [{"type": "document", "source": source}]}]
     assert compact(messages, budget=99_000).token_count == 7 * 4_600
     assert compact([{"role": "user", "parts": [{"inlineData": source}]}], 99_000).token_count == (

@@ -37,7 +37,7 @@ MEDIA = ("image", "image_url", "input_image", "document", "file", "input_file", 
 """Kinds of blocks whose bytes are no text."""
 KNOWN = frozenset(
     (
-        *(*THINKING, *MEDIA, "input_audio", "search_result", "server_tool_use", "mcp_tool_use"),
+        *(*THINKING, *MEDIA, "input_audio", "video", "reasoning", "reasoning_content"),
         *("container_upload", "inlineData", "inline_data", "fileData", "file_data"),
         *("executableCode", "executable_code", "codeExecutionResult", "code_execution_result"),
         *("thought", "thoughtSignature", "thought_signature"),
@@ -173,7 +173,7 @@ def build_entry(
 
 
 def _is_known(kind: str) -> bool:
-    return kind in KNOWN or kind.endswith("_tool_result")
+    return kind in KNOWN or kind.endswith(("_use", "_call", "_result"))
 
 
 def check_role(message: Json) -> str:
@@ -216,9 +216,10 @@ def _inline_text(data: str) -> str | None:
 
 
 def _decoded(data: str) -> bytes:
-    """The bytes; none where it is no base64."""
+    """The bytes, as far as there are whole ones; none where it is no base64."""
+    data = "".join(data.split())
     try:
-        return base64.b64decode(data, validate=False)
+        return base64.b64decode(data[: len(data) // 4 * 4])
     except ValueError:
         return b""
 

@@ -67,7 +67,8 @@ class MeasuredList:
 
     def _is_message(self, entry: Entry) -> bool:
         """Whether it is one of the list that came first, and no ledger alone."""
-        return entry.index not in self.earlier or bool(self.earlier[entry.index].behind)
+        known = self.earlier.get(entry.index)
+        return known is None or bool(known.behind or entry.kinds)
 
     def find_places(self) -> dict[int, int]:
         """Where each entry stood in the list that came first: among those that did not leave."""
