@@ -9,7 +9,7 @@ from foveate.core.compact.entries import Entry, Result, Speaker
 from foveate.core.compact.ledger import LONGEST_SAID, Ledger, rank_values, write_ledger
 from foveate.core.compact.ledger_text import WORTH_HANDLE, Origin, join_ranges
 from foveate.core.compact.measured import MeasuredList
-from foveate.core.compact.plan import SHORT_LEDGER, least_ledger
+from foveate.core.compact.plan import least_ledger, short_ledger
 from foveate.core.compact.results import ResultsView
 from foveate.core.compact.shorten import (
     body_of,
@@ -63,7 +63,7 @@ class Packing:
             self._choose(free)
             return
         reserved = int(min(free * LEDGER_SHARE, LEDGER_BASE + free * LEDGER_MORE))
-        reserved = max(reserved, min(free, SHORT_LEDGER))
+        reserved = max(reserved, min(free, short_ledger(self.room)))
         self._choose(free - reserved)
         self.ledger = self._write()
         if self.ledger.needed < reserved:  # the rest is better spent on messages

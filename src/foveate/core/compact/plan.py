@@ -21,8 +21,6 @@ NEAR_SHARE, FAR_SHARE = 2, 4
 """A result is shortened to this part of the room where it is among the newest, and where not."""
 LEAST_RESULT = 48
 """Tokens; no result is shortened to less, unless it is the newest and nothing else fits."""
-SHORT_LEDGER = 48
-"""Tokens of a ledger that says little more than which messages left; a newest result makes room."""
 
 ResultForm: TypeAlias = Literal["full", "short", "fitted", "repeated", "superseded"]
 
@@ -43,6 +41,11 @@ def default_slack(room: int) -> int:
 def least_ledger(room: int) -> int:
     """Tokens that the ledger may take even where messages fill the target."""
     return room // 10
+
+
+def short_ledger(room: int) -> int:
+    """Tokens of a ledger that says little beside what left; a newest result makes room for it."""
+    return min(48, room // 4)
 
 
 def repack_points(groups: Sequence[GroupSize], room: int, slack: int) -> list[int]:

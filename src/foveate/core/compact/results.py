@@ -9,11 +9,11 @@ from typing import NamedTuple
 from foveate.core.compact.entries import Entry, Result, ToolCall
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.plan import (
-    SHORT_LEDGER,
     FormChoice,
     ResultFacts,
     ResultForm,
     choose_form,
+    short_ledger,
 )
 from foveate.core.compact.shorten import result_handle, shorten_result
 
@@ -36,7 +36,8 @@ class ShownResult(NamedTuple):
 class ResultsView:
     """The results of a list as they are shown behind the repackings at `points`.
 
-    `language`: that of the texts, by which sentences are told apart.
+    `language`: that of the texts, by which sentences are told apart. `with_ledger`: a newest result
+    makes room for one.
     """
 
     measured: MeasuredList
@@ -44,6 +45,7 @@ class ResultsView:
     points: Sequence[int]
     query: str = ""
     language: str = "en"
+    with_ledger: bool = True
     facts: dict[Key, ResultFacts] = field(init=False)
     clues: dict[Key, str] = field(init=False)
     shown: dict[Key, ShownResult | None] = field(default_factory=dict)
@@ -74,8 +76,9 @@ class ResultsView:
     def _fitted_groups(self) -> dict[int, int]:
         """Groups that did not fit in full when they came, with the limit of each large result."""
         found, must, points = {}, 0, set(self.points)
+        room = self.room - short_ledger(self.room) * self.with_ledger
         for n, size in enumerate(self.measured.sizes):
-            if n in points and not size.must and must + size.tokens > self.room - SHORT_LEDGER:
+            if n in points and not size.must and must + size.tokens > room:
                 found[n] = self._fitted_limit(n, self.room - must)
             must += size.tokens if size.must else 0
         return found
