@@ -72,6 +72,7 @@ PURE_STANDARD_LIBRARY = {
     "types",
     "typing",
     "unicodedata",
+    "zlib",
 }
 CORE_VENDORS = {"blake3", "numpy"}
 SENTENCES = CORE / "text" / "sentences.py"

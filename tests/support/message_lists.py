@@ -118,7 +118,7 @@ def _items(step, ids):
             for i, (name, given) in zip(ids, step.calls, strict=True)
         ]
         answers = [
-            {"type": "function_call_output", "call_id": i, "output": text}
+            {"type": "function_call_output", "call_id": i, "output": _pictured(text, "input_text")}
             for i, text in zip(ids, step.results, strict=True)
         ]
         return [reasoning, *calls, *answers]
@@ -138,6 +138,17 @@ def _items(step, ids):
     ]
 
 
+def _pictured(text, kind, other=None):
+    """A long page with an image beside it; another result as it is, or as `other`."""
+    if text != PAGE:
+        return text if other is None else other
+    image = {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}", "detail": "auto"}
+    if kind == "text":
+        source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+        image = {"type": "image", "source": source}
+    return [{"type": kind, "text": text}, image]
+
+
 def _blocks(step, ids):
     if step.kind == "tools":
         thinking = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
@@ -150,7 +161,7 @@ def _blocks(step, ids):
             {
                 "type": "tool_result",
                 "tool_use_id": i,
-                "content": text if n else [{"type": "text", "text": text}],
+                "content": text if n else _pictured(text, "text", [{"type": "text", "text": text}]),
             }
             for n, (i, text) in enumerate(zip(ids, step.results, strict=True))
         ]

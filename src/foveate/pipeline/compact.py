@@ -8,9 +8,9 @@ from typing import Any
 from foveate import plugins
 from foveate.core.compact.compaction import Compacted, CompactOptions, compact_messages
 from foveate.core.compact.forms import check_messages
-from foveate.core.compact.shorten import shorten_result
+from foveate.core.compact.shorten import is_part_of, noted_handle, shorten_result
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadOption, BudgetTooSmall
+from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.core.types import content_hash
 from foveate.models import Model
 from foveate.models import model as model_named
@@ -102,16 +102,20 @@ def expand(
     """More of an original: all of it, or what fits the query in at most `budget` tokens.
 
     `originals`: `Compacted.originals`, or a store of them, which is read as `tenant` and
-    `principals`. Raises `BadInput` for a handle that is not there, `BadOption`, `BudgetTooSmall`.
+    `principals`. Of what was shortened twice, the text that came first is given if it is there.
+    Raises `BadInput` for a handle that is not there, `BadOption`, `BudgetTooSmall`.
     """
     if type(budget) is not int or budget < 1:
         raise BadOption(f"expand: budget is {budget!r}; it must be 1 or more")
-    if isinstance(originals, Mapping):
-        text = originals.get(handle)
-        if text is None:
+
+    def read(handle: str) -> str:
+        if not isinstance(originals, Mapping):
+            return originals.get(handle, tenant=tenant, principals=principals)
+        if handle not in originals:
             raise unknown_handle(handle)
-    else:
-        text = originals.get(handle, tenant=tenant, principals=principals)
+        return originals[handle]
+
+    text = _first_original(handle, read)
     known = tokenizer or DEFAULT_TOKENIZER
     count = token_counter(plugins.tokenizer(known) if isinstance(known, str) else known)
     if count(text) <= budget:
@@ -120,6 +124,24 @@ def expand(
     if (needed := count(shown)) > budget:
         raise BudgetTooSmall(budget, needed, what="the note of a shortened original")
     return shown
+
+
+def _first_original(handle: str, read: Callable[[str], str]) -> str:
+    """The text behind a handle; if that is a shortened one, what it was made of, if that is known.
+
+    A note at the end of a text may be forged, so it is followed only to what holds all of the text.
+    """
+    text, seen = read(handle), {"", handle}
+    while (earlier := noted_handle(text)) not in seen:
+        seen.add(earlier)
+        try:
+            original = read(earlier)
+        except BadInput:
+            break
+        if not is_part_of(text, original):
+            break
+        text = original
+    return text
 
 
 def _window(model: Model) -> int:

@@ -78,6 +78,7 @@ STITCHED_SENTENCES = {
 SINGULAR_PATTERN = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b")
 COUNTERFACTUALS: Mapping[str, str] = {
     "carried_by": "carried by {carried_by}",
+    "carries": "holds {carries}",
     "short_by": "would fit with {short_by} tokens more, all else unchanged",
     "likelier": "about {likelier} tokens of sentences more likely to answer, for their length, "
     "would be added first",

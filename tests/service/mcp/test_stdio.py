@@ -60,6 +60,11 @@ def test_an_agent_assembles_and_checks(agent):
     checked = agent.call("check_answer", answer=good, context=data["context"])
     assert checked.structured_content["clean"]
     assert said(checked)[0].startswith("No fault found in 1 claim.")
+    for cited, fault in ((f" [{3 - boiler}]", "other_source"), ("", "uncited")):
+        text = f"Keep it between one and two bar{cited}."
+        told = said(agent.call("check_answer", answer=text, context=data["context"]))[0]
+        [line] = [line for line in told.splitlines() if fault in line]
+        assert line.endswith(f": Keep it between one and two bar. ([{boiler}] says so)")
     bad = agent.call("check_answer", answer="It is nine bar [7].", context=data["context"])
     assert not bad.structured_content["clean"]
     assert "[7] names nothing shown" in said(bad)[0]

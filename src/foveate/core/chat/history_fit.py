@@ -249,9 +249,11 @@ class HistoryFit:
             cost=lambda n, shown: self.cost(self.turns[n], shown),
             left=frozenset(n for n, b in enumerate(self.before) if b is None and not self.stays(n)),
         )
+        with_ledger = self.ledgers and room >= LEAST_LEDGER_ROOM
         view = ResultsView(
             measured=measured,
             room=room,
+            with_ledger=with_ledger,
             points=[n for n in (last, last + 1) if n >= 0],
             query=self.query,
             language=self.language,
@@ -264,7 +266,7 @@ class HistoryFit:
             target=target,
             point=last + 1,
             last=last if recent else last + 1,
-            with_ledger=self.ledgers and room >= LEAST_LEDGER_ROOM,
+            with_ledger=with_ledger,
         )
         try:
             packing.pack()

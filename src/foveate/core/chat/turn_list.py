@@ -118,7 +118,12 @@ def _turn_from_entries(entries: Sequence[tuple[Entry, Sequence[Json]]], form: Wi
             text=lead.said,
             calls=lead.calls,
             results=tuple(
-                ToolResult(call_id=r.call_id, text=r.text, error=r.error, extra=r.rest)
+                ToolResult(
+                    call_id=r.call_id,
+                    text=r.text,
+                    error=r.error,
+                    extra=join_lines(r.rest, r.beside),
+                )
                 for entry, _ in entries[1:]
                 for r in entry.results
             ),

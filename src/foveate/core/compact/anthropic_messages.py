@@ -77,14 +77,15 @@ def _read_result(block: Json, slot: int, names: Mapping[str, str]) -> Result:
         slot=slot,
         extra=content.extra,
         kinds=content.kinds,
-        rest=join_lines(rest, *content.rest),
+        rest=rest,
+        beside=join_lines(*content.rest),
         error=bool(block.get("is_error")),
     )
 
 
 def _rewrite(message: Json, texts: Mapping[int, str]) -> dict[str, Any]:
     blocks = [
-        {**block, "content": text_with_content(block.get("content"), texts[slot])}
+        {**block, "content": text_with_content(block.get("content"), texts[slot], others=False)}
         if slot in texts
         else block
         for slot, block in enumerate(content_parts(message["content"]))

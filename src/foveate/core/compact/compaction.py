@@ -282,17 +282,18 @@ class _Result:
         if result is not None:
             tokens = measured.result_tokens(result)
         numbers: dict[str, Number] = {"tokens": tokens, "shown": tokens}
+        if kinds := entry.kinds if result is None else result.kinds:
+            numbers["carries"] = ", ".join(dict.fromkeys(kinds))
         if packing is not None and n not in packing.stays:
             reason = "message_orphaned" if measured.groups[n].orphan else "message_left_out"
             numbers.update(shown=0, **packing.named_values(entry, result))
             return Decision(chunk_id=name, action="dropped", reason=reason, numbers=numbers)
         shown = packing.view.show(entry, result) if packing and result else None
         if shown is not None and result is not None:
-            numbers.update(shown=shown.tokens, handle=result_handle(result.text))
+            tokens = shown.tokens + result.extra
+            numbers.update(shown=tokens, handle=result_handle(result.text))
             reason = RESULT_REASONS.get(shown.form, "result_shortened")
             return Decision(chunk_id=name, action="changed", reason=reason, numbers=numbers)
-        if kinds := entry.kinds if result is None else result.kinds:
-            numbers["carries"] = ", ".join(dict.fromkeys(kinds))
         reason = "message_pinned" if measured.sizes[n].must else "message_kept"
         return Decision(chunk_id=name, action="kept", reason=reason, numbers=numbers)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from foveate.core.checks import check_string
 from foveate.core.compact.entries import Entry, EntryRole, Json, Result, ToolCall
+from foveate.core.compact.pdf_pages import PDF, count_pages
 from foveate.core.errors import BadInput
 from foveate.core.images import read_image_header
 from foveate.core.json_text import compact_json, join_lines, unknown_fields_json
@@ -29,10 +29,21 @@ LARGEST = 1_600
 """Tokens: the most that a provider takes for one image (Anthropic; OpenAI's most is 1,105)."""
 LOW_DETAIL = 85
 """Tokens of an image with `detail: low` (OpenAI)."""
+LARGEST_PAGE = 4_600
+"""Tokens: the most that a page of a PDF takes (Anthropic: 3,000 for its text, and its image)."""
 _HEADER = 64_000  # base64 characters in which the size is looked for
 _DATA_KEYS = ("data", "file_data", "image_url", "url")
 MEDIA = ("image", "image_url", "input_image", "document", "file", "input_file", "audio")
 """Kinds of blocks whose bytes are no text."""
+KNOWN = frozenset(
+    (
+        *(*THINKING, *MEDIA, "input_audio", "video", "reasoning", "reasoning_content"),
+        *("container_upload", "inlineData", "inline_data", "fileData", "file_data"),
+        *("executableCode", "executable_code", "codeExecutionResult", "code_execution_result"),
+        *("thought", "thoughtSignature", "thought_signature"),
+    )
+)
+"""Kinds that say no more than they show. Others may stand for what left, as a compaction does."""
 
 
 class Content(NamedTuple):
@@ -86,8 +97,27 @@ def read_part(part: Any) -> Content:
         rest = unknown_fields_json(part, *known)
         return text_content(text)._replace(rest=(rest,) if rest else ())
     if kind not in THINKING and (kind in MEDIA or len(inline_data(part)) > BRIEF):
-        return Content("", (), media_tokens(part), (kind,))
+        return read_media(part, kind)
     return Content("", (compact_json(part),), 0, (kind,))
+
+
+def read_media(part: Json, kind: str) -> Content:
+    """An image, a document or another block of bytes; a document of text is counted as the text."""
+    beside = [text for key in ("title", "context") if isinstance(text := part.get(key), str)]
+    source = _mapping(part.get("source"))
+    if source.get("type") == "content":
+        known = read_content(source.get("content"))
+        texts = (*beside, known.text, *known.others, *known.rest)
+        return Content("", tuple(filter(None, texts)), known.extra, (kind, *known.kinds))
+    data = inline_data(part)
+    text = source.get("data") if source.get("type") == "text" else None
+    types = (part.get("mimeType"), part.get("mime_type"), source.get("media_type"))
+    if text is None and "image" not in kind and _may_be_text(next(filter(None, types), "text/")):
+        text = _inline_text(data)
+    if isinstance(text, str):
+        return Content("", tuple(filter(None, (*beside, text_content(text).text))), 0, (kind,))
+    most = sum(len(text.encode(errors="replace")) for text in beside)  # no token has less than one
+    return Content("", (), media_tokens(part, data) + most, (kind,))
 
 
 def text_content(text: str) -> Content:
@@ -96,13 +126,19 @@ def text_content(text: str) -> Content:
     return Content(text)
 
 
-def text_with_content(content: Any, text: str) -> Any:
-    """The content with this text in the place of what it says."""
+def text_with_content(content: Any, text: str, *, others: bool = True) -> Any:
+    """The content with this text in the place of what it says; images and the like stay.
+
+    `others`: other parts that are no text stay too, for they were not read as one.
+    """
     if content is None or isinstance(content, str):
         return text
-    kinds = (str(part.get("type")) for part in content if isinstance(part, Mapping))
+    parts = content_parts(content)
+    kinds = (str(part.get("type")) for part in parts if isinstance(part, Mapping))
     kind = next((kind for kind in kinds if kind in TEXT_TYPES), "text")
-    return [{"type": "text" if kind == "refusal" else kind, "text": text}]
+    read = ((part, read_part(part)) for part in parts)
+    kept = [part for part, known in read if known.extra or (others and known.others)]
+    return [{"type": "text" if kind == "refusal" else kind, "text": text}, *kept]
 
 
 def build_entry(
@@ -132,8 +168,12 @@ def build_entry(
         others=tuple(filter(None, others)),
         extra=extra,
         kinds=tuple(kinds) if role else (f"role {given}", *kinds),
-        carried=role is None or "compaction" in kinds,
+        carried=role is None or not all(map(_is_known, kinds)),
     )
+
+
+def _is_known(kind: str) -> bool:
+    return kind in KNOWN or kind.endswith(("_use", "_call", "_result"))
 
 
 def check_role(message: Json) -> str:
@@ -144,17 +184,44 @@ def check_role(message: Json) -> str:
     return role
 
 
-def media_tokens(block: Mapping[str, Any]) -> int:
-    """Tokens of an image, a document or another block of bytes, rounded up.
+def media_tokens(block: Mapping[str, Any], data: str) -> int:
+    """Tokens of an image, a document or another block with this base64 data, rounded up.
 
     By the providers' published formulas; one without a known size counts as the largest.
     """
     if "low" in (block.get("detail"), _mapping(block.get("image_url")).get("detail")):
         return LOW_DETAIL
-    size = image_size(inline_data(block))
-    if size is None:
+    head = _decoded(data[:_HEADER])
+    if head.startswith(PDF):
+        return count_pages(_decoded(data)) * LARGEST_PAGE
+    header = read_image_header(head)
+    if header is None:
         return LARGEST
-    return min(LARGEST, max(LOW_DETAIL, math.ceil(size[0] * size[1] / 750)))
+    return min(LARGEST, max(LOW_DETAIL, math.ceil(header.width * header.height / 750)))
+
+
+def _may_be_text(media_type: Any) -> bool:
+    return str(media_type).startswith(("text/", "application/json", "application/xml"))
+
+
+def _inline_text(data: str) -> str | None:
+    """The text that base64 data is; None where it is something else."""
+    head = _decoded(data[:_HEADER])
+    if not head or b"\0" in head or head.startswith(PDF) or read_image_header(head):
+        return None
+    try:
+        return _decoded(data).decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _decoded(data: str) -> bytes:
+    """The bytes, as far as there are whole ones; none where it is no base64."""
+    data = "".join(data.split())
+    try:
+        return base64.b64decode(data[: len(data) // 4 * 4])
+    except ValueError:
+        return b""
 
 
 def inline_data(block: Any) -> str:
@@ -171,15 +238,6 @@ def inline_data(block: Any) -> str:
         elif isinstance(value, Mapping) and (found := inline_data(value)):
             return found
     return ""
-
-
-def image_size(data: str) -> tuple[int, int] | None:
-    """Width and height in pixels of base64 image data; None where they are not known."""
-    try:
-        header = read_image_header(base64.b64decode(data[:_HEADER], validate=False))
-    except binascii.Error:
-        return None
-    return header and (header.width, header.height)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -38,7 +38,8 @@ class Result:
     """What a tool gave back: the texts of it, in block `slot` of its entry (-1: the entry itself).
 
     `extra`: tokens of what is no text, such as images, and `kinds`: what that is. `rest`: JSON of
-    its keys that nobody here knows. `speaker`: who said it, where it is a text that may be
+    its keys that nobody here knows. `beside`: JSON of what its text parts hold beside their texts,
+    which leaves with these. `speaker`: who said it, where it is a text that may be
     shortened as a result is. `cites`: places in the text that stay in view as long as any of it
     does.
     """
@@ -50,6 +51,7 @@ class Result:
     extra: int = 0
     kinds: tuple[str, ...] = ()
     rest: str = ""
+    beside: str = ""
     error: bool = False
     speaker: Speaker = "tool"
     cites: tuple[int, ...] = ()
@@ -62,7 +64,8 @@ class Entry:
     `said`: the words of a person or a model. `others`: JSON of what is neither text, call nor
     result; it is counted and carried. `extra`: tokens of images. `kinds`: names of what is carried
     without being understood. `carried`: it stays as long as there is room, for it stands for more
-    than it shows (a compaction item, an unknown role). `opens`: it belongs to the entry after it.
+    than it shows (a compaction item, an unknown role or part). `opens`: it belongs to the entry
+    after it.
     """
 
     index: int

@@ -13,7 +13,7 @@ from foveate.core.compact.content import (
     Piece,
     build_entry,
     check_role,
-    media_tokens,
+    read_media,
     text_content,
 )
 from foveate.core.compact.entries import Entry, EntryRole, Json, MessageForm, Result, ToolCall
@@ -66,8 +66,7 @@ def _read_part(part: Any, slot: int) -> Iterator[Piece]:
             ),
         )
     elif key := _which(part, _DATA):
-        rest = (unknown_fields_json(part, key),)
-        yield Content(extra=media_tokens(part[key]), kinds=(key,), rest=rest)
+        yield read_media(part[key], key)._replace(rest=(unknown_fields_json(part, key),))
     elif isinstance(text := part.get("text"), str):
         yield text_content(text)._replace(rest=(unknown_fields_json(part, "text"),))
     else:

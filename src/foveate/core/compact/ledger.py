@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from foveate.core.compact.ledger_text import (
+    BARE,
     END,
     HEADING,
+    MOST_RANGES,
     WORTH_HANDLE,
     Line,
     Origin,
@@ -81,15 +83,22 @@ class LedgerDraft:
     names: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.used = self.count(self.text()) + 4
+        self.used = self.count(self._spell([])) + 4
 
     def text(self) -> str:
-        """The whole message."""
+        """The whole message; without a line, as much of the places as there is room for."""
         rows: dict[tuple[str, int], list[Line]] = {}
         for n, line in sorted(self.lines.items()):
             if line.values or line.alone:
                 rows.setdefault((line.origin.name, n if line.alone else -1), []).append(line)
-        lines = [write_line(row) for row in rows.values()]
+        if rows:
+            return self._spell([write_line(row) for row in rows.values()])
+        if not self.left:
+            return ""
+        bare = (BARE.format(left=spell_left(self.left, most)) for most in (MOST_RANGES, 1))
+        return next((text for text in bare if self.count(text) <= self.room), "")
+
+    def _spell(self, lines: Sequence[str]) -> str:
         return "\n".join([HEADING.format(left=spell_left(self.left)), *lines, END])
 
     def add(self, n: int, text: str, value: Value | None = None) -> bool:
@@ -161,16 +170,12 @@ class LedgerDraft:
         if self.count(text) > self.room:
             self.lines.clear()
             text = self.text()
-        text = text if self.left or self.lines else ""
-        named = frozenset(text for line in self.lines.values() for text in line.values)
-        if (tokens := self.count(text)) > self.room:
-            return Ledger(values=values, needed=needed)
         return Ledger(
             text=text,
-            tokens=tokens,
-            named=named,
+            tokens=self.count(text),
+            named=frozenset(text for line in self.lines.values() for text in line.values),
             values=values,
-            needed=needed,
+            needed=needed if self.lines else self.count(text),
             added=len(self.added) + sum(line.handle for line in self.lines.values()),
         )
 

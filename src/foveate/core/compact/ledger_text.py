@@ -6,7 +6,8 @@ speaker or tool share a line. Nothing in a line can open another line, spell a h
 texts are brought to one line and neutralised.
 
 A list that was cut before holds a ledger. What it names goes on in the next one under the same
-origins, and the places are those of the list that came first.
+origins, and the places are those of the list that came first. Some programs join messages of the
+same role; what a person says behind the ledger is told apart from it.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ from foveate.core.compact.shorten import guard_notes, unguard_notes
 from foveate.core.compact.values import Value, extract_values, named_value
 
 HEADING = "[Ledger: {left} left this list. Data only, by origin.]"
+BARE = "[Ledger: {left} left this list.]"
+"""All of a ledger that has no room for a line, so that at least the places go on."""
 END = "[End of ledger]"
 MOST_RANGES = 12
 """Ranges of places that the heading names; of the others, how many places, and the last."""
 MOST_PLACES = 10**8
-_HEADING = re.compile(
-    re.escape(HEADING).replace(re.escape("{left}"), "(?:no message|messages? (?P<left>[^.]+))")
+_BEGIN = re.compile(
+    r"\[Ledger: (?:no message|messages? (?P<left>[^.\n]+)) left this list\."
+    r"(?:\]|(?P<lined> Data only, by origin\.\]\n))"
 )
 _RANGE = r"\d{1,9}(?:-\d{1,9})?"
 _RANGES = re.compile(
@@ -69,13 +73,13 @@ def join_ranges(ranges: Iterable[Range]) -> list[Range]:
     return joined
 
 
-def spell_left(left: Sequence[Range]) -> str:
-    """The messages that left, counted from 1.
+def spell_left(left: Sequence[Range], most: int = MOST_RANGES) -> str:
+    """The messages that left, counted from 1, by so many ranges at the most.
 
     >>> spell_left([(0, 2), (5, 5)])
     'messages 1-3, 6'
     """
-    named, others = left[:MOST_RANGES], left[MOST_RANGES:]
+    named, others = left[:most], left[most:]
     spelled = [f"{a + 1}-{b + 1}" if b > a else f"{a + 1}" for a, b in named]
     if not spelled:
         return "no message"
@@ -210,30 +214,37 @@ def one_line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EarlierLedger:
-    """What an earlier ledger says: which messages left before, and what it names of them."""
+    """What an earlier ledger says: which messages left before, and what it names of them.
+
+    `behind`: what a person says in the same message.
+    """
 
     left: tuple[Range, ...]
     origins: tuple[Origin, ...]
+    behind: str = ""
 
 
 def read_ledger(text: str) -> EarlierLedger | None:
-    r"""What a ledger says; None: the text is none, or not one whole.
+    r"""What the ledger says that a text begins with; None: it begins with none, or no whole one.
 
     >>> text = f"{HEADING.format(left='messages 2-4')}\n- #2 look_up: P-17, bar 3\n{END}"
     >>> [value.text for value in read_ledger(text).origins[0].values]
     ['P-17', '3']
     """
-    heading = _HEADING.match(text)
-    if heading is None or not text.endswith(f"\n{END}"):
+    begin = _BEGIN.match(text)
+    if begin is None:
         return None
-    first, *lines = text.split("\n")
-    if first != heading[0]:
-        return None
-    left = _read_left(heading["left"] or "")
-    origins = [_read_line(line) for line in lines[:-1]]
+    lines, end, behind = "", "", text[begin.end() :]
+    if begin["lined"]:
+        lines, end, behind = behind.partition(END)
+        if not end or (lines and not lines.endswith("\n")):
+            return None
+    left = _read_left(begin["left"] or "")
+    origins = [_read_line(line) for line in lines.split("\n")[:-1]]
     if left is None or not all(origins):
         return None
-    return EarlierLedger(tuple(left), tuple(origin for origin in origins if origin))
+    found = tuple(origin for origin in origins if origin)
+    return EarlierLedger(tuple(left), found, behind.strip())
 
 
 def _read_left(spelled: str) -> list[Range] | None:

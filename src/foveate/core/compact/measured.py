@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -31,11 +31,7 @@ class MeasuredList:
     places: dict[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.earlier = {
-            entry.index: known
-            for entry in self.entries
-            if entry.role == "user" and not entry.others and (known := read_ledger(entry.said))
-        }
+        self.earlier = dict(self._find_ledgers())
         self.places = self.find_places()
         self.groups = self.find_groups()
         self.tokens = {
@@ -51,9 +47,28 @@ class MeasuredList:
             for group in self.groups
         ]
 
+    def _find_ledgers(self) -> Iterator[tuple[int, EarlierLedger]]:
+        """The earlier ledgers; one with words behind it stands in front, where ledgers are put."""
+        in_front = True
+        for entry in self.entries:
+            known = read_ledger(entry.said) if entry.role == "user" else None
+            if known is not None and (in_front or not known.behind):
+                yield entry.index, known
+            in_front = in_front and (entry.role == "system" or known is not None)
+
     def is_asked(self, entry: Entry) -> bool:
         """Whether a person speaks in it."""
-        return entry.role == "user" and entry.index not in self.earlier
+        return entry.role == "user" and self._is_message(entry)
+
+    def said(self, entry: Entry) -> str:
+        """What a person or the model says in it, without an earlier ledger in front."""
+        known = self.earlier.get(entry.index)
+        return entry.said if known is None else known.behind
+
+    def _is_message(self, entry: Entry) -> bool:
+        """Whether it is one of the list that came first, and no ledger alone."""
+        known = self.earlier.get(entry.index)
+        return known is None or bool(known.behind or entry.kinds)
 
     def find_places(self) -> dict[int, int]:
         """Where each entry stood in the list that came first: among those that did not leave."""
@@ -65,14 +80,14 @@ class MeasuredList:
                 shift += left[behind][1] - left[behind][0] + 1
                 behind += 1
             found[entry.index] = entry.index + shift
-            shift -= entry.index in self.earlier
+            shift -= not self._is_message(entry)
         return found
 
     def places_left(self, entry: Entry) -> Sequence[Range]:
-        """The places of the messages that leave with an entry: its own, or those of a ledger."""
-        if entry.index in self.earlier:
-            return self.earlier[entry.index].left
-        return [(self.places[entry.index], self.places[entry.index])]
+        """The places of the messages that leave with an entry: its own, and those of a ledger."""
+        known, place = self.earlier.get(entry.index), self.places[entry.index]
+        own = [(place, place)] if self._is_message(entry) else []
+        return [*(known.left if known else ()), *own]
 
     @property
     def total(self) -> int:
@@ -96,12 +111,16 @@ class MeasuredList:
 
     def result_tokens(self, result: Result) -> int:
         """Tokens of a result as it came."""
-        return self.count(result.text) + result.extra
+        return self.text_tokens(result) + result.extra
+
+    def text_tokens(self, result: Result) -> int:
+        """Tokens of what another text of a result takes the place of."""
+        return self.count(result.text) + self.count(result.beside)
 
     def entry_tokens(self, entry: Entry, texts: Mapping[int, str]) -> int:
         """Tokens of an entry with these texts in the place of results, by slot."""
         total = self.tokens[entry.index]
         for result in entry.results:
             if result.slot in texts:
-                total += self.count(texts[result.slot]) - self.result_tokens(result)
+                total += self.count(texts[result.slot]) - self.text_tokens(result)
         return total

@@ -73,7 +73,8 @@ def _read_result(
         name=name,
         extra=content.extra,
         kinds=content.kinds,
-        rest=join_lines(rest, *content.rest),
+        rest=rest,
+        beside=join_lines(*content.rest),
     )
 
 

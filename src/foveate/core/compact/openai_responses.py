@@ -81,7 +81,8 @@ def _read_output(item: Json, names: Mapping[str, str]) -> Iterator[Piece]:
         name=names.get(call_id, ""),
         extra=content.extra,
         kinds=content.kinds,
-        rest=join_lines(unknown_fields_json(item, *_OUTPUT), *content.rest),
+        rest=unknown_fields_json(item, *_OUTPUT),
+        beside=join_lines(*content.rest),
     )
 
 

@@ -7,11 +7,17 @@ from dataclasses import dataclass, field, replace
 
 from foveate.core.compact.entries import Entry, Result, Speaker
 from foveate.core.compact.ledger import LONGEST_SAID, Ledger, rank_values, write_ledger
-from foveate.core.compact.ledger_text import Origin, join_ranges
+from foveate.core.compact.ledger_text import WORTH_HANDLE, Origin, join_ranges
 from foveate.core.compact.measured import MeasuredList
-from foveate.core.compact.plan import least_ledger
+from foveate.core.compact.plan import least_ledger, short_ledger
 from foveate.core.compact.results import ResultsView
-from foveate.core.compact.shorten import body_of, question_sentences, result_handle, split_result
+from foveate.core.compact.shorten import (
+    body_of,
+    is_shortened,
+    question_sentences,
+    result_handle,
+    split_result,
+)
 from foveate.core.compact.values import Value, extract_values
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.text.salience import inverse_document_frequency
@@ -57,6 +63,7 @@ class Packing:
             self._choose(free)
             return
         reserved = int(min(free * LEDGER_SHARE, LEDGER_BASE + free * LEDGER_MORE))
+        reserved = max(reserved, min(free, short_ledger(self.room)))
         self._choose(free - reserved)
         self.ledger = self._write()
         if self.ledger.needed < reserved:  # the rest is better spent on messages
@@ -101,7 +108,8 @@ class Packing:
         spoken = [
             text
             for entry in self.measured.groups[n].entries
-            for text in (entry.said, *(r.text for r in entry.results if r.speaker != "tool"))
+            for said in (self.measured.said(entry),)
+            for text in (said, *(r.text for r in entry.results if r.speaker != "tool"))
         ]
         return " ".join(filter(None, spoken))
 
@@ -195,13 +203,16 @@ class Packing:
         return frozenset(visible), frozenset(said), frozenset(used)
 
     def _named(self, entry: Entry) -> Iterator[tuple[bool, Sequence[Value]]]:
-        """The values of an entry that people named (true), and of its calls (false)."""
+        """The values of an entry that people named (true), and of its calls (false).
+
+        Of what an earlier ledger names of the model, most is from calls.
+        """
         if entry.index in self.measured.earlier:
             for origin in self.measured.earlier[entry.index].origins:
-                if origin.kind == "user":
-                    yield True, origin.values
-        elif _speaker(entry) == "user":
-            yield True, extract_values(entry.said)
+                if origin.kind != "tool":
+                    yield origin.kind == "user", origin.values
+        if _speaker(entry) == "user":
+            yield True, extract_values(self.measured.said(entry))
         for result in entry.results:
             if result.speaker == "user":
                 yield True, extract_values(result.text)
@@ -230,17 +241,17 @@ class Packing:
                         yield replace(self._result_origin(entry, result), shown=shown.text)
 
     def _gone_origins(self, entry: Entry) -> Iterator[Origin]:
-        arguments = " ".join(call.arguments for call in entry.calls)
+        said, arguments = self.measured.said(entry), " ".join(c.arguments for c in entry.calls)
         if entry.index in self.measured.earlier:
             yield from self.measured.earlier[entry.index].origins
-        elif entry.said or arguments:
-            values = extract_values(entry.said)
+        if said or arguments:
+            values = extract_values(said)
             for call in entry.calls:
                 values = (*values, *extract_values(call.arguments))
             yield Origin(
                 place=self.measured.places[entry.index],
                 name=_speaker(entry),
-                text=entry.said,
+                text=said,
                 values=values,
                 kind=_speaker(entry),
             )
@@ -254,7 +265,7 @@ class Packing:
             values=extract_values(text),
             kind=result.speaker,
             handle=result_handle(result.text),
-            size=len(text),
+            size=max(len(text), WORTH_HANDLE * is_shortened(result.text)),
         )
 
     def _questions(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:

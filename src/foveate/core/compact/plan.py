@@ -43,6 +43,11 @@ def least_ledger(room: int) -> int:
     return room // 10
 
 
+def short_ledger(room: int) -> int:
+    """Tokens of a ledger that says little beside what left; a newest result makes room for it."""
+    return min(48, room // 4)
+
+
 def repack_points(groups: Sequence[GroupSize], room: int, slack: int) -> list[int]:
     """The groups with which the growing list was over the room."""
     found, size, must = [], 0, 0
@@ -59,7 +64,7 @@ def repack_points(groups: Sequence[GroupSize], room: int, slack: int) -> list[in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFacts:
-    """What decides how a result is shown: its group, its tokens, and what came again later.
+    """What decides how a result is shown: its group, tokens of its text, what came again later.
 
     `again`: the group of the next result with the same text, `newer`: of the next result of the
     same call; -1 where there is none. `fitted`: it was too large for the room when it came.

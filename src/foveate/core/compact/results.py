@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 from foveate.core.compact.entries import Entry, Result, ToolCall
 from foveate.core.compact.measured import MeasuredList
-from foveate.core.compact.plan import FormChoice, ResultFacts, ResultForm, choose_form
+from foveate.core.compact.plan import (
+    FormChoice,
+    ResultFacts,
+    ResultForm,
+    choose_form,
+    short_ledger,
+)
 from foveate.core.compact.shorten import result_handle, shorten_result
 
 FITTED_SHARE = 0.75
@@ -19,7 +25,7 @@ Key = tuple[int, int]
 
 
 class ShownResult(NamedTuple):
-    """A result that is not shown as it came: why, the text instead, and its tokens."""
+    """A result whose text is not shown as it came: why, the text instead, and its tokens."""
 
     form: ResultForm
     text: str
@@ -30,7 +36,8 @@ class ShownResult(NamedTuple):
 class ResultsView:
     """The results of a list as they are shown behind the repackings at `points`.
 
-    `language`: that of the texts, by which sentences are told apart.
+    `language`: that of the texts, by which sentences are told apart. `with_ledger`: a newest result
+    makes room for one.
     """
 
     measured: MeasuredList
@@ -38,6 +45,7 @@ class ResultsView:
     points: Sequence[int]
     query: str = ""
     language: str = "en"
+    with_ledger: bool = True
     facts: dict[Key, ResultFacts] = field(init=False)
     clues: dict[Key, str] = field(init=False)
     shown: dict[Key, ShownResult | None] = field(default_factory=dict)
@@ -51,7 +59,7 @@ class ResultsView:
         for n, group in enumerate(self.measured.groups):
             made: dict[str, ToolCall] = {}
             for entry in group.entries:
-                asked = entry.said if self.measured.is_asked(entry) and entry.said else asked
+                asked = (self.measured.is_asked(entry) and self.measured.said(entry)) or asked
                 for call in entry.calls:
                     made.setdefault(call.id, call)
                 for result in entry.results:
@@ -61,15 +69,16 @@ class ResultsView:
                         calls[key] = asking
                     arguments = asking.arguments if asking else ""
                     self.clues[key] = f"{self.query or asked}\n{arguments}"
-                    tokens = self.measured.result_tokens(result)
+                    tokens = self.measured.text_tokens(result)
                     self.facts[key] = ResultFacts(group=n, tokens=tokens, fitted=n in self.fitted)
         self._find_repeats(calls)
 
     def _fitted_groups(self) -> dict[int, int]:
         """Groups that did not fit in full when they came, with the limit of each large result."""
         found, must, points = {}, 0, set(self.points)
+        room = self.room - short_ledger(self.room) * self.with_ledger
         for n, size in enumerate(self.measured.sizes):
-            if n in points and not size.must and must + size.tokens > self.room:
+            if n in points and not size.must and must + size.tokens > room:
                 found[n] = self._fitted_limit(n, self.room - must)
             must += size.tokens if size.must else 0
         return found
@@ -85,13 +94,17 @@ class ResultsView:
                 continue  # it leaves, so that no other one may point at it
             same = (call.name, call.arguments) if call else ("", result.call_id)
             again, newer = texts.get(result.text, -1), made.get(same, -1)
-            if again > fact.group or newer > fact.group:
+            # what is carried may stay where the later one leaves
+            if (again > fact.group or newer > fact.group) and not self._is_carried(fact.group):
                 self.facts[key] = replace(
                     fact,
                     again=again if again > fact.group else -1,
                     newer=newer if newer > fact.group else -1,
                 )
             texts[result.text] = made[same] = fact.group
+
+    def _is_carried(self, n: int) -> bool:
+        return any(entry.carried for entry in self.measured.groups[n].entries)
 
     def _results(self) -> Iterator[tuple[Entry, Result]]:
         for entry in self.measured.entries:
@@ -142,11 +155,9 @@ class ResultsView:
         """Tokens for each large result of a group that has to do with `most` tokens."""
         group = self.measured.groups[n]
         most -= sum(map(self.measured.lead_tokens, group.entries))
-        sizes = sorted(
-            self.measured.result_tokens(result)
-            for entry in group.entries
-            for result in entry.results
-        )
+        results = [result for entry in group.entries for result in entry.results]
+        most -= sum(result.extra for result in results)
+        sizes = sorted(map(self.measured.text_tokens, results))
         left = int(most * FITTED_SHARE)
         for place, tokens in enumerate(sizes):
             share = left // (len(sizes) - place)

@@ -15,6 +15,7 @@ from foveate.core.stages.compress.units import units_of
 from foveate.core.text.escape import Guard, inline_rule
 from foveate.core.text.salience import inverse_document_frequency, join_spans, weigh_sentences
 from foveate.core.text.sentences import sentence_spans
+from foveate.core.text.shapes.gaps import ELISION, END_MARK
 from foveate.core.text.words import split_words
 from foveate.core.types import Span, content_hash
 
@@ -33,7 +34,11 @@ _GUARD = Guard(
     (inline_rule("[", r"(?i:[ \t]*+(?:shortened|ledger|end of ledger|same as|handle)\b)"),)
 )
 
-_NOTE = re.compile(r"\n?\[(?:shortened: |same as a later result)[^\[\]\n]*; expand [0-9a-f]{8}\]\Z")
+_NOTE = re.compile(
+    r"\n?\[(?:(?P<cut>shortened: )|same as a later result)[^\[\]\n]*"
+    r"; expand (?P<handle>[0-9a-f]{8})\]\Z"
+)
+_GAP = re.compile(rf"{re.escape(ELISION.strip())}|{END_MARK}")
 
 
 def guard_notes(text: str) -> str:
@@ -96,7 +101,33 @@ def shortened_note(shown: int, pieces: int, handle: str) -> str:
 
 def body_of(text: str) -> str:
     """A text that may have been shortened, without the note that ends it."""
-    return _NOTE.sub("", text)
+    return text[: note.start()] if (note := _note(text)) else text
+
+
+def is_shortened(text: str) -> bool:
+    """Whether it ends as a shortened text does, of which it may be all that is here."""
+    return (note := _note(text)) is not None and note["cut"] is not None
+
+
+def noted_handle(text: str) -> str:
+    """The handle in the note that ends a text; empty: there is none."""
+    return note["handle"] if (note := _note(text)) else ""
+
+
+def _note(text: str) -> re.Match[str] | None:
+    """The note at the end of a text, which has no bracket inside."""
+    return _NOTE.search(text, text.rfind("[") - 1) if text.endswith("]") and "[" in text else None
+
+
+def is_part_of(text: str, original: str) -> bool:
+    """Whether all that a shortened text shows stands in the original, in that order."""
+    at = 0
+    for piece in map(str.strip, _GAP.split(unguard_notes(body_of(text)))):
+        found = original.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True
 
 
 def split_result(text: str, language: str = "en") -> tuple[list[Span], list[int]]:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from foveate.answer.check import AnswerCheck
+from foveate.answer.check import AnswerCheck, Claim
 from foveate.answer.wire import check_to_json
 from foveate.core.cells import format_cells
 from foveate.core.compact.compaction import Compacted
@@ -312,7 +312,7 @@ def check_result(found: AnswerCheck, context: Context) -> ToolResult:
     claims = f"{len(found.claims)} claim" + ("" if len(found.claims) == 1 else "s")
     clean = f"No fault found in {claims}."
     lines = [clean if found.no_fault_found else f"{len(faulty)} of {claims} with faults:"]
-    lines += [f"- {', '.join(claim.faults)}: {' '.join(claim.text.split())}" for claim in faulty]
+    lines += map(_fault_line, faulty)
     lines += [f"- {one.text} names nothing shown: {one.reason}" for one in found.dangling]
     if found.support is not None:
         lines.append(f"Mean support of what is cited: {found.support:.2f} of 1.")
@@ -320,6 +320,13 @@ def check_result(found: AnswerCheck, context: Context) -> ToolResult:
         lines.append("Cite what says so, take it out, or say that the sources do not tell.")
     manifest = manifest_to_json(context.manifest)
     return ToolResult(parts=("\n".join(lines),), data=data, manifest=manifest)
+
+
+def _fault_line(claim: Claim) -> str:
+    """The faults of a claim, and the marker that would be right if another source says it."""
+    right = claim.other_support
+    cite = f" ([{right.marker}] says so)" if right is not None else ""
+    return f"- {', '.join(claim.faults)}: {' '.join(claim.text.split())}{cite}"
 
 
 def compact_result(made: Compacted, tokenizer: str) -> ToolResult:
