@@ -52,16 +52,15 @@ _BOUND = re.compile(
 _OPENS = (":", "\uff1a")
 _INSIDE = re.compile(r"[a-z\u00df-\u00ff,;)\]]")
 
-_MARKS = ('"', "\u201c", "\u201e", "\u00ab", "\u00bb", "\u300c", "\n    ", "\n\t")
-"""Without one of these there is no atom to look for."""
+# Each begins with a character of its own, so that all other places are passed over at once.
 _ATOM = re.compile(
-    r'(?<![\w"])"(?=[^\s"])[^"\n]{1,600}(?<=\S)"(?![\w"])'
+    r'"(?<![\w"]")(?=[^\s"])[^"\n]{1,600}(?<=\S)"(?![\w"])'
     "|\u201c[^\u201c\u201d\n]{1,600}\u201d"
     "|\u201e[^\u201c\u201d\u201e\n]{1,600}[\u201c\u201d]"
     "|\u00ab[^\u00ab\u00bb\n]{1,600}\u00bb"
     r"|\u00bb(?=\S)[^\u00ab\u00bb\n]{1,600}(?<=\S)\u00ab"
     "|\u300c[^\u300c\u300d\n]{1,600}\u300d"
-    r"|(?<=\n)(?: {4}|\t)(?=[^\n]{0,600}[{}()=;<>])[^\n]{1,600}"
+    r"|\n(?: {4}|\t)(?=[^\n]{0,600}[{}()=;<>])[^\n]{1,600}"
 )
 LONGEST_SENTENCE = 800
 """Characters; a longer sentence is cut."""
@@ -271,11 +270,8 @@ def join_atoms(text: str, spans: Sequence[Span]) -> list[Span]:
     found = list(spans)
     if len(found) < 2:
         return found
-    first, last = found[0][0], found[-1][1]
-    if all(text.find(mark, first, last) < 0 for mark in _MARKS):
-        return found
     joined: list[Span] = []
-    atoms = _ATOM.finditer(text, first, last)
+    atoms = _ATOM.finditer(text, found[0][0], found[-1][1])
     upcoming = next(atoms, None)
     end = 0  # of the last atom that begins before the span
     for start, stop in found:
