@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import repeat
 from string import ascii_uppercase
 
 from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trim_span
@@ -36,6 +37,8 @@ _GOES_ON = re.compile(r"[a-z0-9_]")
 _STOP = re.compile(r"[.!?:;](?=.)", re.DOTALL)
 _TITLES = (" Ms. ", " Mx. ")
 """Titles before a name that sentencex takes for the end of a sentence behind a few words."""
+_TITLE_SIZE = 5
+_CAPITALS = frozenset(ascii_uppercase)
 # sentencex 1.0.32 panics on a capital, a white space of several bytes and a full stop.
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 
@@ -99,6 +102,12 @@ def _split_long_span(text: str, start: int, end: int) -> Iterator[Span]:
 
 def _prose_spans(text: str, start: int, end: int, language: str) -> Iterator[Span]:
     """Sentences of one block, seen through a window of `MAX_SENTENCE_LENGTH` characters."""
+    if end - start <= MAX_SENTENCE_LENGTH:
+        return iter(_trimmed(text, start, _sentence_ends(text, start, end, language)))
+    return _windowed(text, start, end, language)
+
+
+def _windowed(text: str, start: int, end: int, language: str) -> Iterator[Span]:
     while start < end:
         stop = min(end, start + MAX_SENTENCE_LENGTH)
         bounds = _sentence_ends(text, start, stop, language)
@@ -107,11 +116,14 @@ def _prose_spans(text: str, start: int, end: int, language: str) -> Iterator[Spa
         elif stop < end:
             bounds = [last_word_boundary(text, stop, start)]
             bounds = bounds if bounds[0] > start else [stop]
-        for bound in bounds:
-            first, last = trim_span(text, start, bound)
-            if last > first:
-                yield (first, last)
-            start = bound
+        yield from _trimmed(text, start, bounds)
+        start = bounds[-1]
+
+
+def _trimmed(text: str, start: int, ends: list[int]) -> list[Span]:
+    """What stands between these places and is not white space alone."""
+    spans = map(trim_span, repeat(text), [start, *ends], ends)
+    return [span for span in spans if span[1] > span[0]]
 
 
 def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]:
@@ -120,16 +132,16 @@ def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]
     last = offset = start
     for size in _split_sentences(text[start:stop], language):
         bound = offset = offset + size
-        if text.endswith(_TITLES, last, bound):
+        if bound - last >= _TITLE_SIZE and text[bound - _TITLE_SIZE : bound] in _TITLES:
             continue
-        is_clear = bound < stop and text[bound - 1] == " " and text[bound] in ascii_uppercase
-        if not is_clear:
+        if bound == stop or text[bound - 1] != " " or text[bound] not in _CAPITALS:
             pair = text[bound - 1 : bound + 1]
             if pair == "\r\n" or not pair.isascii():
                 bound = last_grapheme_boundary(text, bound, last)
-        if is_clear or (last < bound < stop and not _is_abbreviation(text, last, bound)):
-            bounds.append(bound)
-            last = bound
+            if not last < bound < stop or _is_abbreviation(text, last, bound):
+                continue
+        bounds.append(bound)
+        last = bound
     return [*bounds, stop]
 
 
