@@ -30,7 +30,7 @@ from foveate.core.stages.compress.features import compute_features, identified
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import Pool, pool_of
 from foveate.core.text.terms import STOP_WORDS
-from foveate.core.types import Candidate, Sentences, rank
+from foveate.core.types import Candidate, PieceRuns, Sentences, rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,7 +122,7 @@ def score_sentences(
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
-    runs = runs_of(pool.index.words, pool.index.widths.tolist())
+    runs = runs_of(pool.index.words, pool.index.widths)
     held = _held_terms(pool)
     earned = _earned(pool, held, chunks, named)
     linked = found["bridge"] > 0
@@ -133,7 +133,7 @@ def score_sentences(
             spans=p.units.spans,
             leans=p.units.leans,
             worths=tuple(worths[own]),
-            runs=tuple(runs[own]),
+            runs=PieceRuns(runs.numbers, runs.bounds[own.start : own.stop + 1]),
             noise=noise,
             earned=tuple(earned[own].tolist()),
             words=tuple(held[own]),
@@ -170,8 +170,6 @@ def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> 
     title of its open group stay pieces of their own, for rows in later chunks are shown with them;
     other shapes stay as they are.
     """
-    import numpy as np
-
     if not scored.spans:
         return scored
     shapes = shapes_of(candidate.chunk, candidate.parts)
@@ -183,6 +181,7 @@ def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> 
             return scored
         ends = sorted({0, head + 1, count, *((title, title + 1) if title >= 0 else ())})
         groups = [range(a, b) for a, b in pairwise(ends)]
+    edges = [0, *(group[-1] + 1 for group in groups)]
     starts = [0, *(scored.spans[group[0]][0] for group in groups[1:])]
     ends = [*(scored.spans[group[-1]][1] for group in groups[:-1]), size]
     return replace(
@@ -190,7 +189,7 @@ def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> 
         spans=tuple(zip(starts, ends, strict=True)),
         leans=(0,) * len(groups),
         worths=tuple([max(scored.worths[n] for n in group) for group in groups]),
-        runs=tuple([np.concatenate([scored.runs[n] for n in group]) for group in groups]),
+        runs=scored.runs and scored.runs._replace(bounds=[scored.runs.bounds[n] for n in edges]),
         earned=(*[False] * (len(groups) - 1), is_named),
         words=tuple([reduce(or_, [scored.words[n] for n in group]) for group in groups]),
     )

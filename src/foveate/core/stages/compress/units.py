@@ -146,7 +146,9 @@ def _prose_units(text: str, language: str) -> Units:
         first = len(spans)
         if kind == "paragraph":
             lines = unit_spans(text, span, kind, language)
-            spans += join_atoms(text, cut_long(text, lines))
+            if span[1] - span[0] > LONGEST_SENTENCE:
+                lines = cut_long(text, lines)
+            spans += join_atoms(text, lines)
             prose.append(span)
         elif kind == "list" and span[1] - span[0] <= LONGEST_ITEM:
             spans.append(span)
@@ -247,12 +249,12 @@ def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: in
     if kind == "table" or (kind == "list" and opener >= 0):
         return [first if kind == "table" else opener] * (last - first)
     leans = list(range(first, last))
-    if kind == "paragraph":
-        leans = [i - 1 if i and _BOUND.match(text, spans[i][0]) else i for i in leans]
-    if kind in ("paragraph", "code") and last - first > 1:
-        for i in range(first, last):
-            if spans[i][1] - spans[i][0] < BRIEF and _is_brief(text, *spans[i]):
-                leans[i - first] = i - 1 if i > first else i + 1
+    is_prose = kind == "paragraph"
+    for i, (start, end) in enumerate(spans[first:], first) if is_prose or kind == "code" else ():
+        if end - start < BRIEF and last - first > 1 and _is_brief(text, start, end):
+            leans[i - first] = i - 1 if i > first else i + 1
+        elif is_prose and i and _BOUND.match(text, start):
+            leans[i - first] = i - 1
     if not first and last > 1 and _INSIDE.match(text, spans[0][0]):
         leans[0] = 1
     return leans
@@ -270,9 +272,11 @@ def join_atoms(text: str, spans: Sequence[Span]) -> list[Span]:
     found = list(spans)
     if len(found) < 2:
         return found
-    joined: list[Span] = []
     atoms = _ATOM.finditer(text, found[0][0], found[-1][1])
     upcoming = next(atoms, None)
+    if upcoming is None:
+        return found
+    joined: list[Span] = []
     end = 0  # of the last atom that begins before the span
     for start, stop in found:
         if joined and start < end:
@@ -291,8 +295,6 @@ def cut_long(text: str, spans: Sequence[Span]) -> list[Span]:
     Lists, tables and addresses that were taken out of a page have no full stops, and some scripts
     no spaces: there the ends of lines, clauses, words and graphemes are sensible places.
     """
-    if all(b - a <= LONGEST_SENTENCE for a, b in spans):
-        return list(spans)
     return [
         piece
         for a, b in spans
