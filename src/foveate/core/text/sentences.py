@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import repeat
 from string import ascii_uppercase
 
 from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trim_span
@@ -122,8 +121,15 @@ def _windowed(text: str, start: int, end: int, language: str) -> Iterator[Span]:
 
 def _trimmed(text: str, start: int, ends: list[int]) -> list[Span]:
     """What stands between these places and is not white space alone."""
-    spans = map(trim_span, repeat(text), [start, *ends], ends)
-    return [span for span in spans if span[1] > span[0]]
+    spans: list[Span] = []
+    for end in ends:
+        size = len(text[start:end].rstrip())
+        if size and not text[start].isspace():
+            spans.append((start, start + size))
+        elif size:
+            spans.append(trim_span(text, start, end))
+        start = end
+    return spans
 
 
 def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]:

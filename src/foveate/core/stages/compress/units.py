@@ -12,6 +12,7 @@ before them in their paragraph, and at its beginning, as a heading does, on the 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -272,20 +273,17 @@ def join_atoms(text: str, spans: Sequence[Span]) -> list[Span]:
     found = list(spans)
     if len(found) < 2:
         return found
-    atoms = _ATOM.finditer(text, found[0][0], found[-1][1])
-    upcoming = next(atoms, None)
-    if upcoming is None:
+    atoms = [atom.span() for atom in _ATOM.finditer(text, found[0][0], found[-1][1])]
+    if not atoms:
         return found
-    joined: list[Span] = []
-    end = 0  # of the last atom that begins before the span
-    for start, stop in found:
-        if joined and start < end:
-            joined[-1] = (joined[-1][0], stop)
+    joined = found[:1]
+    for start, stop in found[1:]:
+        first, end = joined[-1]
+        last = bisect_left(atoms, (end,)) - 1  # the last atom that begins before the end
+        if last >= 0 and start < atoms[last][1]:
+            joined[-1] = (first, stop)
         else:
             joined.append((start, stop))
-        while upcoming is not None and upcoming.start() < stop:
-            end = upcoming.end()
-            upcoming = next(atoms, None)
     return joined
 
 
