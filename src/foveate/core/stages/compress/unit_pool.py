@@ -84,13 +84,18 @@ class Pool:
         if not new:
             return
         wanted = np.array(sorted(set(new.values())), dtype=np.uint64)
-        at = np.searchsorted(wanted, self.index.terms).clip(max=len(wanted) - 1)
-        found = np.flatnonzero(wanted[at] == self.index.terms)
+        # Most terms differ from all of these in their first bits already.
+        likely = np.zeros(1 << 16, dtype=np.bool_)
+        likely[wanted >> np.uint64(48)] = True
+        places = np.flatnonzero(likely[(self.index.terms >> np.uint64(48)).view(np.int64)])
+        own = self.index.terms[places]
+        at = np.searchsorted(wanted, own).clip(max=len(wanted) - 1)
+        found = wanted[at] == own
         # Terms stand unit after unit, so one that a unit holds twice is here twice.
-        both = np.unique(at[found] * self.units + self.owners[found])
+        both = np.unique(at[found] * self.units + self.owners[places[found]])
         counts = np.bincount(both // (self.units or 1), minlength=len(wanted)).tolist()
         times = dict(zip(wanted.tolist(), counts, strict=True))
-        self.holders |= {term: times[own] for term, own in new.items()}
+        self.holders |= {term: times[number] for term, number in new.items()}
 
 
 def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
