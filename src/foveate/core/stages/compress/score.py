@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from foveate.core.renditions import shapes_of
 from foveate.core.stages.compress.features import compute_features, identified
 from foveate.core.stages.compress.unit_index import runs_of
-from foveate.core.stages.compress.unit_pool import Pool, pool_of
+from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Candidate, PieceRuns, Sentences, rank
 
@@ -124,10 +124,11 @@ def score_sentences(
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
     runs = runs_of(pool.index.words, pool.index.widths)
     held = _held_terms(pool)
-    earned = _earned(pool, held, chunks, named)
-    linked = found["bridge"] > 0
+    opens = _earned(pool, held, chunks, named)
+    earned, gains = opens.tolist(), named.tolist()
+    flags = map(pool.by_passage, (opens, separation.gain > 0, found["bridge"] > 0, named > 0))
     sentences: dict[str, Sentences] = {}
-    for p in pool.passages:
+    for p, may_open, is_apart, is_linked, is_asked in zip(pool.passages, *flags, strict=True):
         own = slice(p.first, p.first + len(p.units.spans))
         scored = Sentences(
             spans=p.units.spans,
@@ -135,15 +136,14 @@ def score_sentences(
             worths=tuple(worths[own]),
             runs=PieceRuns(runs.numbers, runs.bounds[own.start : own.stop + 1]),
             noise=noise,
-            earned=tuple(earned[own].tolist()),
+            earned=tuple(earned[own]),
             words=tuple(held[own]),
             title_words=p.held,
-            set_apart=bool((separation.gain[own] > 0).any()),
-            asked=tuple(np.flatnonzero(named[own]).tolist()),
+            set_apart=is_apart,
+            asked=tuple([n for n, gain in enumerate(gains[own]) if gain]) if is_asked else (),
         )
-        if not earned[own].any():
-            speaks = bool(p.held or linked[own].any() or scored.set_apart)
-            scored = _merge_units(p.candidate, scored, is_named=speaks)
+        if not may_open:
+            scored = _merge_units(p, scored, is_named=bool(p.held or is_linked or is_apart))
         sentences[p.candidate.chunk.id] = scored
     return ScoredSentences(sentences, separation)
 
@@ -151,7 +151,7 @@ def score_sentences(
 def _raise_lines(pool: Pool, logs: Numbers) -> None:
     """Let the lines of a log's entry, such as a traceback, be worth `OF_ENTRY` of it at least."""
     for p in pool.passages:
-        for shape in shapes_of(p.candidate.chunk):
+        for shape in p.shapes:
             if shape.name not in ("log", "traceback"):
                 continue
             first = p.first + bisect_left(p.units.spans, shape.spans[0])
@@ -163,7 +163,7 @@ def _raise_lines(pool: Pool, logs: Numbers) -> None:
                     logs[first + n] = max(logs[first + n], least)
 
 
-def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> Sentences:
+def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sentences:
     """The text as one piece, for nothing speaks for a part of it.
 
     `is_named`: its title, a link or its score speaks for all of it. The head of a table and the
@@ -172,8 +172,7 @@ def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> 
     """
     if not scored.spans:
         return scored
-    shapes = shapes_of(candidate.chunk, candidate.parts)
-    count, size = len(scored.spans), len(candidate.chunk.text)
+    shapes, count, size = passage.shapes, len(scored.spans), len(passage.candidate.chunk.text)
     groups = [range(count)]
     if shapes and count > 1:
         head, title = shapes[0].head, shapes[0].title
@@ -233,8 +232,7 @@ def _table_heads(pool: Pool) -> list[int]:
     """The units that name the columns of a table: shown with its rows, and no reason to open it."""
     found: list[int] = []
     for p in pool.passages:
-        shapes = shapes_of(p.candidate.chunk, p.candidate.parts)
-        heads = {s.spans[s.head] for s in shapes if s.head >= 0}
+        heads = {s.spans[s.head] for s in p.shapes if s.head >= 0}
         if heads and len(p.units.spans) > len(heads):
             found += [p.first + u for u, span in enumerate(p.units.spans) if span in heads]
     return found
