@@ -58,6 +58,9 @@ def sentence_spans(text: str, language: str = "en") -> list[Span]:
 
 def unit_spans(text: str, span: Span, kind: BlockKind, language: str = "en") -> list[Span]:
     """The units of one block: sentences of prose, lines of code and tables, a heading whole."""
+    start, end = span
+    if kind == "paragraph" and end - start <= MAX_SENTENCE_LENGTH:  # as nearly all are
+        return _trimmed(text, start, _sentence_ends(text, start, end, _base(language)))
     return list(each_unit(text, span, kind, language))
 
 
@@ -68,8 +71,13 @@ def each_unit(text: str, span: Span, kind: BlockKind, language: str = "en") -> I
         return iter((span,))
     if kind in ("code", "table"):
         return _lines(text, start, end)
-    spans = _prose_spans(text, start, end, language.partition("-")[0].lower())
+    spans = _prose_spans(text, start, end, _base(language))
     return _join_number(text, span, spans) if kind == "list" else spans
+
+
+def _base(language: str) -> str:
+    """The code without a region: `pt` of `pt-BR`."""
+    return language.partition("-")[0].lower()
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
@@ -101,12 +109,6 @@ def _split_long_span(text: str, start: int, end: int) -> Iterator[Span]:
 
 def _prose_spans(text: str, start: int, end: int, language: str) -> Iterator[Span]:
     """Sentences of one block, seen through a window of `MAX_SENTENCE_LENGTH` characters."""
-    if end - start <= MAX_SENTENCE_LENGTH:
-        return iter(_trimmed(text, start, _sentence_ends(text, start, end, language)))
-    return _windowed(text, start, end, language)
-
-
-def _windowed(text: str, start: int, end: int, language: str) -> Iterator[Span]:
     while start < end:
         stop = min(end, start + MAX_SENTENCE_LENGTH)
         bounds = _sentence_ends(text, start, stop, language)
