@@ -125,7 +125,7 @@ def runs_of(words: Numbers, widths: Counts) -> PieceRuns:
     starts = np.cumsum(widths) - widths
     codes = np.concatenate((words, np.zeros(GRAM - 1, dtype=np.uint64)))
     runs = np.zeros(len(words), dtype=np.uint64)
-    short = np.flatnonzero((0 < widths) & (widths < GRAM))
+    short = np.flatnonzero((widths > 0) & (widths < GRAM))
     first = starts[short]
     single = np.zeros(len(short), dtype=np.uint64)
     for n, factor in enumerate(FACTORS):

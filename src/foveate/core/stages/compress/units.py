@@ -147,9 +147,7 @@ def _prose_units(text: str, language: str) -> Units:
         first = len(spans)
         if kind == "paragraph":
             lines = unit_spans(text, span, kind, language)
-            if span[1] - span[0] > LONGEST_SENTENCE:
-                lines = cut_long(text, lines)
-            spans += join_atoms(text, lines)
+            spans += join_atoms(text, cut_long(text, lines))
             prose.append(span)
         elif kind == "list" and span[1] - span[0] <= LONGEST_ITEM:
             spans.append(span)
@@ -293,6 +291,8 @@ def cut_long(text: str, spans: Sequence[Span]) -> list[Span]:
     Lists, tables and addresses that were taken out of a page have no full stops, and some scripts
     no spaces: there the ends of lines, clauses, words and graphemes are sensible places.
     """
+    if not spans or spans[-1][1] - spans[0][0] <= LONGEST_SENTENCE:
+        return list(spans)
     return [
         piece
         for a, b in spans
