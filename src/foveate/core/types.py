@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 from unicodedata import unidata_version
 
@@ -156,6 +157,13 @@ class PieceRuns(NamedTuple):
 
     numbers: Runs
     bounds: Sequence[int]
+
+    def select(self, places: Sequence[int]) -> PieceRuns:
+        """Those of the pieces at these places."""
+        import numpy as np
+
+        own = [self.numbers[self.bounds[i] : self.bounds[i + 1]] for i in places]
+        return PieceRuns(np.concatenate(own), [*accumulate(map(len, own), initial=0)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,24 +17,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain
+from itertools import chain
 from math import inf, isfinite
 from typing import ClassVar, NamedTuple
 
 from foveate.core.errors import BadOption
 from foveate.core.renditions import corroborating_sources, join_chunk_spans
 from foveate.core.request import Request
-from foveate.core.types import (
-    Candidate,
-    Chunk,
-    Decision,
-    Part,
-    PieceRuns,
-    Rendition,
-    Sentences,
-    Span,
-    Step,
-)
+from foveate.core.types import Candidate, Chunk, Decision, Part, Rendition, Sentences, Span, Step
 from foveate.core.unchecked import replace_text
 
 BLOCK_OVERHEAD = 60
@@ -231,7 +221,7 @@ def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
         spans=tuple([sentences.spans[i] for i in places]),
         leans=tuple([at[sentences.leans[i]] for i in places]),
         worths=tuple([sentences.worths[i] for i in places]),
-        runs=sentences.runs and _select_runs(sentences.runs, places),
+        runs=sentences.runs and sentences.runs.select(places),
         asked=tuple([at[i] for i in sentences.asked if i in at]),
         earned=tuple([sentences.earned[i] for i in places]) if sentences.earned else (),
         noise=sentences.noise,
@@ -239,14 +229,6 @@ def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
         title_words=sentences.title_words,
         set_apart=sentences.set_apart,
     )
-
-
-def _select_runs(runs: PieceRuns, places: Sequence[int]) -> PieceRuns:
-    import numpy as np
-
-    own = [slice(runs.bounds[i], runs.bounds[i + 1]) for i in places]
-    numbers = np.concatenate([runs.numbers[one] for one in own])
-    return PieceRuns(numbers, [*accumulate([one.stop - one.start for one in own], initial=0)])
 
 
 def _piece_rendition(passage: Chunk, spans: Sequence[Span], parts: Sequence[Part]) -> Rendition:

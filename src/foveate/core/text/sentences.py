@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import repeat
 from string import ascii_uppercase
 
 from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trim_span
@@ -36,8 +37,6 @@ _GOES_ON = re.compile(r"[a-z0-9_]")
 _STOP = re.compile(r"[.!?:;](?=.)", re.DOTALL)
 _TITLES = (" Ms. ", " Mx. ")
 """Titles before a name that sentencex takes for the end of a sentence behind a few words."""
-_TITLE_SIZE = 5
-_CAPITALS = frozenset(ascii_uppercase)
 # sentencex 1.0.32 panics on a capital, a white space of several bytes and a full stop.
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 
@@ -60,7 +59,7 @@ def unit_spans(text: str, span: Span, kind: BlockKind, language: str = "en") -> 
     """The units of one block: sentences of prose, lines of code and tables, a heading whole."""
     start, end = span
     if kind == "paragraph" and end - start <= MAX_SENTENCE_LENGTH:  # as nearly all are
-        return _trimmed(text, start, _sentence_ends(text, start, end, _base(language)))
+        return _trimmed(text, start, _sentence_ends(text, start, end, language))
     return list(each_unit(text, span, kind, language))
 
 
@@ -71,13 +70,8 @@ def each_unit(text: str, span: Span, kind: BlockKind, language: str = "en") -> I
         return iter((span,))
     if kind in ("code", "table"):
         return _lines(text, start, end)
-    spans = _prose_spans(text, start, end, _base(language))
+    spans = _prose_spans(text, start, end, language)
     return _join_number(text, span, spans) if kind == "list" else spans
-
-
-def _base(language: str) -> str:
-    """The code without a region: `pt` of `pt-BR`."""
-    return language.partition("-")[0].lower()
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
@@ -123,15 +117,8 @@ def _prose_spans(text: str, start: int, end: int, language: str) -> Iterator[Spa
 
 def _trimmed(text: str, start: int, ends: list[int]) -> list[Span]:
     """What stands between these places and is not white space alone."""
-    spans: list[Span] = []
-    for end in ends:
-        size = len(text[start:end].rstrip())
-        if size and not text[start].isspace():
-            spans.append((start, start + size))
-        elif size:
-            spans.append(trim_span(text, start, end))
-        start = end
-    return spans
+    spans = map(trim_span, repeat(text), [start, *ends], ends)
+    return [span for span in spans if span[1] > span[0]]
 
 
 def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]:
@@ -140,9 +127,9 @@ def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]
     last = offset = start
     for size in _split_sentences(text[start:stop], language):
         bound = offset = offset + size
-        if bound - last >= _TITLE_SIZE and text[bound - _TITLE_SIZE : bound] in _TITLES:
+        if text.endswith(_TITLES, last, bound):
             continue
-        if bound == stop or text[bound - 1] != " " or text[bound] not in _CAPITALS:
+        if bound == stop or text[bound - 1] != " " or text[bound] not in ascii_uppercase:
             pair = text[bound - 1 : bound + 1]
             if pair == "\r\n" or not pair.isascii():
                 bound = last_grapheme_boundary(text, bound, last)
@@ -173,7 +160,8 @@ def _split_sentences(piece: str, language: str) -> list[int]:
 
     plain = piece if piece.isascii() else _WIDE_SPACE.sub(" ", piece)
     try:
-        return [*map(len, sentencex.segment(language, plain))]
+        base = language.partition("-")[0].lower()  # `pt` of `pt-BR`
+        return [*map(len, sentencex.segment(base, plain))]
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException:  # noqa: BLE001 - a panic of the engine is a BaseException; the piece stays whole
