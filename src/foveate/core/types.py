@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 from unicodedata import unidata_version
 
 from blake3 import blake3
@@ -151,13 +152,27 @@ def set_rendition_hash(shown: Rendition, key: str) -> Rendition:
     return shown
 
 
+class PieceRuns(NamedTuple):
+    """The runs of words of pieces: those of piece i are `numbers[bounds[i]:bounds[i + 1]]`."""
+
+    numbers: Runs
+    bounds: Sequence[int]
+
+    def select(self, places: Sequence[int]) -> PieceRuns:
+        """Those of the pieces at these places."""
+        import numpy as np
+
+        own = [self.numbers[self.bounds[i] : self.bounds[i + 1]] for i in places]
+        return PieceRuns(np.concatenate(own), [*accumulate(map(len, own), initial=0)])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentences:
     """What of a candidate's text may be shown on its own, and how likely it holds evidence.
 
     `spans` are in order and apart. `leans[i]` is the sentence that i is never shown without, i
     itself where it stands alone. `worths` compare over the pool; the best sentence of all has 1.
-    `runs`: of each, its runs of words as numbers, by which a repeat is known; empty: not known.
+    `runs`: of each, its runs of words, by which a repeat is known; None: not known.
     `noise`: a sentence with less worth is not worth showing, even if the budget has room. `asked`:
     the places of those that hold an identifier which the query names. `earned[i]`: whether
     sentence i may open a block by itself; empty: all may. `words[i]`: a bit for
@@ -168,7 +183,7 @@ class Sentences:
     spans: tuple[Span, ...]
     leans: tuple[int, ...]
     worths: tuple[float, ...]
-    runs: tuple[Runs, ...] = field(default=(), compare=False, repr=False)
+    runs: PieceRuns | None = field(default=None, compare=False, repr=False)
     noise: float = 0.0
     asked: tuple[int, ...] = ()
     earned: tuple[bool, ...] = ()

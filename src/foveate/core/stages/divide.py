@@ -221,7 +221,7 @@ def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
         spans=tuple([sentences.spans[i] for i in places]),
         leans=tuple([at[sentences.leans[i]] for i in places]),
         worths=tuple([sentences.worths[i] for i in places]),
-        runs=tuple([sentences.runs[i] for i in places]) if sentences.runs else (),
+        runs=sentences.runs and sentences.runs.select(places),
         asked=tuple([at[i] for i in sentences.asked if i in at]),
         earned=tuple([sentences.earned[i] for i in places]) if sentences.earned else (),
         noise=sentences.noise,

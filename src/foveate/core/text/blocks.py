@@ -105,12 +105,11 @@ def line_spans(text: str, first: int = 0) -> Iterator[Span]:
 
 def trim_span(text: str, start: int, end: int) -> Span:
     """The span without white space at its two ends; empty at `start` if it is nothing else."""
-    piece = text[start:end]
-    size = len(piece.strip())
-    if size == end - start:
-        return (start, end)
-    left = len(piece) - len(piece.lstrip())
-    return (start + left, start + left + size)
+    piece = text[start:end].rstrip()
+    end = start + len(piece)
+    if piece[:1].isspace():
+        start += len(piece) - len(piece.lstrip())
+    return (start, end)
 
 
 def _is_usual(text: str) -> bool:

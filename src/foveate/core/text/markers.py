@@ -102,7 +102,7 @@ _SPELLED = (f"{_NUMBERS}{_CLOSE}", *(f"{name}{_CLOSE}" for name in _NAMES))
 TAILS = (f"(?!{_INDEX}{_CLOSE}){_SPELLED[0]}", *_SPELLED[1:])
 """What follows `[` in a marker, as a rule of a guard has it."""
 RULES = (
-    Rule(r"(?<![\w)\]])\[", (f"{_INDEX}{_CLOSE}",), "["),
+    Rule(r"\[(?<![\w)\]]\[)", (f"{_INDEX}{_CLOSE}",), "["),
     *(inline_rule(opening, *_SPELLED) for opening in OPENINGS[1:]),
 )
 """What `TAILS` leaves: an index that stands behind no word, and every other bracket."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import repeat
 from string import ascii_uppercase
 
 from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trim_span
@@ -56,6 +57,9 @@ def sentence_spans(text: str, language: str = "en") -> list[Span]:
 
 def unit_spans(text: str, span: Span, kind: BlockKind, language: str = "en") -> list[Span]:
     """The units of one block: sentences of prose, lines of code and tables, a heading whole."""
+    start, end = span
+    if kind == "paragraph" and end - start <= MAX_SENTENCE_LENGTH:  # as nearly all are
+        return _trimmed(text, start, _sentence_ends(text, start, end, language))
     return list(each_unit(text, span, kind, language))
 
 
@@ -66,7 +70,7 @@ def each_unit(text: str, span: Span, kind: BlockKind, language: str = "en") -> I
         return iter((span,))
     if kind in ("code", "table"):
         return _lines(text, start, end)
-    spans = _prose_spans(text, start, end, language.partition("-")[0].lower())
+    spans = _prose_spans(text, start, end, language)
     return _join_number(text, span, spans) if kind == "list" else spans
 
 
@@ -107,11 +111,14 @@ def _prose_spans(text: str, start: int, end: int, language: str) -> Iterator[Spa
         elif stop < end:
             bounds = [last_word_boundary(text, stop, start)]
             bounds = bounds if bounds[0] > start else [stop]
-        for bound in bounds:
-            first, last = trim_span(text, start, bound)
-            if last > first:
-                yield (first, last)
-            start = bound
+        yield from _trimmed(text, start, bounds)
+        start = bounds[-1]
+
+
+def _trimmed(text: str, start: int, ends: list[int]) -> list[Span]:
+    """What stands between these places and is not white space alone."""
+    spans = map(trim_span, repeat(text), [start, *ends], ends)
+    return [span for span in spans if span[1] > span[0]]
 
 
 def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]:
@@ -122,14 +129,14 @@ def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]
         bound = offset = offset + size
         if text.endswith(_TITLES, last, bound):
             continue
-        is_clear = bound < stop and text[bound - 1] == " " and text[bound] in ascii_uppercase
-        if not is_clear:
+        if bound == stop or text[bound - 1] != " " or text[bound] not in ascii_uppercase:
             pair = text[bound - 1 : bound + 1]
             if pair == "\r\n" or not pair.isascii():
                 bound = last_grapheme_boundary(text, bound, last)
-        if is_clear or (last < bound < stop and not _is_abbreviation(text, last, bound)):
-            bounds.append(bound)
-            last = bound
+            if not last < bound < stop or _is_abbreviation(text, last, bound):
+                continue
+        bounds.append(bound)
+        last = bound
     return [*bounds, stop]
 
 
@@ -153,7 +160,8 @@ def _split_sentences(piece: str, language: str) -> list[int]:
 
     plain = piece if piece.isascii() else _WIDE_SPACE.sub(" ", piece)
     try:
-        return [*map(len, sentencex.segment(language, plain))]
+        base = language.partition("-")[0].lower()  # `pt` of `pt-BR`
+        return [*map(len, sentencex.segment(base, plain))]
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException:  # noqa: BLE001 - a panic of the engine is a BaseException; the piece stays whole

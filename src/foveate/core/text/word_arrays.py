@@ -171,7 +171,9 @@ def mix(numbers: Numbers) -> Numbers:
 
 def number_of(word: str) -> int:
     """The number of one word: the definition of what `read_words` gives."""
-    total = sum(ord(letter) * pow(RADIX, k, 1 << 64) for k, letter in enumerate(word)) & _MASK
+    total = 0
+    for letter in reversed(word):  # the first letter times 1, the second times the constant, …
+        total = total * RADIX + ord(letter) & _MASK
     total = (total ^ total >> 30) * 0xBF58476D1CE4E5B9 & _MASK
     total = (total ^ total >> 27) * 0x94D049BB133111EB & _MASK
     return total ^ total >> 31

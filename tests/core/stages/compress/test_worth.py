@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import accumulate, pairwise
 from math import isclose
 from random import Random
 
@@ -18,14 +19,16 @@ from foveate.core.stages.compress.unit_index import (
     GRAM,
     keys,
     query_keys,
+    runs_of,
     text_runs,
+    unit_runs,
 )
 from foveate.core.stages.compress.unit_pool import K1, B, Pool, pool_of, rarity, standard
 from foveate.core.stages.compress.unit_pool import bm25 as matched
 from foveate.core.stages.pack.selection import repeated_runs
 from foveate.core.text.terms import document_terms
 from foveate.core.text.word_arrays import number_of
-from foveate.core.types import Candidate, Chunk
+from foveate.core.types import Candidate, Chunk, PieceRuns
 from foveate.testing.fakes import candidate
 from foveate.testing.strategies import candidates, texts
 
@@ -207,15 +210,30 @@ def test_runs_are_told_apart_by_their_words(text: str, cut: int) -> None:
     runs = text_runs([spaced, spaced[cut:], ""])
     grams = [tuple(expected[i : i + GRAM]) for i in range(max(len(expected) - GRAM + 1, 1))]
 
-    assert [len(found) for found in runs][::2] == [len(grams) if expected else 0, 0]
-    assert len({*runs[0].tolist()}) == (len({*grams}) if expected else 0)
+    own = runs.numbers[: runs.bounds[1]].tolist()
+    assert np.diff(runs.bounds).tolist()[::2] == [len(grams) if expected else 0, 0]
+    assert len({*own}) == (len({*grams}) if expected else 0)
+
+
+@given(st.lists(st.lists(st.integers(0, (1 << 64) - 1), max_size=9), max_size=9))
+def test_runs_of_all_units_at_once_are_those_of_each(units: list[list[int]]) -> None:
+    """S8: in arrays, a run neither goes on in the next unit nor gets lost."""
+    words = np.array([word for unit in units for word in unit], dtype=np.uint64)
+    widths = np.array([*map(len, units)], dtype=np.int64)
+    numbers, bounds = runs_of(words, widths)
+
+    found = [numbers[a:b].tolist() for a, b in pairwise(bounds)]
+    assert found == [*map(unit_runs, units)]
 
 
 @given(st.lists(st.lists(st.integers(0, 40), max_size=9), max_size=9))
 def test_no_run_that_is_repeated_is_left_out(pieces: list[list[int]]) -> None:
     """S9: of each piece, the runs that stand anywhere twice are kept, in their order."""
     many = Counter(run for piece in pieces for run in piece)
-    kept = repeated_runs([np.array(piece, dtype=np.uint64) for piece in pieces])
+    whole = np.array([run for piece in pieces for run in piece], dtype=np.uint64)
+    bounds = [*accumulate(map(len, pieces), initial=0)]
+    cut = len(bounds) // 2
+    kept = repeated_runs([PieceRuns(whole, bounds[: cut + 1]), PieceRuns(whole, bounds[cut:])])
 
     for piece, found in zip(pieces, kept, strict=True):
         rest = iter(piece)

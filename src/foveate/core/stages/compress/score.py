@@ -25,12 +25,11 @@ from math import exp, inf, log
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from foveate.core.renditions import shapes_of
 from foveate.core.stages.compress.features import compute_features, identified
 from foveate.core.stages.compress.unit_index import runs_of
-from foveate.core.stages.compress.unit_pool import Pool, pool_of
+from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
 from foveate.core.text.terms import STOP_WORDS
-from foveate.core.types import Candidate, Sentences, rank
+from foveate.core.types import Candidate, PieceRuns, Sentences, rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,28 +121,28 @@ def score_sentences(
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
-    runs = runs_of(pool.index.words, pool.index.widths.tolist())
+    runs = runs_of(pool.index.words, pool.index.widths)
     held = _held_terms(pool)
-    earned = _earned(pool, held, chunks, named)
-    linked = found["bridge"] > 0
+    opens = _earned(pool, held, chunks, named)
+    earned, gains = opens.tolist(), named.tolist()
+    flags = map(pool.by_passage, (opens, separation.gain > 0, found["bridge"] > 0, named > 0))
     sentences: dict[str, Sentences] = {}
-    for p in pool.passages:
+    for p, may_open, is_apart, is_linked, is_asked in zip(pool.passages, *flags, strict=True):
         own = slice(p.first, p.first + len(p.units.spans))
         scored = Sentences(
             spans=p.units.spans,
             leans=p.units.leans,
             worths=tuple(worths[own]),
-            runs=tuple(runs[own]),
+            runs=PieceRuns(runs.numbers, runs.bounds[own.start : own.stop + 1]),
             noise=noise,
-            earned=tuple(earned[own].tolist()),
+            earned=tuple(earned[own]),
             words=tuple(held[own]),
             title_words=p.held,
-            set_apart=bool((separation.gain[own] > 0).any()),
-            asked=tuple(np.flatnonzero(named[own]).tolist()),
+            set_apart=is_apart,
+            asked=tuple([n for n, gain in enumerate(gains[own]) if gain]) if is_asked else (),
         )
-        if not earned[own].any():
-            speaks = bool(p.held or linked[own].any() or scored.set_apart)
-            scored = _merge_units(p.candidate, scored, is_named=speaks)
+        if not may_open:
+            scored = _merge_units(p, scored, is_named=bool(p.held or is_linked or is_apart))
         sentences[p.candidate.chunk.id] = scored
     return ScoredSentences(sentences, separation)
 
@@ -151,7 +150,7 @@ def score_sentences(
 def _raise_lines(pool: Pool, logs: Numbers) -> None:
     """Let the lines of a log's entry, such as a traceback, be worth `OF_ENTRY` of it at least."""
     for p in pool.passages:
-        for shape in shapes_of(p.candidate.chunk):
+        for shape in p.shapes:
             if shape.name not in ("log", "traceback"):
                 continue
             first = p.first + bisect_left(p.units.spans, shape.spans[0])
@@ -163,19 +162,16 @@ def _raise_lines(pool: Pool, logs: Numbers) -> None:
                     logs[first + n] = max(logs[first + n], least)
 
 
-def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> Sentences:
+def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sentences:
     """The text as one piece, for nothing speaks for a part of it.
 
     `is_named`: its title, a link or its score speaks for all of it. The head of a table and the
     title of its open group stay pieces of their own, for rows in later chunks are shown with them;
     other shapes stay as they are.
     """
-    import numpy as np
-
     if not scored.spans:
         return scored
-    shapes = shapes_of(candidate.chunk, candidate.parts)
-    count, size = len(scored.spans), len(candidate.chunk.text)
+    shapes, count, size = passage.shapes, len(scored.spans), len(passage.candidate.chunk.text)
     groups = [range(count)]
     if shapes and count > 1:
         head, title = shapes[0].head, shapes[0].title
@@ -183,6 +179,7 @@ def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> 
             return scored
         ends = sorted({0, head + 1, count, *((title, title + 1) if title >= 0 else ())})
         groups = [range(a, b) for a, b in pairwise(ends)]
+    edges = [0, *(group[-1] + 1 for group in groups)]
     starts = [0, *(scored.spans[group[0]][0] for group in groups[1:])]
     ends = [*(scored.spans[group[-1]][1] for group in groups[:-1]), size]
     return replace(
@@ -190,7 +187,7 @@ def _merge_units(candidate: Candidate, scored: Sentences, *, is_named: bool) -> 
         spans=tuple(zip(starts, ends, strict=True)),
         leans=(0,) * len(groups),
         worths=tuple([max(scored.worths[n] for n in group) for group in groups]),
-        runs=tuple([np.concatenate([scored.runs[n] for n in group]) for group in groups]),
+        runs=scored.runs and scored.runs._replace(bounds=[scored.runs.bounds[n] for n in edges]),
         earned=(*[False] * (len(groups) - 1), is_named),
         words=tuple([reduce(or_, [scored.words[n] for n in group]) for group in groups]),
     )
@@ -234,8 +231,7 @@ def _table_heads(pool: Pool) -> list[int]:
     """The units that name the columns of a table: shown with its rows, and no reason to open it."""
     found: list[int] = []
     for p in pool.passages:
-        shapes = shapes_of(p.candidate.chunk, p.candidate.parts)
-        heads = {s.spans[s.head] for s in shapes if s.head >= 0}
+        heads = {s.spans[s.head] for s in p.shapes if s.head >= 0}
         if heads and len(p.units.spans) > len(heads):
             found += [p.first + u for u, span in enumerate(p.units.spans) if span in heads]
     return found

@@ -8,8 +8,8 @@ heads: truncation does as well as stemming over European languages (McNamee and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Sequence
+from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from foveate.core.text.terms import ALPHABET, document_terms, fold, query_terms
@@ -22,13 +22,13 @@ from foveate.core.text.word_arrays import (
     read_words,
     sum_letters,
 )
+from foveate.core.types import PieceRuns
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from foveate.core.text.word_arrays import Numbers
-    from foveate.core.types import Runs
 
     Counts: TypeAlias = NDArray[np.int64]
 
@@ -117,36 +117,37 @@ def unit_terms(unit: str) -> list[int]:
     return [number_of(term[:STEM]) for term in document_terms(unit)]
 
 
-def runs_of(words: Numbers, widths: Iterable[int]) -> list[Runs]:
-    """For each unit its runs of words, as numbers; a shorter unit with words is one run."""
+def runs_of(words: Numbers, widths: Counts) -> PieceRuns:
+    """The runs of words of each unit; `words` of all units, of which each has `widths`."""
     import numpy as np
 
+    counts = np.maximum(widths - GRAM + 1, np.minimum(widths, 1))
+    starts = np.cumsum(widths) - widths
     codes = np.concatenate((words, np.zeros(GRAM - 1, dtype=np.uint64)))
-    count = len(words)
-    runs = np.zeros(count, dtype=np.uint64)
+    runs = np.zeros(len(words), dtype=np.uint64)
+    short = np.flatnonzero((widths > 0) & (widths < GRAM))
+    first = starts[short]
+    single = np.zeros(len(short), dtype=np.uint64)
     for n, factor in enumerate(FACTORS):
-        runs += codes[n : n + count] * np.uint64(factor)
-    ends = [0, *accumulate(widths)]
+        runs += codes[n : n + len(words)] * np.uint64(factor)
+        single += np.where(n < widths[short], codes[first + n], 0) * np.uint64(factor)
+    runs[first] = single
     # What would begin in one unit and end in the next is not taken.
-    return [
-        runs[a : b - GRAM + 1] if b - a >= GRAM else _single_run(words[a:b])
-        for a, b in pairwise(ends)
-    ]
+    places = np.arange(len(words)) - np.repeat(starts, widths)
+    bounds = [0, *np.cumsum(counts).tolist()]
+    return PieceRuns(runs[places < np.repeat(counts, widths)], bounds)
 
 
-def _single_run(words: Numbers) -> Runs:
-    import numpy as np
-
-    if not len(words):
-        return words
-    run: Runs = words * np.array(FACTORS[: len(words)], dtype=np.uint64)
-    return np.add.reduce(run, keepdims=True)
+def unit_runs(words: Sequence[int]) -> list[int]:
+    """The runs of one unit's words; a shorter unit is one run: the definition of `runs_of`."""
+    runs = [words[n : n + GRAM] for n in range(max(len(words) - GRAM + 1, min(len(words), 1)))]
+    return [sum(map(mul, run, FACTORS)) % (1 << 64) for run in runs]
 
 
-def text_runs(texts: Sequence[str]) -> list[Runs]:
+def text_runs(texts: Sequence[str]) -> PieceRuns:
     """The runs of words of each text, as one unit."""
     index = index_units(texts)
-    return runs_of(index.words, index.widths.tolist())
+    return runs_of(index.words, index.widths)
 
 
 def keys(terms: list[str]) -> list[str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from foveate.core.renditions import shapes_of
 from foveate.core.stages.compress.unit_index import UnitIndex, index_units, query_keys, title_keys
 from foveate.core.stages.compress.units import Units, units_of
+from foveate.core.text.shapes.shape import Shape
 from foveate.core.text.word_arrays import number_of
 from foveate.core.types import Candidate
 
@@ -29,13 +30,14 @@ K1, B = 1.2, 0.75  # BM25 (Robertson and Zaragoza 2009)
 
 
 class Passage(NamedTuple):
-    """A candidate's units, where they start in the pool, and the title's terms.
+    """A candidate's shapes and units, where those start in the pool, and the title's terms.
 
     `held`: bits of the terms that the title holds. `parts[u]`: the number of the best-scored
     chunk that unit u comes from.
     """
 
     candidate: Candidate
+    shapes: tuple[Shape, ...]
     units: Units
     first: int
     title: tuple[str, ...]
@@ -69,6 +71,14 @@ class Pool:
 
         return np.repeat(np.array(values, dtype=np.float64), self.lengths)
 
+    def by_passage(self, units: NDArray[np.bool_]) -> list[bool]:
+        """For each passage, whether any of its units is among these."""
+        import numpy as np
+
+        owners = np.repeat(np.arange(len(self.passages)), self.lengths)
+        found: list[bool] = (np.bincount(owners[units], minlength=len(self.passages)) > 0).tolist()
+        return found
+
     def held(self, term: str) -> tuple[Counts, Counts]:
         """The units that hold the term, in order, and how often each does."""
         import numpy as np
@@ -84,13 +94,18 @@ class Pool:
         if not new:
             return
         wanted = np.array(sorted(set(new.values())), dtype=np.uint64)
-        at = np.searchsorted(wanted, self.index.terms).clip(max=len(wanted) - 1)
-        found = np.flatnonzero(wanted[at] == self.index.terms)
+        # Most terms differ from all of these in their first bits already.
+        likely = np.zeros(1 << 16, dtype=np.bool_)
+        likely[wanted >> np.uint64(48)] = True
+        places = np.flatnonzero(likely[(self.index.terms >> np.uint64(48)).view(np.int64)])
+        own = self.index.terms[places]
+        at = np.searchsorted(wanted, own).clip(max=len(wanted) - 1)
+        found = wanted[at] == own
         # Terms stand unit after unit, so one that a unit holds twice is here twice.
-        both = np.unique(at[found] * self.units + self.owners[found])
+        both = np.unique(at[found] * self.units + self.owners[places[found]])
         counts = np.bincount(both // (self.units or 1), minlength=len(wanted)).tolist()
         times = dict(zip(wanted.tolist(), counts, strict=True))
-        self.holders |= {term: times[own] for term, own in new.items()}
+        self.holders |= {term: times[number] for term, number in new.items()}
 
 
 def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
@@ -105,12 +120,13 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
     texts: list[str] = []
     for candidate in candidates:
         text, title = candidate.chunk.text, candidate.chunk.title
-        units = units_of(text, language, shapes_of(candidate.chunk, candidate.parts))
+        shapes = shapes_of(candidate.chunk, candidate.parts)
+        units = units_of(text, language, shapes)
         if title not in titles:
             found = title_keys(title)
             titles[title] = found, sum(bits[term] for term in found if term in bits)
         parts = _parts(scores, candidate, units)
-        passages.append(Passage(candidate, units, len(texts), *titles[title], parts))
+        passages.append(Passage(candidate, shapes, units, len(texts), *titles[title], parts))
         texts += [text[a:b] for a, b in units.spans]
     index = index_units(texts)
     pool = Pool(

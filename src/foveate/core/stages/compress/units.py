@@ -12,6 +12,7 @@ before them in their paragraph, and at its beginning, as a heading does, on the 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -52,16 +53,15 @@ _BOUND = re.compile(
 _OPENS = (":", "\uff1a")
 _INSIDE = re.compile(r"[a-z\u00df-\u00ff,;)\]]")
 
-_MARKS = ('"', "\u201c", "\u201e", "\u00ab", "\u00bb", "\u300c", "\n    ", "\n\t")
-"""Without one of these there is no atom to look for."""
+# Each begins with a character of its own, so that all other places are passed over at once.
 _ATOM = re.compile(
-    r'(?<![\w"])"(?=[^\s"])[^"\n]{1,600}(?<=\S)"(?![\w"])'
+    r'"(?<![\w"]")(?=[^\s"])[^"\n]{1,600}(?<=\S)"(?![\w"])'
     "|\u201c[^\u201c\u201d\n]{1,600}\u201d"
     "|\u201e[^\u201c\u201d\u201e\n]{1,600}[\u201c\u201d]"
     "|\u00ab[^\u00ab\u00bb\n]{1,600}\u00bb"
     r"|\u00bb(?=\S)[^\u00ab\u00bb\n]{1,600}(?<=\S)\u00ab"
     "|\u300c[^\u300c\u300d\n]{1,600}\u300d"
-    r"|(?<=\n)(?: {4}|\t)(?=[^\n]{0,600}[{}()=;<>])[^\n]{1,600}"
+    r"|\n(?: {4}|\t)(?=[^\n]{0,600}[{}()=;<>])[^\n]{1,600}"
 )
 LONGEST_SENTENCE = 800
 """Characters; a longer sentence is cut."""
@@ -248,12 +248,12 @@ def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: in
     if kind == "table" or (kind == "list" and opener >= 0):
         return [first if kind == "table" else opener] * (last - first)
     leans = list(range(first, last))
-    if kind == "paragraph":
-        leans = [i - 1 if i and _BOUND.match(text, spans[i][0]) else i for i in leans]
-    if kind in ("paragraph", "code") and last - first > 1:
-        for i in range(first, last):
-            if spans[i][1] - spans[i][0] < BRIEF and _is_brief(text, *spans[i]):
-                leans[i - first] = i - 1 if i > first else i + 1
+    is_prose = kind == "paragraph"
+    for i, (start, end) in enumerate(spans[first:], first) if is_prose or kind == "code" else ():
+        if end - start < BRIEF and last - first > 1 and _is_brief(text, start, end):
+            leans[i - first] = i - 1 if i > first else i + 1
+        elif is_prose and i and _BOUND.match(text, start):
+            leans[i - first] = i - 1
     if not first and last > 1 and _INSIDE.match(text, spans[0][0]):
         leans[0] = 1
     return leans
@@ -271,21 +271,17 @@ def join_atoms(text: str, spans: Sequence[Span]) -> list[Span]:
     found = list(spans)
     if len(found) < 2:
         return found
-    first, last = found[0][0], found[-1][1]
-    if all(text.find(mark, first, last) < 0 for mark in _MARKS):
+    atoms = [atom.span() for atom in _ATOM.finditer(text, found[0][0], found[-1][1])]
+    if not atoms:
         return found
-    joined: list[Span] = []
-    atoms = _ATOM.finditer(text, first, last)
-    upcoming = next(atoms, None)
-    end = 0  # of the last atom that begins before the span
-    for start, stop in found:
-        if joined and start < end:
-            joined[-1] = (joined[-1][0], stop)
+    joined = found[:1]
+    for start, stop in found[1:]:
+        first, end = joined[-1]
+        last = bisect_left(atoms, (end,)) - 1  # the last atom that begins before the end
+        if last >= 0 and start < atoms[last][1]:
+            joined[-1] = (first, stop)
         else:
             joined.append((start, stop))
-        while upcoming is not None and upcoming.start() < stop:
-            end = upcoming.end()
-            upcoming = next(atoms, None)
     return joined
 
 
@@ -295,7 +291,7 @@ def cut_long(text: str, spans: Sequence[Span]) -> list[Span]:
     Lists, tables and addresses that were taken out of a page have no full stops, and some scripts
     no spaces: there the ends of lines, clauses, words and graphemes are sensible places.
     """
-    if all(b - a <= LONGEST_SENTENCE for a, b in spans):
+    if not spans or spans[-1][1] - spans[0][0] <= LONGEST_SENTENCE:
         return list(spans)
     return [
         piece

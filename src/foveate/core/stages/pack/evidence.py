@@ -124,8 +124,12 @@ def _divide(
 ) -> tuple[list[Entry], list[Entry]]:
     """The entries that are worth less than that, with all that they are shown with; the others."""
     parts: tuple[list[Entry], list[Entry]] = ([], [])
+    worths, heads = basket.worths, basket.heads
     for entry in entries:
-        worth = max(basket.worths[p] for p in basket.with_heads(entry[1]))
+        piece = entry[1]
+        worth = worths[piece]
+        if worth < least and heads[piece] != piece:
+            worth = max(map(worths.__getitem__, basket.with_heads(piece)))
         parts[worth >= least].append(entry)
     return parts
 
@@ -377,7 +381,7 @@ def _waits(basket: Selection, order: list[int], left: int) -> dict[int, tuple[in
     for p in order:
         if len(found) == closed:
             break
-        if basket.taken[p] or basket.fresh(p) < FRESH:
+        if basket.taken[p] or (basket.runs[p] and basket.fresh(p) < FRESH):
             continue
         owner = basket.owners[p]
         if basket.many[owner] or owner in found:

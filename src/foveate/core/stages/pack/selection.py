@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 from foveate.core.renditions import full_rendition
 from foveate.core.stages.compress.unit_index import text_runs
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.table_heads import link_heads
 from foveate.core.token_counter import Cost
-from foveate.core.types import BlockPosition, Candidate, Sentences, rank
-
-if TYPE_CHECKING:
-    from foveate.core.types import Runs
+from foveate.core.types import BlockPosition, Candidate, PieceRuns, Sentences, rank
 
 BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
 ELISION = 3  # tokens of the mark between two pieces
@@ -181,13 +177,13 @@ def build_selection(candidates: Sequence[Candidate], scale: BudgetTracker) -> Se
     bodies = [scale.body(c, way) for c, way in zip(pool, ways, strict=True)]
     frames = [*map(scale.around, pool)]
     basket = Selection(pool, _unit(bodies, frames, scale), openings=frames)
-    runs: list[Runs] = []
+    runs: list[PieceRuns] = []
     for i, (candidate, way) in enumerate(zip(pool, ways, strict=True)):
         body, size = bodies[i][basket.unit] or 1, len(way.text) or 1
         offered = candidate.sentences if open_to_choice(candidate) else None
         sentences = offered or _single_piece(len(way.text))
         spans, text, first = sentences.spans, way.text, basket.firsts[-1]
-        runs += sentences.runs or text_runs([text[a:b] for a, b in spans])
+        runs.append(sentences.runs or text_runs([text[a:b] for a, b in spans]))
         basket.owners += [i] * len(spans)
         basket.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
         basket.worths += sentences.worths
@@ -199,12 +195,12 @@ def build_selection(candidates: Sequence[Candidate], scale: BudgetTracker) -> Se
     link_heads(pool, basket.firsts, basket.heads)
     basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
     basket.many, basket.rights = [0] * len(pool), [0] * len(pool)
-    basket.lengths = [*map(len, runs)]
+    basket.lengths = [b - a for own in runs for a, b in pairwise(own.bounds)]
     basket.runs = repeated_runs(runs)
     return basket
 
 
-def repeated_runs(runs: Sequence[Runs]) -> list[list[int]]:
+def repeated_runs(runs: Sequence[PieceRuns]) -> list[list[int]]:
     """Of each piece the runs that another may have too, or it itself again; a few others with them.
 
     A run that stands once in all of them is never said again, and need not be remembered. They are
@@ -212,12 +208,15 @@ def repeated_runs(runs: Sequence[Runs]) -> list[list[int]]:
     """
     import numpy as np
 
-    whole = np.concatenate([np.empty(0, dtype=np.uint64), *runs])
+    none = np.empty(0, dtype=np.uint64)
+    whole = np.concatenate([none, *(own.numbers[own.bounds[0] : own.bounds[-1]] for own in runs)])
+    lengths = [np.diff(own.bounds) for own in runs]
     bits = len(whole).bit_length() + 2  # where every run has some four bins, most stand alone
     bins = (whole & np.uint64((1 << bits) - 1)).astype(np.int64)
     many = np.bincount(bins)[bins] > 1 if len(bins) else bins > 0
     found: list[int] = whole[many].tolist()
-    upto = np.concatenate(([0], np.cumsum(many)))[[0, *accumulate(map(len, runs))]].tolist()
+    ends = np.cumsum(np.concatenate([[0], *lengths]))
+    upto = np.concatenate(([0], np.cumsum(many)))[ends].tolist()
     return [found[a:b] for a, b in pairwise(upto)]
 
 
@@ -232,7 +231,8 @@ def _single_piece(length: int) -> Sentences:
     import numpy as np
 
     nothing = np.empty(0, dtype=np.uint64)
-    return Sentences(spans=((0, length),), leans=(0,), worths=(1.0,), runs=(nothing,))
+    runs = PieceRuns(nothing, (0, 0))
+    return Sentences(spans=((0, length),), leans=(0,), worths=(1.0,), runs=runs)
 
 
 def _unit(

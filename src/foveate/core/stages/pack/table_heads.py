@@ -36,7 +36,8 @@ def link_heads(pool: Sequence[Candidate], firsts: Sequence[int], heads: list[int
         if candidate.sentences is not None:
             documents.setdefault(candidate.document_id, []).append(owner)
     for owners in documents.values():
-        _link_document(pool, sorted(owners, key=lambda o: _place(pool[o])), firsts, heads)
+        if any(shapes_of(pool[owner].chunk) for owner in owners):
+            _link_document(pool, sorted(owners, key=lambda o: _place(pool[o])), firsts, heads)
 
 
 def _place(candidate: Candidate) -> tuple[int, int]:
