@@ -160,3 +160,26 @@ def test_rows_know_where_the_title_of_their_group_is(tmp_path: Path) -> None:
     assert set(told.values()) - {None} == {
         n for n, chunk in chunks.items() if "|  |  |" in chunk.text
     }
+
+
+def test_a_method_is_shown_with_its_class_from_an_index(tmp_path: Path) -> None:
+    """U1 U2: the class stands chunks before it, and another class between."""
+
+    def methods(letter: str) -> str:
+        return "".join(
+            f"    def step_{n}(self):\n"
+            f'        """Step {letter}-{n}00 of the work."""\n'
+            f"        self.pump.turn({n}, speed={n * 7})\n"
+            f"        return self.state[{n}]\n\n"
+            for n in range(1, 40)
+        )
+
+    text = f"class Weir:\n    level = 1\n\n{methods('W')}\nclass Mill:\n\n{methods('M')}"
+    (tmp_path / "weir.py").write_text(text)
+    with foveate.open_store(tmp_path / "store") as store:
+        store.index(tmp_path / "weir.py")
+        for asked, owner in (("W-3800", "Weir"), ("M-3700", "Mill"), ("M-200", "Mill")):
+            context = store.assemble(f"What is step {asked}?", budget=150)
+            assert f"{asked} of the work" in context.text
+            before = context.text[: context.text.index(f"{asked} of the work")]
+            assert re.findall(r"^class \w+", before, re.MULTILINE)[-1] == f"class {owner}"

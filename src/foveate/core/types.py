@@ -121,6 +121,8 @@ TABLE_NAMES = "table_names_sequence"
 """Metadata of a chunk of rows: the sequence of the chunk that has the names of their columns."""
 TABLE_TITLE = "table_title_sequence"
 """The same of the chunk that has the title of the group that the first of the rows is in."""
+CODE_HEADS = "code_heads_sequences"
+"""Metadata of a chunk of code: the sequences of the chunks that have the signatures around it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from itertools import islice
 from operator import attrgetter, itemgetter
 
 from foveate.core.errors import BadOption
-from foveate.ingest.units import CountBatch, Window, split_units
+from foveate.ingest.units import CountBatch, Heads, Window, split_units
 from foveate.ports import Section
 
 SLICE = 256
@@ -31,10 +31,9 @@ _INDENT = 80
 class Piece:
     """A chunk before it belongs to a document: `text` is at `start:end`; `line` counts from 1.
 
-    `section`, `page` and `row` are those of its first text that is not a heading. `heads`: where
-    the row with the names of its table begins, and the title of its group, -1 for each that does
-    not stand before the chunk. `cells`: where each
-    cell begins in the text of rows, and its address, as metadata keeps it (`core/cells.py`).
+    `section`, `page` and `row` are those of its first text that is not a heading. `heads`: its
+    `Unit.heads` that stand before the chunk. `cells`: where each cell begins in the text of rows,
+    and its address, as metadata keeps it (`core/cells.py`).
     """
 
     sequence: int
@@ -47,7 +46,7 @@ class Piece:
     section: str = ""
     page: int | None = None
     row: int | None = None
-    heads: tuple[int, int] = (-1, -1)
+    heads: Heads = ()
     cells: str = ""
 
 
@@ -264,14 +263,9 @@ def _build_pieces(
             section=section.path if section else "",
             page=section.page if section else None,
             row=section.row if section else None,
-            heads=(_before(body.heads[0], start), _before(body.heads[1], start)),
+            heads=tuple([head for head in body.heads if head[1] < start]),
             cells=_cells(sections, start, end) if section and section.cells else "",
         )
-
-
-def _before(at: int, start: int) -> int:
-    """The place if it is before the start, else -1."""
-    return at if at < start else -1
 
 
 def _cells(sections: Sequence[Section], start: int, end: int) -> str:
