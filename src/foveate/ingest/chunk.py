@@ -9,7 +9,7 @@ not white space is in a chunk.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -277,7 +277,8 @@ def _cells(sections: Sequence[Section], start: int, end: int) -> str:
             break
         found += section.cells
     first = max(bisect_right(found, start, key=itemgetter(0)) - 1, 0)
-    here = ((max(at - start, 0), address) for at, address in found[first:] if at < end)
+    last = bisect_left(found, end, key=itemgetter(0))
+    here = ((max(at - start, 0), address) for at, address in found[first:last])
     return " ".join(f"{at}:{address}" for at, address in here)
 
 
