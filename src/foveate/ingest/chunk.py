@@ -9,11 +9,13 @@ not white space is in a chunk.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from operator import attrgetter, itemgetter
+from typing import TypeAlias
 
 from foveate.core.errors import BadOption
 from foveate.ingest.units import CountBatch, Heads, Window, split_units
@@ -25,6 +27,10 @@ SLICE = 256
 _SMALLEST = 16
 _SMALL = 10  # of so many parts of a chunk: what is smaller may share one
 _INDENT = 80
+_SAYS = re.compile(r"\w")
+
+
+Place: TypeAlias = tuple[int, int | None, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +39,8 @@ class Piece:
 
     `section`, `page` and `row` are those of its first text that is not a heading. `heads`: its
     `Unit.heads` that stand before the chunk. `cells`: where each cell begins in the text of rows,
-    and its address, as metadata keeps it (`core/cells.py`).
+    and its address, as metadata keeps it (`core/cells.py`). `places`: of more than one section or
+    row, where each begins, its row and its path.
     """
 
     sequence: int
@@ -48,6 +55,7 @@ class Piece:
     row: int | None = None
     heads: Heads = ()
     cells: str = ""
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +273,7 @@ def _build_pieces(
             row=section.row if section else None,
             heads=tuple([head for head in body.heads if head[1] < start]),
             cells=_cells(sections, start, end) if section and section.cells else "",
+            places=() if section and section.cells else _places(text, sections, start, end),
         )
 
 
@@ -280,6 +289,24 @@ def _cells(sections: Sequence[Section], start: int, end: int) -> str:
     last = bisect_left(found, end, key=itemgetter(0))
     here = ((max(at - start, 0), address) for at, address in found[first:last])
     return " ".join(f"{at}:{address}" for at, address in here)
+
+
+def _places(text: str, sections: Sequence[Section], start: int, end: int) -> tuple[Place, ...]:
+    """The sections of which something stands in `text[start:end]`, if there is more than one."""
+    found: list[Place] = []
+    reached = start
+    for number in range(max(_section_before(sections, start), 0), len(sections)):
+        section = sections[number]
+        if section.start >= end:
+            break
+        if _SAYS.search(text, reached, max(section.start, reached)):
+            found.append((reached - start, None, ""))
+        if section.end > start:
+            found.append((max(section.start - start, 0), section.row, section.path))
+            reached = section.end
+    if found and _SAYS.search(text, reached, end):
+        found.append((reached - start, None, ""))
+    return tuple(found) if len({place[1:] for place in found}) > 1 else ()
 
 
 def _section_before(sections: Sequence[Section], at: int) -> int:

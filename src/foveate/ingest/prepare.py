@@ -19,7 +19,7 @@ from blake3 import blake3
 from foveate.core.cells import TABLE_CELLS
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
-from foveate.core.types import CODE_HEADS, Chunk, content_hash
+from foveate.core.types import CODE_HEADS, SECTION_PLACES, Chunk, content_hash
 from foveate.ingest.chunk import Piece, each_chunk
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.images import attach_images
@@ -144,6 +144,8 @@ def build_chunks(
         told = _sequences_of_heads(piece, starts)
         if piece.cells:
             told[TABLE_CELLS] = piece.cells
+        if piece.places:
+            told[SECTION_PLACES] = [list(place) for place in piece.places]
         if told:
             chunk = replace(chunk, metadata={**chunk.metadata, **told})
         chunks.append(chunk)
