@@ -67,11 +67,11 @@ class _Reading:
 
 def link_code(texts: Sequence[tuple[Candidate, Pieces]], heads: list[int]) -> None:
     """Let the code of a document's texts lean on what it is in; `heads` is changed."""
-    chunks = [chunk for candidate, _ in texts for chunk, _ in _parts(candidate)]
+    chunks = [chunk for candidate, _ in texts for chunk, _ in parts_of(candidate)]
     wanted = {sequence for chunk in chunks for sequence in _around(chunk)}
     reading = _Reading(heads)
     for candidate, pieces in texts:
-        text, parts, at = candidate.text, _parts(candidate), 0
+        text, parts, at = candidate.text, parts_of(candidate), 0
         is_code = any(chunk.sequence in wanted or _around(chunk) for chunk, _ in parts)
         for start, end, units in _stretches(candidate, pieces, is_code=is_code):
             if text[at:start].strip():
@@ -94,7 +94,7 @@ def link_code(texts: Sequence[tuple[Candidate, Pieces]], heads: list[int]) -> No
         reading.end, reading.line = last.end, last.text[last.text.rfind("\n") + 1 :]
 
 
-def _parts(candidate: Candidate) -> list[tuple[Chunk, Span]]:
+def parts_of(candidate: Candidate) -> list[tuple[Chunk, Span]]:
     """The chunks of a candidate, and where each stands in its text."""
     return [(part.chunk, part.span) for part in candidate.parts] or [
         (candidate.chunk, (0, len(candidate.text)))

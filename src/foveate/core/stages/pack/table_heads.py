@@ -16,9 +16,9 @@ from itertools import count
 from typing import NamedTuple
 
 from foveate.core.renditions import shapes_of
-from foveate.core.stages.pack.code_heads import Pieces, link_code
+from foveate.core.stages.pack.code_heads import Pieces, link_code, parts_of
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Part, Span
+from foveate.core.types import CODE_HEADS, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Part, Span
 from foveate.core.unchecked import replace_unchecked
 
 _GAP = 2  # characters of white space between chunks
@@ -34,7 +34,15 @@ def link_heads(pool: Sequence[Candidate], firsts: Sequence[int], heads: list[int
         if candidate.sentences is not None:
             documents.setdefault(candidate.document_id, []).append(owner)
     for owners in documents.values():
-        _link_document(pool, sorted(owners, key=lambda o: _place(pool[o])), firsts, heads)
+        if any(map(_may_lean, (pool[owner] for owner in owners))):
+            _link_document(pool, sorted(owners, key=lambda o: _place(pool[o])), firsts, heads)
+
+
+def _may_lean(candidate: Candidate) -> bool:
+    """Whether it is of records, rows or code, as most texts are not."""
+    return bool(shapes_of(candidate.chunk, candidate.parts)) or any(
+        CODE_HEADS in chunk.metadata for chunk, _ in parts_of(candidate)
+    )
 
 
 def _place(candidate: Candidate) -> tuple[int, int]:
