@@ -340,3 +340,26 @@ def test_names_of_html_columns_may_stand_in_cells_like_others(rows: tuple[str, .
         assert len(shape.counted[0].spans) == len(rows) - 1 - ("Prices" in rows[0])
         later = check_shapes(text[text.rindex("<tr>", 0, text.rindex("<tr>") - 1) :])
         assert all(part.head == -1 for part in later)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "requests.exceptions.ConnectTimeout: no answer within 3 s",
+        "NoResultFound: no row was found",
+        "__main__.Refused",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "2024-05-01 10:00:09 ERROR failed\n"])
+def test_error_of_a_traceback_may_have_any_name(error: str, before: str) -> None:
+    """U1: where its frames end, in a log too; it is shown with the last frame of the user."""
+    frames = [("shop/orders.py", 88), ("shop/bank.py", 31), ("lib/site-packages/net.py", 637)]
+    lines = ["Traceback (most recent call last):"]
+    for path, number in frames:
+        lines += [f'  File "{path}", line {number}, in run', "    call(here)"]
+    entries = "".join(f"2024-05-01 10:00:0{n} INFO step {n}\n" for n in range(4)) if before else ""
+    text = entries + before + "\n".join([*lines, error, "", "Nothing else was said."])
+    found = chain(text, error)
+
+    assert any("bank.py" in unit for unit in found)
+    assert not any("net.py" in unit for unit in found)
