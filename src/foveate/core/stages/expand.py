@@ -110,8 +110,8 @@ def _reaches_of_heads(
     found: dict[_ChunkPosition, _Reach] = {}
     for chunk in neighbours:
         reach = reached.get((chunk.document_id, chunk.sequence))
-        for head in head_places(chunk) if reach else ():
-            if head not in found or _is_better(reach, found[head]):
+        for head in head_places(chunk):
+            if reach is not None and (head not in found or _is_better(reach, found[head])):
                 found[head] = reach
     return found
 
