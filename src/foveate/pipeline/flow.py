@@ -290,7 +290,7 @@ def _compares_vectors(recipe: Recipe) -> bool:
 
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
-    from foveate.core.stages.expand import head_places
+    from foveate.core.grouping import head_places
 
     window = _window(inputs.recipe)
     if not window or inputs.neighbours:

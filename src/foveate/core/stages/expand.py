@@ -19,17 +19,9 @@ from typing import ClassVar
 
 from foveate.core.candidates import is_readable
 from foveate.core.errors import BadOption
+from foveate.core.grouping import head_places
 from foveate.core.request import Request
-from foveate.core.types import (
-    CODE_HEADS,
-    TABLE_NAMES,
-    TABLE_TITLE,
-    Candidate,
-    Chunk,
-    Decision,
-    Step,
-    rank,
-)
+from foveate.core.types import Candidate, Chunk, Decision, Step, rank
 
 _MAX_WINDOW = 3
 _ChunkPosition = tuple[str, int]
@@ -114,14 +106,6 @@ def _reaches_of_heads(
             if reach is not None and (head not in found or _is_better(reach, found[head])):
                 found[head] = reach
     return found
-
-
-def head_places(chunk: Chunk) -> list[_ChunkPosition]:
-    """Where the chunks are that name the columns of rows, title their group, or define code."""
-    found = [chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE)]
-    around = chunk.metadata.get(CODE_HEADS)
-    found += around if isinstance(around, list | tuple) else ()
-    return [(chunk.document_id, sequence) for sequence in found if type(sequence) is int]
 
 
 def _is_better(reach: _Reach, other: _Reach) -> bool:

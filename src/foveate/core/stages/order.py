@@ -16,9 +16,13 @@ from math import isfinite
 from typing import Literal, TypeAlias, get_args
 
 from foveate.core.errors import BadOption
-from foveate.core.grouping import group_by_document, reading_order, split_supplements
+from foveate.core.grouping import (
+    group_by_document,
+    head_places,
+    reading_order,
+    split_supplements,
+)
 from foveate.core.request import Request
-from foveate.core.stages.expand import head_places
 from foveate.core.types import Candidate, Number, Step, rank
 
 OrderBy: TypeAlias = Literal[
