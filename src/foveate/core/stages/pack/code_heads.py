@@ -49,7 +49,7 @@ class _Signature:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _OpenCode:
     """What is open at the place that was reached.
 
     `ended`: by the sequence of a chunk, what is open at its end; `coming`: the chunks of the text
@@ -68,30 +68,30 @@ class _Reading:
 def link_code(texts: Sequence[tuple[Candidate, Pieces]], heads: list[int]) -> None:
     """Let the code of a document's texts lean on what it is in; `heads` is changed."""
     chunks = [chunk for candidate, _ in texts for chunk, _ in parts_of(candidate)]
-    wanted = {sequence for chunk in chunks for sequence in _around(chunk)}
-    reading = _Reading(heads)
+    wanted = {sequence for chunk in chunks for sequence in _enclosing(chunk)}
+    state = _OpenCode(heads)
     for candidate, pieces in texts:
         text, parts, at = candidate.text, parts_of(candidate), 0
-        is_code = any(chunk.sequence in wanted or _around(chunk) for chunk, _ in parts)
+        is_code = any(chunk.sequence in wanted or _enclosing(chunk) for chunk, _ in parts)
         for start, end, units in _stretches(candidate, pieces, is_code=is_code):
             if text[at:start].strip():
-                reading.open = []
+                state.open = []
             chunk, (first, _) = next(part for part in parts if start < part[1][1])
             indent = _indent_at(text, start)
-            if _around(chunk) and not text[first:start].strip():
-                reading.open = _open_around(chunk, reading)
+            if _enclosing(chunk) and not text[first:start].strip():
+                state.open = _open_signatures(chunk, state)
                 indent = indent or INNERMOST
             elif not at:
-                indent = _first_indent(text[start:end], chunk, reading)
-            reading.coming = parts[::-1]
-            _read(text, units, indent, pieces, reading)
+                indent = _first_indent(text[start:end], chunk, state)
+            state.coming = parts[::-1]
+            _read(text, units, indent, pieces, state)
             at = end
         if text[at:].strip():
-            reading.open = []
+            state.open = []
         for chunk, _ in parts:
-            reading.ended.setdefault(chunk.sequence, reading.open.copy())
+            state.ended.setdefault(chunk.sequence, state.open.copy())
         last = parts[-1][0]
-        reading.end, reading.line = last.end, last.text[last.text.rfind("\n") + 1 :]
+        state.end, state.line = last.end, last.text[last.text.rfind("\n") + 1 :]
 
 
 def parts_of(candidate: Candidate) -> list[tuple[Chunk, Span]]:
@@ -101,17 +101,17 @@ def parts_of(candidate: Candidate) -> list[tuple[Chunk, Span]]:
     ]
 
 
-def _around(chunk: Chunk) -> Sequence[int]:
+def _enclosing(chunk: Chunk) -> Sequence[int]:
     """The sequences of the chunks with the signatures around it, by its metadata."""
     found = chunk.metadata.get(CODE_HEADS, ())
     return [n for n in found if type(n) is int] if isinstance(found, list | tuple) else ()
 
 
-def _open_around(chunk: Chunk, reading: _Reading) -> list[_Signature]:
+def _open_signatures(chunk: Chunk, state: _OpenCode) -> list[_Signature]:
     """The signatures that its metadata say are around the chunk, the outermost first."""
     found: list[_Signature] = []
-    for sequence in _around(chunk):
-        for own in reading.ended.get(sequence, ()):
+    for sequence in _enclosing(chunk):
+        for own in state.ended.get(sequence, ()):
             while found and found[-1].indent >= own.indent:
                 found.pop()
             found.append(own)
@@ -145,40 +145,40 @@ def _read(
     units: Sequence[tuple[int, bool]],
     first: int,
     pieces: Pieces,
-    reading: _Reading,
+    state: _OpenCode,
 ) -> None:
     """Link the units of a stretch; `first`: how deep the first of them is."""
-    heads, coming = reading.heads, reading.coming
+    heads, coming = state.heads, state.coming
     for unit, (start, opens) in enumerate(units):
         while coming[-1][1][1] <= start:
-            reading.ended.setdefault(coming.pop()[0].sequence, reading.open.copy())
+            state.ended.setdefault(coming.pop()[0].sequence, state.open.copy())
         indent = _indent_at(text, start) if unit else first
-        while reading.open and reading.open[-1].indent >= indent:
-            reading.open.pop()
-        around = reading.open[-1] if reading.open else None
+        while state.open and state.open[-1].indent >= indent:
+            state.open.pop()
+        around = state.open[-1] if state.open else None
         _, piece = pieces.holding(start, start + 1)
         if around is not None and indent < INNERMOST:
             around.inner = indent if around.inner < 0 else around.inner
         if around is not None and piece >= 0 and heads[piece] == piece != around.piece:
             heads[piece] = around.piece
         if piece >= 0 and opens:
-            reading.open.append(_Signature(indent, piece))
+            state.open.append(_Signature(indent, piece))
 
 
 def _indent_at(text: str, at: int) -> int:
     return indent_of(text[line_start(text, at) : line_end(text, at)])
 
 
-def _first_indent(code: str, chunk: Chunk, reading: _Reading) -> int:
+def _first_indent(code: str, chunk: Chunk, state: _OpenCode) -> int:
     """How deep its first line is, which may have lost its indentation or its beginning."""
     lines = [*islice(filter(str.strip, code.splitlines()), _LOOKED_AT)]
     indents = [*map(indent_of, lines)]
     repair_first(indents)
-    if chunk.start is not None and chunk.start == reading.end and reading.line:
-        is_torn = bool(reading.line.strip())
-        return INNERMOST if is_torn else indent_of(reading.line) + indents[0]
+    if chunk.start is not None and chunk.start == state.end and state.line:
+        is_torn = bool(state.line.strip())
+        return INNERMOST if is_torn else indent_of(state.line) + indents[0]
     following = max(indents[1:2], default=0)
     if indents[0] < following and not lines[0].rstrip().endswith(_GOES_ON_DEEPER):
         return INNERMOST
-    deeper = [own.inner for own in reading.open if 0 <= own.inner < following]
+    deeper = [own.inner for own in state.open if 0 <= own.inner < following]
     return deeper[-1] if deeper and not indents[0] else indents[0]
