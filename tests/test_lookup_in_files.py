@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import reduce
@@ -160,3 +161,47 @@ def test_rows_know_where_the_title_of_their_group_is(tmp_path: Path) -> None:
     assert set(told.values()) - {None} == {
         n for n, chunk in chunks.items() if "|  |  |" in chunk.text
     }
+
+
+def test_a_method_is_shown_with_its_class_from_an_index(tmp_path: Path) -> None:
+    """U1 U2: the class stands chunks before it, and another class between."""
+
+    def methods(letter: str) -> str:
+        return "".join(
+            f"    def step_{n}(self):\n"
+            f'        """Step {letter}-{n}00 of the work."""\n'
+            f"        self.pump.turn({n}, speed={n * 7})\n"
+            f"        return self.state[{n}]\n\n"
+            for n in range(1, 40)
+        )
+
+    text = f"class Weir:\n    level = 1\n\n{methods('W')}\nclass Mill:\n\n{methods('M')}"
+    (tmp_path / "weir.py").write_text(text)
+    with foveate.open_store(tmp_path / "store") as store:
+        store.index(tmp_path / "weir.py")
+        for asked, owner in (("W-3800", "Weir"), ("M-3700", "Mill"), ("M-200", "Mill")):
+            context = store.assemble(f"What is step {asked}?", budget=150)
+            assert f"{asked} of the work" in context.text
+            before = context.text[: context.text.index(f"{asked} of the work")]
+            assert re.findall(r"^class \w+", before, re.MULTILINE)[-1] == f"class {owner}"
+
+
+def test_what_is_shown_is_cited_by_its_own_row_and_sections(tmp_path: Path) -> None:
+    """U2 C1: short records of a long list, and short sections, share a chunk."""
+    records = [{"id": f"BIG-{n}", "v": n} for n in range(2_500)]
+    (tmp_path / "big.json").write_text(json.dumps(records))
+    tables = "".join(f"[server.T-{n}]\nport = {8000 + n}\n\n" for n in range(60))
+    (tmp_path / "ports.toml").write_text(tables)
+    with foveate.open_store(tmp_path / "store") as store:
+        store.index(tmp_path)
+        record = store.assemble("What is the v of BIG-1777?", budget=90)
+        port = store.assemble("Which port has server T-33?", budget=60)
+
+    first = re.search(r'"BIG-(\d+)"', record.text)
+    assert first is not None
+    assert '"BIG-1777"' in record.text
+    assert record.citations[0].row == int(first[1]) + 1
+    assert port.citations[0].section == port.citations[0].sections[0]
+    shown = re.findall(r"^\[(server\S+)\]", port.blocks[0].text, re.MULTILINE)
+    assert list(port.citations[0].sections) == shown
+    assert len(shown) > 1

@@ -15,7 +15,7 @@ from foveate.core.formats import BUILTIN
 from foveate.core.recipes import builtin_recipes
 from foveate.core.request import Inputs
 from foveate.core.stages.order import Order
-from foveate.core.types import Candidate, Chunk, Context
+from foveate.core.types import SECTION_PLACES, Candidate, Chunk, Context
 from foveate.core.zones import Budget
 from foveate.providers import tokenizers
 from foveate.testing.strategies import candidates
@@ -207,3 +207,27 @@ def test_voice() -> None:
     assert "Source" not in spoken.text
     assert [c.source for c in spoken.citations] == [c.source for c in written.citations]
     assert all(spoken.text[a:b] for c in spoken.citations for a, b in c.context_spans)
+
+
+@pytest.mark.parametrize(
+    ("known", "section", "sections", "row"),
+    [
+        ([[0, None, "Tea"], [19, 7, "Pot"], [46, None, ""]], "Tea", ("Tea", "Pot"), None),
+        ([[0, 3, ""], [19, 4, ""], [46, 5, ""]], "", (), 3),
+        ([], "own", ("own",), 9),
+        ("0:3", "own", ("own",), 9),
+        ([[0, True, "Tea"]], "own", ("own",), 9),
+        ([[0, "3", "Tea"], [5]], "own", ("own",), 9),
+    ],
+)
+def test_all_sections_that_are_shown_are_cited(
+    known: object, section: str, sections: tuple[str, ...], row: int | None
+) -> None:
+    """C1 U2: with the row of the first, if the metadata tell them apart; a foreign key is none."""
+    chunk = Chunk(
+        id="a", text=DOCUMENT, start=100, end=164, section="own", row=9,
+        metadata={SECTION_PLACES: known},
+    )  # fmt: skip
+    (entry,) = run((Candidate(chunk=chunk, score=1.0),)).citations
+
+    assert (entry.section, entry.sections, entry.row) == (section, sections, row)

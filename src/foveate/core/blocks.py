@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Any, TypeGuard, TypeVar
 
 from foveate.core.cells import TABLE_CELLS, Cell, cells_of
 from foveate.core.checks import check_text, plain_metadata
@@ -14,6 +15,7 @@ from foveate.core.request import Recipe
 from foveate.core.text.profile import HashedText, text_profile
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import (
+    SECTION_PLACES,
     Block,
     Candidate,
     Chunk,
@@ -60,21 +62,22 @@ def block_from_candidate(
     chunks = rendition_chunks(candidate, shown)
     chunk, names = chunks[0], recipe.include_metadata
     spans = document_spans(candidate, shown)
-    cells = _shown_cells(chunks, spans)
+    cells, places = _shown_cells(chunks, spans), _shown_places(chunks, spans)
+    sections = _unique_in_order([tuple([sanitise(path)[0] for _, path in places if path])])
     return Block(
         marker=marker,
         text=sanitise_text(text)[0],
         source=sanitise(chunk.source)[0],
         document_id=chunk.document_id,
         title=sanitise(chunk.title)[0],
-        section=sanitise(chunk.section)[0],
+        section=sanitise(places[0][1])[0],
         page=chunk.page,
         pages=_page_numbers(chunks)
         if len(chunks) > 1
         else ()
         if chunk.page is None
         else (chunk.page,),
-        row=_first_row(chunk, cells),
+        row=_first_row(chunk, cells) if cells else places[0][0],
         line=_first_line(candidate, shown, chunk),
         score=candidate.score,
         rendition=shown.kind,
@@ -85,6 +88,7 @@ def block_from_candidate(
         document_spans=spans,
         corroborating=corroborating_sources(candidate, [c.id for c in chunks]),
         cells=cells,
+        sections=sections,
     )
 
 
@@ -104,8 +108,8 @@ def _first_row(chunk: Chunk, cells: Sequence[Cell]) -> int | None:
 
     The title of a group is shown before the cells of its row, and stands in another.
     """
-    if chunk.row is None or not cells:
-        return chunk.row
+    if chunk.row is None:
+        return None
     offset = _document_offset(chunk) or 0
     end = chunk.text.find("\n\n", cells[0].span[0] - offset)
     stop = offset + (end if end >= 0 else len(chunk.text))
@@ -122,6 +126,34 @@ def _shown_cells(chunks: Sequence[Chunk], spans: Sequence[Span]) -> tuple[Cell, 
                 if any(a < end and start < b for a, b in spans):
                     found[cell] = None
     return tuple(found)
+
+
+def _shown_places(chunks: Sequence[Chunk], spans: Sequence[Span]) -> list[tuple[int | None, str]]:
+    """Row and section of each of the chunks, or of those of its sections of which some is shown."""
+    found: list[tuple[int | None, str]] = []
+    for chunk in chunks:
+        known, offset = chunk.metadata.get(SECTION_PLACES), _document_offset(chunk)
+        if offset is None or not _are_places(known):
+            found.append((chunk.row, chunk.section))
+            continue
+        ends = [*(offset + start for start, _, _ in known[1:]), offset + len(chunk.text)]
+        for (start, row, path), end in zip(known, ends, strict=True):
+            if any(a < end and offset + start < b for a, b in spans):
+                found.append((row, path))
+    return found or [(chunks[0].row, chunks[0].section)]
+
+
+def _are_places(known: object) -> TypeGuard[Sequence[tuple[int, int | None, str]]]:
+    """Whether the metadata are ours; anybody may use the key."""
+    return (
+        isinstance(known, list | tuple)
+        and bool(known)
+        and all(
+            isinstance(place, list | tuple)
+            and [*map(type, place)] in ([int, int, str], [int, NoneType, str])
+            for place in known
+        )
+    )
 
 
 def _page_numbers(chunks: Sequence[Chunk]) -> tuple[int, ...]:
@@ -249,6 +281,7 @@ def _citation_from_blocks(blocks: Sequence[Block], label: str) -> Citation:
         snippet=first.text[:SNIPPET_LENGTH],
         corroborating=_unique_in_order([b.corroborating for b in blocks]),
         cells=_unique_in_order([b.cells for b in blocks]),
+        sections=_unique_in_order([b.sections for b in blocks]),
     )
 
 

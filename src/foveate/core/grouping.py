@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from foveate.core.types import Candidate
+from foveate.core.types import CODE_HEADS, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
 
 
 def group_by_document(candidates: Iterable[Candidate]) -> list[tuple[Candidate, ...]]:
@@ -44,3 +44,11 @@ def _reading_order_key(candidate: Candidate) -> tuple[int, int, str]:
 def _document_order_key(group: tuple[Candidate, ...]) -> tuple[float, str, str]:
     best = max(candidate.score for candidate in group)
     return (-best, min(candidate.chunk.source for candidate in group), group[0].document_id)
+
+
+def head_places(chunk: Chunk) -> list[tuple[str, int]]:
+    """Where the chunks are that name the columns of rows, title their group, or define code."""
+    found = [chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE)]
+    around = chunk.metadata.get(CODE_HEADS)
+    found += around if isinstance(around, list | tuple) else ()
+    return [(chunk.document_id, sequence) for sequence in found if type(sequence) is int]

@@ -122,6 +122,10 @@ TABLE_NAMES = "table_names_sequence"
 """Metadata of a chunk of rows: the sequence of the chunk that has the names of their columns."""
 TABLE_TITLE = "table_title_sequence"
 """The same of the chunk that has the title of the group that the first of the rows is in."""
+SECTION_PLACES = "section_places"
+"""Metadata of a chunk of several sections or rows: for each, where it begins, its row and path."""
+CODE_HEADS = "code_heads_sequences"
+"""Metadata of a chunk of code: the sequences of the chunks that have the signatures around it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,6 +301,7 @@ class Block:
     corroborating: tuple[Source, ...] = ()
     images: tuple[Image, ...] = ()
     cells: tuple[Cell, ...] = ()
+    sections: tuple[str, ...] = ()
     span: Span = (0, 0)
 
 
@@ -355,8 +360,8 @@ Trace: TypeAlias = tuple[StageTrace, ...]
 class Citation:
     """What marker n stands for. Spans are character ranges, in the document and in the context.
 
-    `page`, `section` and `row` are those of the first chunk shown, `pages` those of all; `line` is
-    where what is shown of it begins.
+    `page`, `section` and `row` are those of the first text shown, `pages` and `sections` those of
+    all; `line` is where what is shown of it begins.
     `cells`: of a spreadsheet, those shown, with their spans in the document.
     """
 
@@ -376,6 +381,7 @@ class Citation:
     snippet: str
     corroborating: tuple[Source, ...] = ()
     cells: tuple[Cell, ...] = ()
+    sections: tuple[str, ...] = ()
 
 
 MANIFEST_SCHEMA = 2

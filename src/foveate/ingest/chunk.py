@@ -9,14 +9,16 @@ not white space is in a chunk.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from operator import attrgetter, itemgetter
+from typing import TypeAlias
 
 from foveate.core.errors import BadOption
-from foveate.ingest.units import CountBatch, Window, split_units
+from foveate.ingest.units import CountBatch, Heads, Window, split_units
 from foveate.ports import Section
 
 SLICE = 256
@@ -25,16 +27,20 @@ SLICE = 256
 _SMALLEST = 16
 _SMALL = 10  # of so many parts of a chunk: what is smaller may share one
 _INDENT = 80
+_SAYS = re.compile(r"\w")
+
+
+Place: TypeAlias = tuple[int, int | None, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """A chunk before it belongs to a document: `text` is at `start:end`; `line` counts from 1.
 
-    `section`, `page` and `row` are those of its first text that is not a heading. `heads`: where
-    the row with the names of its table begins, and the title of its group, -1 for each that does
-    not stand before the chunk. `cells`: where each
-    cell begins in the text of rows, and its address, as metadata keeps it (`core/cells.py`).
+    `section`, `page` and `row` are those of its first text that is not a heading. `heads`: its
+    `Unit.heads` that stand before the chunk. `cells`: where each cell begins in the text of rows,
+    and its address, as metadata keeps it (`core/cells.py`). `places`: of more than one section or
+    row, where each begins, its row and its path.
     """
 
     sequence: int
@@ -47,8 +53,9 @@ class Piece:
     section: str = ""
     page: int | None = None
     row: int | None = None
-    heads: tuple[int, int] = (-1, -1)
+    heads: Heads = ()
     cells: str = ""
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,14 +271,10 @@ def _build_pieces(
             section=section.path if section else "",
             page=section.page if section else None,
             row=section.row if section else None,
-            heads=(_before(body.heads[0], start), _before(body.heads[1], start)),
+            heads=tuple([head for head in body.heads if head[1] < start]),
             cells=_cells(sections, start, end) if section and section.cells else "",
+            places=() if section and section.cells else _places(text, sections, start, end),
         )
-
-
-def _before(at: int, start: int) -> int:
-    """The place if it is before the start, else -1."""
-    return at if at < start else -1
 
 
 def _cells(sections: Sequence[Section], start: int, end: int) -> str:
@@ -283,8 +286,27 @@ def _cells(sections: Sequence[Section], start: int, end: int) -> str:
             break
         found += section.cells
     first = max(bisect_right(found, start, key=itemgetter(0)) - 1, 0)
-    here = ((max(at - start, 0), address) for at, address in found[first:] if at < end)
+    last = bisect_left(found, end, key=itemgetter(0))
+    here = ((max(at - start, 0), address) for at, address in found[first:last])
     return " ".join(f"{at}:{address}" for at, address in here)
+
+
+def _places(text: str, sections: Sequence[Section], start: int, end: int) -> tuple[Place, ...]:
+    """The sections of which something stands in `text[start:end]`, if there is more than one."""
+    found: list[Place] = []
+    reached = start
+    for number in range(max(_section_before(sections, start), 0), len(sections)):
+        section = sections[number]
+        if section.start >= end:
+            break
+        if _SAYS.search(text, reached, max(section.start, reached)):
+            found.append((reached - start, None, ""))
+        if section.end > start:
+            found.append((max(section.start - start, 0), section.row, section.path))
+            reached = section.end
+    if found and _SAYS.search(text, reached, end):
+        found.append((reached - start, None, ""))
+    return tuple(found) if len({place[1:] for place in found}) > 1 else ()
 
 
 def _section_before(sections: Sequence[Section], at: int) -> int:

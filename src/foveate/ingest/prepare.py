@@ -19,7 +19,7 @@ from blake3 import blake3
 from foveate.core.cells import TABLE_CELLS
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
-from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Chunk, content_hash
+from foveate.core.types import CODE_HEADS, SECTION_PLACES, Chunk, content_hash
 from foveate.ingest.chunk import Piece, each_chunk
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.images import attach_images
@@ -27,7 +27,7 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
 from foveate.ports import Document, LoadedDocument
 
-_FORMAT = "foveate ingest 7"
+_FORMAT = "foveate ingest 8"
 _DIGEST_BYTES = 16
 
 
@@ -141,18 +141,29 @@ def build_chunks(
                 f"{len(loaded.text)} (limit `chunks`); divide the document, or raise the limit"
             )
         chunk = _build_chunk(piece, document, lines=loaded.lines)
-        heads = zip((TABLE_NAMES, TABLE_TITLE), piece.heads, strict=True)
-        told: dict[str, Any] = {
-            key: max(bisect_right(starts, at) - 1, 0) for key, at in heads if at >= 0
-        }
+        told = _sequences_of_heads(piece, starts)
         if piece.cells:
             told[TABLE_CELLS] = piece.cells
+        if piece.places:
+            told[SECTION_PLACES] = [list(place) for place in piece.places]
         if told:
             chunk = replace(chunk, metadata={**chunk.metadata, **told})
         chunks.append(chunk)
         starts.append(piece.start)
         counts.append(piece.tokens)
     return attach_images(chunks, loaded.images) if loaded.images else chunks, counts
+
+
+def _sequences_of_heads(piece: Piece, starts: Sequence[int]) -> dict[str, Any]:
+    """Which chunks have what the piece is never shown without, as its metadata; by their starts."""
+    told: dict[str, Any] = {}
+    for key, at in piece.heads:
+        sequence = max(bisect_right(starts, at) - 1, 0)
+        if key == CODE_HEADS:
+            told[key] = sorted({*told.get(key, ()), sequence})
+        else:
+            told[key] = sequence
+    return told
 
 
 def _part_hash(loaded: LoadedDocument, file: File, settings: Settings) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from foveate.core.text.blocks import each_block, trim_span
 from foveate.core.text.graphemes import (
@@ -18,6 +18,7 @@ from foveate.core.text.graphemes import (
 from foveate.core.text.sentences import BlockKind, each_unit
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
+from foveate.core.types import CODE_HEADS, TABLE_NAMES, TABLE_TITLE
 from foveate.ports import Section
 
 CountBatch = Callable[[Sequence[str]], Sequence[int]]
@@ -35,6 +36,9 @@ LONGEST_SHAPED = 4_000_000
 _MAX_COUNTED_GAP = 2  # characters of white space that are counted with the unit behind them
 _PIECES_PER_CHUNK = 5
 _LONGEST_CLUSTER = 64
+
+
+Heads: TypeAlias = tuple[tuple[str, int], ...]
 
 
 class Unit(NamedTuple):
@@ -56,7 +60,7 @@ class Unit(NamedTuple):
     row: bool = False
     block: int = 0
     whole: bool = False
-    heads: tuple[int, int] = (-1, -1)
+    heads: Heads = ()
 
 
 def split_units(
@@ -105,8 +109,8 @@ def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterat
 
 def _each_block(
     text: str, language: str, *, plain: bool
-) -> Iterator[tuple[BlockKind, Iterable[tuple[int, int]], tuple[int, int]]]:
-    """The blocks with their units, and `Unit.heads` of those that are rows of a table.
+) -> Iterator[tuple[BlockKind, Iterable[tuple[int, int]], Heads]]:
+    """The blocks with their units, and `Unit.heads` of those that are rows of a table, or code.
 
     Records, rows and statements are blocks of one unit. `plain`: there are paragraphs alone, such
     as rows that are written out, which may look like fields of a larger record.
@@ -117,7 +121,7 @@ def _each_block(
         prose = text[at : shape.start if shape else len(text)] if shapes else text
         for span, kind in each_block(prose):
             units = each_unit(prose, span, kind, language)
-            yield kind, _shifted(units, at) if at else units, (-1, -1)
+            yield kind, _shifted(units, at) if at else units, ()
         if shape is None:
             return
         for unit, span in enumerate(shape.spans):
@@ -125,13 +129,24 @@ def _each_block(
         at = shape.end
 
 
-def _heads(shape: Shape, unit: int) -> tuple[int, int]:
+def _heads(shape: Shape, unit: int) -> Heads:
     """`Unit.heads` of the unit."""
+    if shape.name == "code":
+        return _signatures(shape, unit)
     if shape.head < 0 or not shape.is_table:
-        return -1, -1
-    names, title = shape.spans[shape.head][0], shape.leans[unit]
+        return ()
+    names, title = (TABLE_NAMES, shape.spans[shape.head][0]), shape.leans[unit]
     is_titled = title not in (unit, shape.head) and shape.leans[title] == shape.head
-    return names, shape.spans[title][0] if is_titled else -1
+    return (names, (TABLE_TITLE, shape.spans[title][0])) if is_titled else (names,)
+
+
+def _signatures(shape: Shape, unit: int) -> Heads:
+    """Where each piece of code that the unit is in begins, the outermost first."""
+    found: list[tuple[str, int]] = []
+    while shape.leans[unit] != unit:
+        unit = shape.leans[unit]
+        found.append((CODE_HEADS, shape.spans[unit][0]))
+    return tuple(reversed(found))
 
 
 def _shifted(spans: Iterable[tuple[int, int]], by: int) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ from foveate.core.errors import ExternalError
 from foveate.core.image_fit import has_any_image
 from foveate.core.request import Inputs, Recipe
 from foveate.core.text.words import identifier_pattern, query_identifiers
-from foveate.core.types import Candidate, Context, Number, Supplement, rank
+from foveate.core.types import Candidate, Chunk, Context, Number, Supplement, rank
 from foveate.pipeline.bounded_calls import failure_reason
 from foveate.pipeline.observers import CallFigures, Observers
 from foveate.pipeline.options import ResolvedOptions
@@ -290,20 +290,31 @@ def _compares_vectors(recipe: Recipe) -> bool:
 
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
-    from foveate.core.stages.expand import table_head_places
+    from foveate.core.grouping import head_places
 
     window = _window(inputs.recipe)
     if not window or inputs.neighbours:
         return inputs
     chunks = [candidate.chunk for candidate in inputs.candidates]
     places = [(chunk.document_id, chunk.sequence) for chunk in chunks]
-    places += [place for chunk in chunks for place in table_head_places(chunk)]
-    found = yield Call(
+    places += [place for chunk in chunks for place in head_places(chunk)]
+    found = yield from _chunks_at(store, places, window, inputs)
+    known = {(chunk.document_id, chunk.sequence) for chunk in (*chunks, *found)}
+    heads = {place for chunk in found for place in head_places(chunk)} - known
+    if heads:
+        found = (*found, *(yield from _chunks_at(store, sorted(heads), 0, inputs)))
+    return replace(inputs, neighbours=found)
+
+
+def _chunks_at(
+    store: Store, places: Sequence[tuple[str, int]], window: int, inputs: Inputs
+) -> Flow[tuple[Chunk, ...]]:
+    found: Sequence[Chunk] = yield Call(
         "neighbours",
         lambda: store.neighbours(places, window, principals=inputs.principals),
         lambda found: {"places": len(places), "found": len(found)},
     )
-    return replace(inputs, neighbours=tuple(found))
+    return tuple(found)
 
 
 def _window(recipe: Recipe) -> int:

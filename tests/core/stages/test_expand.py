@@ -138,6 +138,18 @@ def test_a_neighbour_brings_none():
     assert expanded(Expand(), [brought], [chunk(6)]) == {5: 0.8}
 
 
+def test_hits_and_neighbours_bring_what_they_are_never_shown_without():
+    """S5 U2: names of columns, titles of groups and signatures, however far away they are."""
+    known = {40: {"code_heads_sequences": [7, 21]}, 39: {"table_names_sequence": 30}}
+    chunks = [chunk(n, metadata=known.get(n, {})) for n in range(60)]
+    found = replace(hit(40), chunk=chunks[40])
+
+    assert expanded(Expand(), [found], chunks) == {
+        40: 0.8,
+        **dict.fromkeys((7, 21, 30, 39, 41), 0.4),
+    }
+
+
 def test_a_passage_is_expanded_at_its_retrieved_chunks():
     """S5: a stitched passage brings the neighbours of its hits and nothing it holds already."""
     parts = (

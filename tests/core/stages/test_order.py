@@ -20,7 +20,7 @@ from foveate.core.stages.order import (
     arrange,
     arrange_by_attention,
 )
-from foveate.core.types import Candidate, Rendition, Sentences
+from foveate.core.types import Candidate, Chunk, Rendition, Sentences
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import candidates
 
@@ -225,3 +225,28 @@ def test_worth_counts_for_its_length() -> None:
     step = Order()((wordy, weighed("b", 0.5, 0.2, 0.1)), request())
 
     assert [c.id for c in step.candidates] == ["b", "w"]
+
+
+def test_rows_and_code_follow_what_their_metadata_name() -> None:
+    """U1 U2: the names of columns and the signatures around code stand before them."""
+    known: dict[int, dict[str, object]] = {
+        5: {"code_heads_sequences": [1, 3]},
+        9: {"table_names_sequence": 8},
+        7: {"table_names_sequence": 30},  # is not among them
+    }
+    pool = tuple(
+        Candidate(
+            chunk=Chunk(
+                id=f"d{n}",
+                text=f"Text {n}.",
+                document_id="d",
+                sequence=n,
+                metadata=known.get(n, {}),
+            ),
+            score=score,
+        )
+        for n, score in ((9, 0.9), (5, 0.8), (7, 0.7), (1, 0.1), (3, 0.2), (8, 0.3))
+    )
+    placed = Order()(pool, request()).candidates
+
+    assert [c.chunk.sequence for c in placed] == [8, 9, 1, 3, 5, 7]

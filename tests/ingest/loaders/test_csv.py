@@ -11,8 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadInput
+from foveate.ingest.chunk import each_chunk
+from foveate.ingest.loaders.blocks import Rows
 from foveate.ingest.loaders.csv import load_csv
-from foveate.ports import LoadedDocument
+from foveate.ports import LoadedDocument, Section
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=8).map("x".__add__)
 
@@ -81,3 +83,25 @@ def test_each_cell_has_its_address(rows: list[list[str]]) -> None:
             column, row = ord(address[0]) - ord("A"), int(address[1:])
             assert row == section.row
             assert loaded.text[at:end].endswith(f": {' '.join(read[row - 1][column].split())}")
+
+
+def test_rows_of_16384_columns_are_chunked_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """T2: a row is hundreds of chunks, and its cells are not read again for each of them."""
+    made: list[int] = []
+    build = Rows._build
+
+    def counted(self: Rows, at: int) -> Section:
+        made.append(at)
+        return build(self, at)
+
+    monkeypatch.setattr(Rows, "_build", counted)
+    lines = (",".join(f"{name}{n}" for n in range(16_384)) for name in ("c", "A-", "B-"))
+    loaded = load_csv("\n".join(lines).encode(), Path("wide.csv"))[0]
+    pieces = list(
+        each_chunk(loaded.text, loaded.sections, lambda texts: [len(t) // 4 for t in texts])
+    )
+
+    assert len(pieces) > 300
+    assert len(made) <= 4 * len(loaded.sections)
+    addresses = {cell.partition(":")[2] for piece in pieces for cell in piece.cells.split()}
+    assert {"A2", "XFD2", "A3", "XFD3"} <= addresses

@@ -138,3 +138,32 @@ def test_attributes() -> None:
     """Attributes are read quoted or bare, the first of a name counts."""
     raw = " A=1 b='x y' c = \"&amp;\" hidden a=2"
     assert parse_attributes(raw) == {"a": "1", "b": "x y", "c": "&", "hidden": ""}
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("<table><tr><td>x<td>y<tr><td>z</table>", "x; y; z"),
+        ("<table><tr><td>x<td><table><tr><td>y</table></table>", "x; y"),
+        ("<ul><li>one<li>two</ul>", "one; two"),
+        ("Parts:<ol><li>one</ol>", "Parts:; one"),
+    ],
+)
+def test_lists_and_tables_in_cells_are_text_of_their_row(cell: str, text: str) -> None:
+    """T2 U2: where the columns have names; a page laid out with tables is no table of rows."""
+    rows = f"<tr><td>A-1<td>{cell}<td>open<tr><td>A-2<td>none<td>shut</table><p>After."
+    found = load_html(f"<table><tr><th>id<th>what<th>state{rows}".encode(), Path("page.html"))[
+        0
+    ].text
+
+    assert found.splitlines() == [
+        "| id | what | state |",
+        f"| A-1 | {text} | open |",
+        "| A-2 | none | shut |",
+        "",
+        "After.",
+    ]
+    assert (
+        f"| A-1 | {text} | open |"
+        not in load_html(f"<table>{rows}".encode(), Path("page.html"))[0].text
+    )

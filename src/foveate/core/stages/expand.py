@@ -2,7 +2,8 @@
 
 1. Only retrieved chunks bring neighbours, out of `request.neighbours`.
 2. A neighbour's score is its hit's, less the share 1 - decay ** distance of its size.
-   So are those of the chunks with the names of a hit's columns and the title of its group.
+   So are those of the chunks with the names of their columns, the title of their group, and the
+   signatures around their code.
 3. A retrieved chunk keeps its own score; one that two hits reach takes the better.
 4. A missing neighbour is no error. A forbidden one leaves no trace and no count.
 5. The present order stays; neighbours follow, by rank.
@@ -11,15 +12,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
 from foveate.core.candidates import is_readable
 from foveate.core.errors import BadOption
+from foveate.core.grouping import head_places
 from foveate.core.request import Request
-from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Decision, Step, rank
+from foveate.core.types import Candidate, Chunk, Decision, Step, rank
 
 _MAX_WINDOW = 3
 _ChunkPosition = tuple[str, int]
@@ -50,6 +52,7 @@ class Expand:
         if not self.window or not request.neighbours:
             return Step(candidates=candidates)
         reached = _best_reaches(candidates, self.window, self.decay)
+        reached = _reaches_of_heads(request.neighbours, reached) | reached
         entered: dict[str, tuple[Candidate, Decision]] = {}
         for chunk in _absent_neighbours(candidates, request):
             reach = reached.get((chunk.document_id, chunk.sequence))
@@ -87,15 +90,22 @@ def _best_reaches(
                 reach = (hit, abs(step), decay_score(hit.score, decay, abs(step)))
                 if place not in best or _is_better(reach, best[place]):
                     best[place] = reach
-        for head in table_head_places(hit.chunk):
+        for head in head_places(hit.chunk):
             best.setdefault(head, (hit, 1, decay_score(hit.score, decay, 1)))
     return best
 
 
-def table_head_places(chunk: Chunk) -> list[_ChunkPosition]:
-    """Where the chunks are that name the columns of this chunk's rows, and title their group."""
-    found = (chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE))
-    return [(chunk.document_id, sequence) for sequence in found if type(sequence) is int]
+def _reaches_of_heads(
+    neighbours: Iterable[Chunk], reached: Mapping[_ChunkPosition, _Reach]
+) -> dict[_ChunkPosition, _Reach]:
+    """For each place that a neighbour is never shown without: the reach of that neighbour."""
+    found: dict[_ChunkPosition, _Reach] = {}
+    for chunk in neighbours:
+        reach = reached.get((chunk.document_id, chunk.sequence))
+        for head in head_places(chunk):
+            if reach is not None and (head not in found or _is_better(reach, found[head])):
+                found[head] = reach
+    return found
 
 
 def _is_better(reach: _Reach, other: _Reach) -> bool:

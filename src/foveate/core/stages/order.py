@@ -2,7 +2,8 @@
 
 Every order depends on the blocks alone. Supplements stay first. Best is the
 best-scored; if the sentences of all were weighed, the one with the most likely evidence for its
-length. With `groups`, a document's candidates move as one block, ranked by the best of them.
+length. With `groups`, a document's candidates move as one block, ranked by the best of them. Else
+rows and code do with the names and signatures that their metadata say they belong to.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from math import isfinite
 from typing import Literal, TypeAlias, get_args
 
 from foveate.core.errors import BadOption
-from foveate.core.grouping import group_by_document, reading_order, split_supplements
+from foveate.core.grouping import (
+    group_by_document,
+    head_places,
+    reading_order,
+    split_supplements,
+)
 from foveate.core.request import Request
 from foveate.core.types import Candidate, Number, Step, rank
 
@@ -161,12 +167,36 @@ def _curve_at(at: int, reach: int, curve: tuple[float, ...]) -> float:
 
 
 def _group_blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_BlockGroup]:
+    """Each candidate by itself, or behind that which it is never shown without, as one block."""
     if not groups:
-        return [(candidate,) for candidate in candidates]
+        return _behind_heads(candidates)
     found: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         found.setdefault(candidate.chunk.document_id, []).append(candidate)
     return [tuple(group) for group in found.values()]
+
+
+def _behind_heads(candidates: tuple[Candidate, ...]) -> list[_BlockGroup]:
+    """Rows and code follow the chunks with their names and signatures that their metadata name."""
+    chunks = [[part.chunk for part in c.parts] or [c.chunk] for c in candidates]
+    heads = [{place for chunk in own for place in head_places(chunk)} for own in chunks]
+    if not any(heads):
+        return [(candidate,) for candidate in candidates]
+    places = {(c.document_id, c.sequence): n for n, own in enumerate(chunks) for c in own}
+    lead = list(range(len(candidates)))  # by candidate, one that it moves with
+
+    def first(n: int) -> int:
+        while lead[n] != n:
+            lead[n] = n = lead[lead[n]]
+        return n
+
+    for n, wanted in enumerate(heads):
+        for head in wanted & places.keys():
+            lead[first(n)] = first(places[head])
+    found: dict[int, list[Candidate]] = {}
+    for n, candidate in enumerate(candidates):
+        found.setdefault(first(n), []).append(candidate)
+    return [tuple(sorted(same, key=reading_order)) for same in found.values()]
 
 
 def _text_size(block: _BlockGroup) -> int:

@@ -76,6 +76,8 @@ class Blocks:
 _FIELDS = 6
 MAX_COLUMNS = 16_384
 """Columns of a sheet."""
+MOST_BUILT = 8
+"""Sections that are kept once they were built."""
 
 
 class Rows(Sequence[Section]):
@@ -95,6 +97,7 @@ class Rows(Sequence[Section]):
         self.columns = tuple(array("I", column) for column in columns)
         self.names = list(names)
         self.cells = array("q", cells)
+        self._built: dict[int, Section] = {}  # the last few: many chunks are of one wide row
         if len(self.columns) != _FIELDS or len(set(map(len, self.columns))) > 1:
             raise ValueError(f"rows need {_FIELDS} columns of one length")
         if any(first > following for first, following in pairwise(self.columns[-1])):
@@ -102,6 +105,7 @@ class Rows(Sequence[Section]):
 
     def add(self, start: int, end: int, row: int, name: str, title: int = 0) -> None:
         """One more row, of the sheet of that name; `title`: the row of its group's title."""
+        self._built.clear()
         if not self.names or self.names[-1] != name:
             self.names.append(name)
         values = (start, end, row, title, len(self.names) - 1, len(self.cells))
@@ -110,6 +114,7 @@ class Rows(Sequence[Section]):
 
     def add_cell(self, start: int, column: int) -> None:
         """One more cell of the row that was added last."""
+        self._built.clear()
         self.cells.append(start * MAX_COLUMNS + column)
 
     def __len__(self) -> int:
@@ -118,10 +123,17 @@ class Rows(Sequence[Section]):
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             return tuple(self[number] for number in range(len(self))[at])
+        at = range(len(self))[at]
+        if at not in self._built:
+            if len(self._built) == MOST_BUILT:
+                self._built.clear()
+            self._built[at] = self._build(at)
+        return self._built[at]
+
+    def _build(self, at: int) -> Section:
         start, end, row, title, sheet, first = (column[at] for column in self.columns)
         firsts = self.columns[-1]
-        after = range(len(self))[at] + 1
-        last = firsts[after] if after < len(firsts) else len(self.cells)
+        last = firsts[at + 1] if at + 1 < len(firsts) else len(self.cells)
         cells = (divmod(cell, MAX_COLUMNS) for cell in self.cells[first:last])
         rows = chain([title or row], repeat(row))
         return Section(

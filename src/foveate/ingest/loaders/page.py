@@ -97,7 +97,10 @@ _LOOSE = element_names(
     " form header hr html legend main p section summary table caption ul ol"
 )
 _TIGHT = frozenset({"br", "dt", "dd", "li", "tr"})
+_LISTS = frozenset({"ol", "ul"})
 _CELLS = frozenset({"td", "th"})
+_IN_CELLS = frozenset({"dl", "ol", "table", "ul"})
+_ITEMS = frozenset({"dd", "dt", "li"})
 _ROW_ENDS = frozenset({"ul", "ol", "pre", "table", "dl", *_LEVELS})
 _TICKS = re.compile(r"`+")
 _MAX_DEPTH = 8  # indents of nested lists; deeper ones stand where the eighth does
@@ -117,6 +120,8 @@ class Page:
     _heading: tuple[int, int, int] | None = None
     _pre: list[str] | None = None
     _row: int | None = None
+    _tables: list[bool] = field(default_factory=list)  # the open ones: whether they have names
+    _inner: int = 0  # lists and tables that are open in a cell of a table with names
 
     def handle_tag(self, tag: Tag) -> None:
         """One tag or text, in the order of the page."""
@@ -143,6 +148,9 @@ class Page:
             if name == "br":
                 self._pre.append("\n")
             return
+        if self._inner or (name in _IN_CELLS and self._row and self._tables and self._tables[-1]):
+            self._open_inner(name)
+            return
         self._end_before(name)
         if name in _LEVELS:
             self._break("\n\n", "#" * _LEVELS[name] + " ")
@@ -151,20 +159,19 @@ class Page:
             self._break("\n\n")
             self._pre = []
         elif name in _CELLS:
-            self._open_cell()
-        elif name in ("ul", "ol"):
-            self._break("\n\n" if not self._lists else "\n")
-            self._lists.append(0 if name == "ul" else 1)
+            self._open_cell(name)
         elif name in _TIGHT:
             self._open_tight(name)
         elif name in _LOOSE:
-            self._break("\n\n")
+            self._open_loose(name)
 
     def _close(self, name: str) -> None:
         if name == "pre" and self._pre is not None:
             self._write_fence("".join(self._pre).strip("\n"))
         elif self._pre is not None:
             return
+        elif self._inner:
+            self._inner -= name in _IN_CELLS
         elif name in _LEVELS:
             self._end_heading()
         elif name == "tr" and self._row:
@@ -172,13 +179,27 @@ class Page:
             self._write(" |")
             self._row = None
             self._break("\n")
-        elif name in ("ul", "ol") and self._lists:
+        elif name in _LISTS and self._lists:
             self._lists.pop()
             self._break("\n" if self._lists else "\n\n")
         elif name in _TIGHT:
             self._break("\n")
         elif name in _LOOSE:
+            if name == "table" and self._tables:
+                self._tables.pop()
             self._break("\n\n")
+
+    def _open_loose(self, name: str) -> None:
+        self._break("\n" if name in _LISTS and self._lists else "\n\n")
+        if name in _LISTS:
+            self._lists.append(0 if name == "ul" else 1)
+        if name == "table":
+            self._tables.append(False)
+
+    def _open_inner(self, name: str) -> None:
+        """A list or table in a cell that has a name: its items are text of the row."""
+        self._inner += name in _IN_CELLS
+        self._gap = "; " if name in _CELLS or name in _ITEMS else self._gap or " "
 
     def _open_tight(self, name: str) -> None:
         if name == "tr":
@@ -198,7 +219,9 @@ class Page:
         self._lists[-1] += 1
         return f"{indent}{self._lists[-1] - 1}. "
 
-    def _open_cell(self) -> None:
+    def _open_cell(self, name: str) -> None:
+        if name == "th" and self._tables:
+            self._tables[-1] = True
         if self._row is None:
             return
         self._gap = "" if self._row else self._gap

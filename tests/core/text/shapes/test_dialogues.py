@@ -62,8 +62,15 @@ def score(question: str, text: str) -> float:
     return len(words & there) / len(words)
 
 
-@pytest.mark.parametrize("budget", [60, 100, 200, 400])
-def test_more_questions_have_both_turns_than_by_cutting_by_score(budget: int) -> None:
+@pytest.mark.parametrize(
+    ("budget", "time"),
+    [
+        *((budget, "") for budget in (60, 100, 200, 400)),
+        *((budget, "[10:{:02d}] ") for budget in (100, 300)),
+        (200, "2024-05-01 10:{:02d} - "),
+    ],
+)
+def test_more_questions_have_both_turns_than_by_cutting_by_score(budget: int, time: str) -> None:
     """U3: `complete` on eight dialogues, four in each pool, and both with their speakers."""
     complete = dict.fromkeys(("default", "naive"), 0)
     for seed in range(8):
@@ -71,7 +78,10 @@ def test_more_questions_have_both_turns_than_by_cutting_by_score(budget: int) ->
         made = [make_dialogue(random) for _ in range(4)]
         chunks = [
             {
-                "text": "\n".join(turns[first : first + TURNS_A_CHUNK]),
+                "text": "\n".join(
+                    time.format(at % 60) + turns[at]
+                    for at in range(first, min(first + TURNS_A_CHUNK, len(turns)))
+                ),
                 "source": f"talk {number}",
                 "sequence": first // TURNS_A_CHUNK,
             }
@@ -100,3 +110,21 @@ def test_question_about_them_is_shown_with_the_turn_before() -> None:
 
     assert shape.spans[0][0] == 0
     assert shape.spans[0][1] > len(turns[0]) + len(turns[1])
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("[10:{n:02d}] {who}: The pump of hall {n} is back, and it runs.", "dialogue"),
+        ("2024-05-01 10:{n:02d} - {who}: Is the pump of hall {n} back?", "dialogue"),
+        ("01.05.24, 10:{n:02d} - {who}: The pump of hall {n} is back.", "dialogue"),
+        ("[10:{n:02d}] {who}: started job {n}", "log"),
+        ("[10:{n:02d}] INFO: The job {n} of {who} is done.", "log"),
+        ("2024-05-01 10:{n:02d}:07 {who}: connection {n} closed", "log"),
+    ],
+)
+def test_transcripts_with_times_are_no_logs(line: str, name: str) -> None:
+    """U1: people end their sentences; what machines say by name stays a log."""
+    text = "\n".join(line.format(n=n, who=("Ann", "Bob")[n % 2]) for n in range(12))
+
+    assert [shape.name for shape in check_shapes(text)] == [name]

@@ -355,3 +355,21 @@ def test_title_above_the_names_is_read_with_them(form: str, names: str) -> None:
     shown = assemble(f"What is {names[-4:]} of P-044?", pool, budget=100).text
     for part in ("Price list", names.split(",")[1], "P-044"):
         assert part in shown
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", "|"])
+def test_name_alone_between_records_titles_no_rows(delimiter: str) -> None:
+    """U1 U2: a record may lack all values but its name, where no row above is a title."""
+    rows = ["name,town,trade"]
+    rows += [f"Person {word},Bern,miller" for word in ("One", "Two", "Three")]
+    rows += ["Ada Lovelace,,", *(f"Person {word},Graz,smith" for word in ("Four", "Five"))]
+    text = "\n".join(rows).replace(",", delimiter)
+    if delimiter == "|":
+        lines = [f"| {row.replace('|', ' | ')} |" for row in text.splitlines()]
+        text = "\n".join([lines[0], "|---|---|---|", *lines[1:]])
+
+    (shape,) = check_shapes(text)
+    assert shape.title == -1
+    assert set(shape.leans) == {0}
+    (later,) = check_shapes(text[text.index("Person One") - 2 * (delimiter == "|") :])
+    assert later.title == -1

@@ -307,3 +307,59 @@ def test_json_torn_at_both_ends_has_the_unit_that_opens_its_list_as_head() -> No
 
     first, last = shape.spans[shape.head]
     assert text[first:last].strip() == '"rows": ['
+
+
+def html_rows(*rows: str) -> str:
+    """A table of cells, the row of names included."""
+    cells = ("</td><td>".join(row.split("|")) for row in rows)
+    return "<table>" + "\n".join(f"<tr><td>{row}</td></tr>" for row in cells) + "</table>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        (("part|town|price", *(f"valve {n}|Bern|{n}.20" for n in range(1, 6))), 0),
+        (("name|town|trade", "Ada|Bern|miller", "Bo|Graz|smith", "Cy|Cork|baker"), 0),
+        (("<b>part</b>|<strong>town</strong>", "valve|Bern", "pipe|Graz"), 0),
+        (("Prices of 2024", "part|town|price", *(f"valve {n}|Bern|{n}" for n in range(1, 6))), 0),
+        (("Name|Ada", "Born|1815", "Trade|miller"), -1),
+        ((*(f"valve {n}|Bern|{n}.20" for n in range(1, 6)),), -1),
+        ((*(f"<b>valve {n}</b>|<b>Bern</b>" for n in range(1, 6)),), -1),
+    ],
+)
+def test_names_of_html_columns_may_stand_in_cells_like_others(rows: tuple[str, ...], names: int):
+    """U1 U2: read from the values below them, as those of a CSV file are, or in bold."""
+    text = html_rows(*rows)
+    (shape,) = check_shapes(text)
+
+    assert shape.head == names
+    assert shape.counted[0].noun == "rows"
+    if names == 0:
+        assert rows[1 if "Prices" in rows[0] else 0].split("|")[0] in text[slice(*shape.spans[0])]
+        assert set(shape.leans) == {0}
+        assert len(shape.counted[0].spans) == len(rows) - 1 - ("Prices" in rows[0])
+        later = check_shapes(text[text.rindex("<tr>", 0, text.rindex("<tr>") - 1) :])
+        assert all(part.head == -1 for part in later)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "requests.exceptions.ConnectTimeout: no answer within 3 s",
+        "NoResultFound: no row was found",
+        "__main__.Refused",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "2024-05-01 10:00:09 ERROR failed\n"])
+def test_error_of_a_traceback_may_have_any_name(error: str, before: str) -> None:
+    """U1: where its frames end, in a log too; it is shown with the last frame of the user."""
+    frames = [("shop/orders.py", 88), ("shop/bank.py", 31), ("lib/site-packages/net.py", 637)]
+    lines = ["Traceback (most recent call last):"]
+    for path, number in frames:
+        lines += [f'  File "{path}", line {number}, in run', "    call(here)"]
+    entries = "".join(f"2024-05-01 10:00:0{n} INFO step {n}\n" for n in range(4)) if before else ""
+    text = entries + before + "\n".join([*lines, error, "", "Nothing else was said."])
+    found = chain(text, error)
+
+    assert any("bank.py" in unit for unit in found)
+    assert not any("net.py" in unit for unit in found)

@@ -13,16 +13,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from operator import itemgetter
 from typing import NamedTuple
 
 from foveate.core.renditions import shapes_of
+from foveate.core.stages.pack.code_heads import Pieces, link_code, parts_of
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Part, Span
+from foveate.core.types import CODE_HEADS, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Part, Span
 from foveate.core.unchecked import replace_unchecked
 
-LAID_OUT = ("indented", "code")
-"""Shapes in which indentation says what goes on."""
 _GAP = 2  # characters of white space between chunks
 
 
@@ -36,8 +34,15 @@ def link_heads(pool: Sequence[Candidate], firsts: Sequence[int], heads: list[int
         if candidate.sentences is not None:
             documents.setdefault(candidate.document_id, []).append(owner)
     for owners in documents.values():
-        if any(shapes_of(pool[owner].chunk) for owner in owners):
+        if any(map(_may_lean, (pool[owner] for owner in owners))):
             _link_document(pool, sorted(owners, key=lambda o: _place(pool[o])), firsts, heads)
+
+
+def _may_lean(candidate: Candidate) -> bool:
+    """Whether it is of records, rows or code, as most texts are not."""
+    return bool(shapes_of(candidate.chunk, candidate.parts)) or any(
+        CODE_HEADS in chunk.metadata for chunk, _ in parts_of(candidate)
+    )
 
 
 def _place(candidate: Candidate) -> tuple[int, int]:
@@ -48,11 +53,13 @@ def _place(candidate: Candidate) -> tuple[int, int]:
 def _link_document(
     pool: Sequence[Candidate], owners: Sequence[int], firsts: Sequence[int], heads: list[int]
 ) -> None:
+    texts = list(_texts(pool, owners, firsts))
+    link_code(texts, heads)
     table: _OpenTable | None = None
     # by the sequence of a chunk, the last table with names in it, and the piece with the last title
     tables: dict[int, _OpenTable] = {}
     titles: dict[int, int] = {}
-    for candidate, pieces in _texts(pool, owners, firsts):
+    for candidate, pieces in texts:
         shapes, at = shapes_of(candidate.chunk, candidate.parts), 0
         chunks = [part.chunk for part in candidate.parts] or [candidate.chunk]
         for shape in shapes:
@@ -100,23 +107,9 @@ def _sequence_at(candidate: Candidate, at: int) -> int:
     return (candidate.parts[part].chunk if part >= 0 else candidate.chunk).sequence
 
 
-class _Pieces(NamedTuple):
-    """The pieces of a text in order: where each of them stands, and its number."""
-
-    spans: list[Span]
-    numbers: list[int]
-
-    def holding(self, start: int, end: int) -> tuple[Span, int]:
-        """Where the piece stands that has this as a whole, and its number, -1 if none has."""
-        at = bisect_right(self.spans, start, key=itemgetter(0)) - 1
-        if at >= 0 and end <= self.spans[at][1]:
-            return self.spans[at], self.numbers[at]
-        return (0, 0), -1
-
-
 def _texts(
     pool: Sequence[Candidate], owners: Sequence[int], firsts: Sequence[int]
-) -> Iterator[tuple[Candidate, _Pieces]]:
+) -> Iterator[tuple[Candidate, Pieces]]:
     """The texts with their pieces; a passage that was divided is one again, with all its chunks."""
     texts: dict[str, list[int]] = {}
     for owner in owners:
@@ -131,7 +124,7 @@ def _texts(
             parts |= {part.span: part for part in pool[owner].parts}
         whole = tuple([parts[span] for span in sorted(parts)])
         spans = sorted(numbers)
-        pieces = _Pieces(spans, [numbers[span] for span in spans])
+        pieces = Pieces(spans, [numbers[span] for span in spans])
         yield replace_unchecked(Candidate, pool[same[0]], parts=whole), pieces
 
 
@@ -149,7 +142,7 @@ class _OpenTable(NamedTuple):
 
 
 def _table_after(
-    table: _OpenTable | None, shape: Shape, pieces: _Pieces, title: int
+    table: _OpenTable | None, shape: Shape, pieces: Pieces, title: int
 ) -> _OpenTable | None:
     """The table that is open behind the shape; `title`: of the group that goes on over it all."""
     if shape.head >= 0:
@@ -172,11 +165,11 @@ def _title_for(chunk: Chunk, table: _OpenTable, titles: Mapping[int, int]) -> in
     return table.title if follows else -1
 
 
-def _rows_of(before: Shape, shape: Shape, text: str, pieces: _Pieces) -> Iterator[tuple[int, int]]:
+def _rows_of(before: Shape, shape: Shape, text: str, pieces: Pieces) -> Iterator[tuple[int, int]]:
     """The pieces of the shape that need the head of the one before, and where they start."""
     rows = {a for counted in shape.counted for a, _ in counted.spans}
     starts = sorted(rows) or [a for a, _ in shape.spans]  # of a few lines none is counted
-    deep = before.columns if shape.name in LAID_OUT else -1
+    deep = before.columns if shape.name == "indented" else -1
     for (a, b), piece in dict([pieces.holding(row, row + 1) for row in starts]).items():
         lead = b - a - len(text[a:b].lstrip(" \t"))
         if piece >= 0 and (deep in (-1, lead) or a == 0):
@@ -185,7 +178,9 @@ def _rows_of(before: Shape, shape: Shape, text: str, pieces: _Pieces) -> Iterato
 
 def _continues(before: Shape, shape: Shape) -> bool:
     """Whether the shape may be the rest of the one before."""
-    if before.name in LAID_OUT:
+    if "code" in (before.name, shape.name):
+        return False  # see code_heads.py
+    if before.name == "indented":
         return before.name == shape.name
     if shape.head >= 0 and shape.columns:
         return False

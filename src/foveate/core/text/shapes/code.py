@@ -59,6 +59,12 @@ _OPENS_BLOCK = re.compile(
 """A brace behind `=`, `(` and the like opens a literal, which is one statement."""
 _QUOTES = re.compile(r"\"{3}|'{3}")
 _BEFORE_STRING = re.compile(r"(?:.*(?:[=(,\[{:+%]|\breturn|\byield))?\s*[A-Za-z]{0,2}\Z")
+_HOLDS_OTHERS = re.compile(
+    r"^[ \t]*+(?:[a-z]+(?:\([a-z]+\))?[ ])*?"
+    r"(?:class|enum|extension|impl|interface|module|namespace|object|protocol|struct|trait)\b",
+    re.MULTILINE,
+)
+"""A line that opens a block of definitions, which may go on in a later part of the text."""
 _LEADS = re.compile(r"[ \t]*+(?:@\w|#|//|/\*|\*|\[\w)")
 
 
@@ -92,7 +98,8 @@ def read_rest_of_code(text: str) -> Shape:
 
 def _shape(text: str, lines: list[Span], *, is_torn: bool) -> Shape:
     draft = Draft()
-    head, inner = _write(_blocks(text, _join_strings(text, lines), is_torn=is_torn), draft, -1, 0)
+    blocks = _blocks(text, _join_strings(text, lines), is_torn=is_torn)
+    head, inner = _write(text, blocks, draft, -1, 0)
     if len(lines) >= FEWEST_COUNTED:
         draft.counted.append(("lines", lines))
     return draft.shape(text, "code", lines[-1][1], head=head, columns=inner)
@@ -193,14 +200,24 @@ def _blocks(text: str, lines: list[Span], *, is_torn: bool) -> list[_Block]:
     return root.body
 
 
-def _write(blocks: list[_Block], draft: Draft, head: int, depth: int) -> tuple[int, int]:
-    """The units of the blocks; the last unit that opens some, and their indentation."""
+def _write(
+    text: str, blocks: list[_Block], draft: Draft, head: int, depth: int, *, is_end: bool = True
+) -> tuple[int, int]:
+    """The units of the blocks; the last unit that opens some, and their indentation.
+
+    `is_end`: the last of the blocks is the last of the text.
+    """
     last = head, blocks[0].indent if head >= 0 else 0
     own = head
     for block in blocks:
         own = draft.add(block.start, own if block.leans else head)
         last = head, last[1]
+        if not block.body or depth >= DEEPEST:
+            continue
+        is_last = is_end and block is blocks[-1]
         limit = LONGEST_BLOCK if block.opens else LONGEST_STATEMENT
-        if block.body and block.end - block.start > limit and depth < DEEPEST:
-            last = _write(block.body, draft, own, depth + 1)
+        if block.end - block.start > limit or (
+            is_last and _HOLDS_OTHERS.search(text, block.start, block.body[0].start)
+        ):
+            last = _write(text, block.body, draft, own, depth + 1, is_end=is_last)
     return last

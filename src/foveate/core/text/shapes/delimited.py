@@ -68,7 +68,7 @@ def read_delimited(text: str, start: int, delimiter: str) -> Reading:
     if len(first.cells) < 2 or not _is_table(found, delimiter):
         return Reading(None, max(first.end, start + 1))
     draft = Draft()
-    names, columns = names_row(found), len(first.cells)
+    names, columns = names_row([row.cells for row in found]), len(first.cells)
     head = draft.add(first.start) if names >= 0 else -1
     body = found[names + 1 :]
     while at < len(text) and rows.holds(row := rows.at(at), columns):
@@ -176,18 +176,20 @@ def _is_table(rows: Sequence[Row], delimiter: str) -> bool:
 def _is_named_pair(rows: Sequence[Row]) -> bool:
     """Whether two columns are more than decimal commas, lines of an argument or of a grammar."""
     names = rows[0].cells
-    return all(name.strip('" ').isidentifier() for name in names) and not names_row(rows)
+    return all(name.strip('" ').isidentifier() for name in names) and not names_row(
+        [row.cells for row in rows]
+    )
 
 
-def names_row(rows: Sequence[Row]) -> int:
+def names_row(rows: Sequence[Sequence[str]]) -> int:
     """Which of these has the names of the columns, -1 if none has.
 
     Above it may be titles of the whole table, if the values below it show that it has names.
     """
-    width, at = usual_width([row.cells for row in rows]), 0
-    while at < len(rows) - 1 and is_title_row(rows[at].cells, width):
+    width, at = usual_width(rows), 0
+    while at < len(rows) - 1 and is_title_row(rows[at], width):
         at += 1
-    names, values = rows[at].cells, [row.cells for row in rows[at + 1 :]]
+    names, values = rows[at], rows[at + 1 :]
     if not values or any(len(name) > MAX_NAME for name in names):
         return -1
     differ = not at and len({name.strip() for name in names}) == len(names)

@@ -27,13 +27,16 @@ FARTHEST = 40
 """Lines without a speaker after which a dialogue is over."""
 
 TURN = re.compile(
-    r"""[ \t]*+(?:[\[(]?\d{1,2}:\d{2}(?::\d{2})?(?:[ ]?[ap]m)?[\])]?[ \t]*+[-\u2013]?[ \t]*+)?+
+    r"""[ \t]*+(?:[\[(]?(?:(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}),?[ T])?
+        \d{1,2}:\d{2}(?::\d{2})?(?:[ ]?[ap]m)?[\])]?[ \t]*+[-\u2013]?[ \t]*+)?+
     (?:\*\*|<|\#\#\#[ ])?
     (?P<who>[A-Z\u00c0-\u00de\u0400-\u042f][\w.'\u2019-]*+(?:[ ][\w.'\u2019()-]++){0,3}
       |user|assistant|system|human|agent|tool)
     (?:\*\*|>)?[ \t]*+(?:[\[(]\d{1,2}:\d{2}(?::\d{2})?[\])])?:(?:\*\*)?(?=\s)""",
     re.VERBOSE,
 )
+_LEVEL = re.compile(r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)\b")
+_ENDS_SENTENCE = tuple('.?!\u2026\u3002\uff01\uff1f"\u201d)')
 _REFERS = re.compile(
     r"(?:yes|no|yeah|nope|ok(?:ay)?|sure|right|exactly|they|them|it|that|this|those|he|she|his|her"
     r"|ja|nein|oui|non|s\u00ed|nee)\b",
@@ -44,6 +47,21 @@ _ASKS_ABOUT_THEM = re.compile(
     r"\b[^.!?\n]{0,200}[?\uff1f]"
 )
 """A question about who was named before; `Ihnen` is the one who is asked, `it` nothing."""
+
+
+def read_transcript(text: str, start: int) -> Reading:
+    """The turns from here on that begin with a time, as the entries of a log do.
+
+    People end their sentences, and are not called by levels.
+    """
+    reading = read_dialogue(text, start)
+    if reading.shape is not None:
+        turns = [text[a:b].rstrip() for a, b in reading.shape.counted[0].spans]
+        spoken = sum(turn.endswith(_ENDS_SENTENCE) for turn in turns)
+        who = (TURN.match(turn) for turn in turns)
+        if 2 * spoken < len(turns) or any(one and _LEVEL.match(one["who"]) for one in who):
+            return Reading(None, reading.stop)
+    return reading
 
 
 def read_dialogue(text: str, start: int) -> Reading:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from foveate.core.text.shapes.code import OPENS as CODE
 from foveate.core.text.shapes.code import read_code
 from foveate.core.text.shapes.delimited import opens_table, read_delimited
-from foveate.core.text.shapes.dialogue import FEWEST_TURNS, TURN, read_dialogue
+from foveate.core.text.shapes.dialogue import FEWEST_TURNS, TURN, read_dialogue, read_transcript
 from foveate.core.text.shapes.html_table import FIRST, read_html_table
 from foveate.core.text.shapes.indented import KEY, read_indented
 from foveate.core.text.shapes.json import read_json
@@ -197,6 +197,8 @@ def _entries(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Rea
     if TRACE.match(body):
         yield "trace", read_trace, at
     if ENTRY.match(text, at, end):
+        if TURN.match(body):
+            yield "transcript", read_transcript, at
         yield "log", read_log, at
 
 

@@ -6,7 +6,9 @@ A table inside of a cell belongs to the row that it stands in.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
+from foveate.core.text.shapes.delimited import LOOKED_AT, PAIR, names_row
 from foveate.core.text.shapes.qualifiers import add_rows, is_measure_line, usual_width
 from foveate.core.text.shapes.shape import Draft, Reading, torn_tag_end
 
@@ -14,6 +16,7 @@ FIRST = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(table|thead|tbody|tfoot|tr|th|td)\b[^<>]*+>?", re.IGNORECASE)
 _CELL = re.compile(r"<t[hd]\b[^<>]*+>?", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[^<>]*+>?")
+_BOLD = re.compile(r"\s*+<(?:b|strong)\b", re.IGNORECASE)
 _CELL_STOP = re.compile(r"[<\n]|\Z")
 FEWEST_ROWS = 2
 
@@ -49,8 +52,10 @@ def read_html_table(text: str, start: int) -> Reading:
         return Reading(None, max(end, start + 1))
     if len(rows) > FEWEST_ROWS and _is_above_names(text, rows[:3]):
         del rows[0]  # it is a part of their unit
+    above = _names_in_cells(text, rows, end) if whole and not rows[0][1] else -1
+    del rows[: max(above, 0)]
     draft = Draft()
-    named = rows[0][1]
+    named = rows[0][1] or above >= 0
     head = draft.add(start) if named else -1
     bodies = rows[1:] if named else rows
     starts = [at for at, _ in bodies]
@@ -62,6 +67,22 @@ def read_html_table(text: str, start: int) -> Reading:
     draft.counted.append(("rows", spans[units:]))
     shape = draft.shape(text, "html table", end, head=head, columns=columns, broken=depth > 0)
     return Reading(shape, max(end, start + 1))
+
+
+def _names_in_cells(text: str, rows: list[tuple[int, bool]], end: int) -> int:
+    """Which row has the names of the columns in cells like those of the others, -1 if none has.
+
+    It is read from the values, or is the first row in bold. Rows of two cells that are not bold may
+    each have the name of their own value.
+    """
+    starts = [at for at, _ in rows[:LOOKED_AT]]
+    bounds = [*starts, rows[LOOKED_AT][0] if len(rows) > LOOKED_AT else end]
+    written = [text[a:b] for a, b in pairwise(bounds)]
+    bold = [[bool(_BOLD.match(cell)) for cell in _CELL.split(row)[1:]] for row in written[:PAIR]]
+    if bold[0] and all(bold[0]) and not all(bold[1]):
+        return 0
+    cells = [_cells(row) for row in written]
+    return names_row(cells) if usual_width(cells) > PAIR else -1
 
 
 def _is_above_names(text: str, rows: list[tuple[int, bool]]) -> bool:

@@ -60,6 +60,8 @@ class _Node:
 def read_indented(text: str, start: int) -> Reading:
     """The lines from here on that are keys, items, or deeper than one of those."""
     lines, stop = _lines(text, start)
+    if len(lines) < FEWEST_LINES:  # as in most prose
+        return Reading(None, stop)
     keys = [line for line in lines if KEY.match(text, *line)]
     items = sum(bool(_ITEM.match(text, *line)) for line in lines)
     nested = sum(
@@ -69,7 +71,6 @@ def read_indented(text: str, start: int) -> Reading:
     foreign = sum(text[b - 1] in ",;{[" for _, b in lines)
     if (
         4 * foreign > len(lines)
-        or len(lines) < FEWEST_LINES
         or len(keys) < LEAST_SHARE * len(lines)
         or size > MAX_VALUE * len(lines)
         or (items and len(keys) == nested and len(keys) < 2 * items)

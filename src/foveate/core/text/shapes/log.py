@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end
-from foveate.core.text.shapes.trace import OPENS, add_trace
+from foveate.core.text.shapes.trace import OPENS, add_trace, ends_frames
 from foveate.core.types import Span
 
 FEWEST_ENTRIES = 3
@@ -70,9 +70,12 @@ def read_log(text: str, start: int) -> Reading:
 
 def _last_line(text: str, lines: list[Span], last: int) -> int:
     """The last line of the log: a traceback that follows the last entry belongs to it."""
+    in_trace = False
     while last + 1 < len(lines):
         line = text[slice(*lines[last + 1])]
-        if not OPENS.match(line) and indent_of(line) == 0:
+        in_trace = in_trace or OPENS.match(line) is not None
+        is_error = in_trace and ends_frames(text, lines[last], line)
+        if not (is_error or OPENS.match(line) or indent_of(line) > 0):
             break
         last += 1
     return last

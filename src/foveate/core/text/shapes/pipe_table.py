@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from foveate.core.text.shapes.delimited import LOOKED_AT, Row, names_row
+from foveate.core.text.shapes.delimited import LOOKED_AT, names_row
 from foveate.core.text.shapes.qualifiers import add_rows, usual_width
 from foveate.core.text.shapes.shape import Draft, Reading, line_end
 
@@ -34,20 +34,18 @@ def read_pipe_table(text: str, start: int) -> Reading:
     if ruled:
         del cells[1]
     names = -1 if rules and not ruled else names_row(cells[:LOOKED_AT])
-    if ruled or not (rules or cells[0].cells[0]):  # without a rule, their corner may be free
+    if ruled or not (rules or cells[0][0]):  # without a rule, their corner may be free
         names = max(names, 0)
     head = draft.add(lines[0][0]) if names >= 0 else -1
     if ruled and not names:
         draft.add(lines[1][0], head)
     rows = lines[names + 1 + ruled :]
-    columns = usual_width([row.cells for row in cells[:LOOKED_AT]])
-    values = [row.cells for row in cells[names + 1 :]]
-    head, units = add_rows(draft, head, [a for a, _ in rows], values, columns)
+    columns = usual_width(cells[:LOOKED_AT])
+    head, units = add_rows(draft, head, [a for a, _ in rows], cells[names + 1 :], columns)
     draft.counted.append(("rows", rows[units:]))
     shape = draft.shape(text, "markdown table", lines[-1][1], head=head, columns=columns)
     return Reading(shape, max(at, start + 1))
 
 
-def _cells(text: str, start: int, end: int) -> Row:
-    body = text[start:end].strip().strip("|")
-    return Row(start, end, end, [cell.strip() for cell in body.split("|")])
+def _cells(text: str, start: int, end: int) -> list[str]:
+    return [cell.strip() for cell in text[start:end].strip().strip("|").split("|")]

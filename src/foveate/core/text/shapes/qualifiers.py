@@ -35,6 +35,9 @@ _IDENTIFIER = re.compile(
 )
 """What has the identifier of a record, as `0027`, `A-2` or an address; it titles no others."""
 
+LOOKED_AT = 40
+"""Rows from which it is read whether a table has figures."""
+_FIGURE = re.compile(r"\W*+\d[\d.,:/' -]*+\W*+[^\W\d]{0,3}\W*+")
 MAX_TITLE = 100
 """Characters of a group's title."""
 MAX_SHORT = 2
@@ -69,14 +72,25 @@ def add_rows(
     first = 1 if rows and head >= 0 and is_unit_row(*rows) else 0
     if first:
         head = draft.add(starts[0], head)
+    may_title = head >= 0  # the row below the names, and any behind a title or a total
     for start, cells in zip(starts[first:], rows[first:], strict=True):
-        is_title = is_title_row(cells, columns)
+        is_title = is_title_row(cells, columns) and (may_title or _has_figures(rows))
         own = draft.add(start, head if is_title or title < 0 else title)
         draft.untitled += goes_on and not is_title
         if is_title or is_total_row(cells, group):
             title, goes_on, group = (own, False, cells[0]) if is_title else (-1, False, "")
+        may_title = not goes_on
     draft.title = title
     return head, first
+
+
+def _has_figures(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether most cells behind the first are numbers, as in tables whose rows have titles.
+
+    Elsewhere a text alone is the name of a record that lacks its other values.
+    """
+    values = [cell for row in rows[:LOOKED_AT] for cell in row[1:] if cell.strip(" *-")]
+    return 2 * sum(_FIGURE.fullmatch(cell) is not None for cell in values) > len(values)
 
 
 def is_unit_row(cells: Sequence[str], *following: Sequence[str]) -> bool:

@@ -19,6 +19,8 @@ _FOREIGN = re.compile(
 )
 _ERROR = re.compile(r"(?:[\w.$]+(?:Error|Exception|Exit|Interrupt|Warning|Fault)|Caused by)\b")
 _BETWEEN = re.compile(r"\s*+(?:During handling of|The above exception|\.\.\. \d+ more|Traceback )")
+_RAISED = re.compile(r"(?:[\w$]++\.)*+[A-Z][\w$]*+(?=:\s|\s*+\Z)")
+"""The name of an error, whatever it is, where the frames of a traceback end."""
 FEWEST_LINES = 3
 
 
@@ -31,7 +33,9 @@ def read_trace(text: str, start: int) -> Reading:
         line = text[at:end]
         if not line.strip():
             blank = end + 1
-        elif _goes_on(line, first=not lines, after_blank=bool(blank)):
+        elif _goes_on(line, first=not lines, after_blank=bool(blank)) or (
+            not blank and ends_frames(text, lines[-1], line)
+        ):
             lines.append((at, end))
             blank = 0
         else:
@@ -51,6 +55,11 @@ def _goes_on(line: str, *, first: bool, after_blank: bool) -> bool:
     return not after_blank and indent_of(line) > 0
 
 
+def ends_frames(text: str, before: Span, line: str) -> bool:
+    """Whether the line has the error of the frame that the line before it belongs to."""
+    return indent_of(text[slice(*before)]) > 0 and _RAISED.match(line) is not None
+
+
 def add_trace(text: str, lines: Sequence[Span], draft: Draft, head: int) -> None:
     """The lines of a traceback as units that lean on `head`, or on the user's last frame.
 
@@ -68,13 +77,13 @@ def add_trace(text: str, lines: Sequence[Span], draft: Draft, head: int) -> None
         elif in_frame and indent_of(line) > 0:
             continue
         else:
-            in_frame = False
             unit = draft.add(_first(text, a, b), head)
-            if _ERROR.match(line.lstrip()):
+            if _ERROR.match(line.lstrip()) or (in_frame and _RAISED.match(line)):
                 error = unit
                 if user >= 0:
                     draft.leans[unit] = user
                     user = -1
+            in_frame = False
 
 
 def _first(text: str, a: int, b: int) -> int:
