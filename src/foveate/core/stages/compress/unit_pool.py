@@ -6,7 +6,7 @@ order they were given in.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import frexp, fsum, log, sqrt
@@ -33,7 +33,7 @@ class Passage(NamedTuple):
     """A candidate's shapes and units, where those start in the pool, and the title's terms.
 
     `held`: bits of the terms that the title holds. `parts[u]`: the number of the best-scored
-    chunk that unit u comes from.
+    chunk that has the middle of unit u.
     """
 
     candidate: Candidate
@@ -143,19 +143,18 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
 
 
 def _parts(scores: list[float], candidate: Candidate, units: Units) -> tuple[int, ...]:
-    """Number the candidate's chunks; for each unit the best-scored one it comes from."""
+    """Number the candidate's chunks; for each unit the best-scored one that has its middle."""
     spans = units.spans
     if not candidate.parts:
         scores.append(candidate.score)
         return (len(scores) - 1,) * len(spans)
-    starts, ends = [a for a, _ in spans], [b for _, b in spans]
+    middles = [(a + b) // 2 for a, b in spans]
     best: list[int] = [-1] * len(spans)
     before = len(scores)
     for n, part in enumerate(candidate.parts, before):
         (start, end), score = part.span, part.score
         scores.append(score)
-        # the units that share a character with the part
-        for u in range(bisect_right(ends, start), bisect_left(starts, end)):
+        for u in range(bisect_left(middles, start), bisect_left(middles, end)):
             if best[u] < 0 or score > scores[best[u]]:
                 best[u] = n
     return tuple([before if b < 0 else b for b in best])
