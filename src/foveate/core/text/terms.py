@@ -32,7 +32,8 @@ _NO_TERM = re.compile(rf"[^\x00-\x7f\w{_SIGNS}{_UNSPACED}]+")
 """Dashes, quotation marks and the like: most texts have no other signs beyond ASCII."""
 _ASCII = bytes(ord(chr(c).lower()) if c < 0x80 and chr(c).isalnum() else 0x20 for c in range(0x100))
 """What `_WORD` and `fold` do to ASCII, as a table of bytes, which is faster."""
-_ACRONYM = re.compile(r"\b[A-Z]{2,}\b")
+_ACRONYM = re.compile(r"\b(?!(?:AND|OR|NOT)\b)[A-Z]{2,}\b")
+"""In capitals, the three stand for operators, which a query has none of."""
 _LONGEST = 64
 ALPHABET = Alphabet(rf"[^\W_{_UNSPACED}]|[{_SIGNS}]", f"[{_UNSPACED}]")
 """The characters that search terms are made of, after `fold`."""
