@@ -111,17 +111,21 @@ def test_a_bridge_to_the_second_document() -> None:
     assert found["Uferstadt"].worths[0] > found["Kornfeld"].worths[0]
 
 
-def test_a_sentence_is_of_the_chunk_that_has_its_middle() -> None:
-    """J1: the end of a sentence does not make it a sentence of the next chunk, with its score."""
+def test_a_score_speaks_for_the_share_of_a_sentence_that_is_in_its_chunk() -> None:
+    """J1: a chunk that is set apart, and has the end of a sentence, does not set that apart."""
     text = "Salt came by the river in flat boats. The boiler is fed by a pipe of clay. It is old."
     cuts = [0, 30, 70, len(text)]
     parts = tuple(
         Part(chunk=Chunk(id=f"c{n}", text=text[a:b]), span=(a, b), origin="retrieved", score=score)
-        for n, (a, b, score) in enumerate(zip(cuts, cuts[1:], (0.1, 0.9, 0.2), strict=False))
+        for n, (a, b, score) in enumerate(zip(cuts, cuts[1:], (0.1, 0.9, 0.1), strict=False))
     )
-    pool = pool_of([replace(candidate(text, id="c0"), parts=parts)], "Which pipe?", "en")
+    stitched = replace(candidate(text, id="c0"), parts=parts)
+    passage = pool_of([stitched], "Which pipe?", "en").passages[0]
+    worths = score_sentences([stitched], "Which pipe?").by_candidate["c0"].worths
 
-    assert pool.passages[0].parts == (0, 1, 2)
+    assert passage.parts == (1, 1, 2)
+    assert passage.inside == (7 / 37, 32 / 36, 1.0)
+    assert worths[0] < worths[1] / 1e6
 
 
 @given(candidates(), st.integers(0, 99))
