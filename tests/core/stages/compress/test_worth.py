@@ -126,6 +126,9 @@ def test_a_score_speaks_for_the_share_of_a_sentence_that_is_in_its_chunk() -> No
     assert passage.parts == (1, 1, 2)
     assert passage.inside == (7 / 37, 32 / 36, 1.0)
     assert worths[0] < worths[1] / 1e6
+    even = tuple(replace(part, score=0.9) for part in parts)
+    passage = pool_of([replace(stitched, parts=even)], "Which pipe?", "en").passages[0]
+    assert passage.inside == (1.0, 1.0, 1.0)
 
 
 @given(candidates(), st.integers(0, 99))

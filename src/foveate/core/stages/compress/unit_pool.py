@@ -33,7 +33,8 @@ class Passage(NamedTuple):
     """A candidate's shapes and units, where those start in the pool, and the title's terms.
 
     `held`: bits of the terms that the title holds. `parts[u]`: the number of the best-scored
-    chunk that unit u comes from; `inside[u]`: the share of the unit that is in it.
+    chunk that unit u comes from; `inside[u]`: the share of the unit that is in it,
+    and in others of the same score.
     """
 
     candidate: Candidate
@@ -160,10 +161,12 @@ def _parts(
         scores.append(score)
         # the units that share a character with the part
         for u in range(bisect_right(ends, start), bisect_left(starts, end)):
+            a, b = spans[u]
+            share = (min(b, end) - max(a, start)) / (b - a)
             if best[u] < 0 or score > scores[best[u]]:
-                best[u] = n
-                a, b = spans[u]
-                inside[u] = (min(b, end) - max(a, start)) / (b - a)
+                best[u], inside[u] = n, share
+            elif score == scores[best[u]]:
+                inside[u] = min(inside[u] + share, 1.0)
     return tuple([before if b < 0 else b for b in best]), tuple(inside)
 
 
