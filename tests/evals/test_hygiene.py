@@ -142,6 +142,7 @@ def test_short_words_plurals_and_single_characters_match():
     pairs = [("Is it on a map?", "The map."), ("Which city?", "Two cities."), ("卵は?", "卵が。")]
     pairs += [
         ("Is it a virus?", "Viruses."),
+        ("Which lease?", "Two leases."),
         ("Wie groß?", "Grösse."),
         ("LED照明は?", "青色LEDが。"),
     ]
@@ -186,6 +187,23 @@ def test_copies_do_not_take_the_place_of_the_best_chunks():
     shown = [block("Wool.", end=" […]", chunk_ids=("c3",)), block("Rye", chunk_ids=("c5",))]
 
     assert find_faults(QUESTION, pool, shown) == {"unmarked_cut": 1, "no_match": 1}
+
+
+def test_a_chunk_that_holds_a_high_one_is_as_high():
+    """J3: a retriever may find a text in pieces of two sizes; what is in the best is in the larger.
+
+    The small one is dropped as a copy, and the large one is shown with its score.
+    """
+    texts = ["Salt is dear.", "Tea. Oats. Wool. Bread.", "Oats.", "Rye.", "Beer. Malt."]
+    pool = [
+        Candidate(chunk=Chunk(id=f"c{n}", document_id=f"d{n}", text=text), score=score)
+        for n, (text, score) in enumerate(zip(texts, (9.0, 0.1, 8.0, 7.0, 0.0), strict=True))
+    ]
+    large = block("Tea. Oats.", end=" […]", chunk_ids=("c1",))
+    other = block("Beer.", end=" […]", chunk_ids=("c4",))
+
+    assert find_faults(QUESTION, pool, [large]) == {}
+    assert find_faults(QUESTION, pool, [other]) == {"no_match": 1}
 
 
 def test_a_block_over_chunks_that_do_not_meet_is_read_in_their_order():

@@ -199,7 +199,8 @@ def _is_cut(text: str, atom: Span, shown: Sequence[Span]) -> bool:
 def _high_scored(candidates: Sequence[Candidate]) -> frozenset[str]:
     """The best chunks, copies apart, and those in the upper half of the scores' range.
 
-    A chunk whose text is inside of a better one's is a copy.
+    A chunk whose text is inside of a better one's is a copy, and one that holds all of a high one
+    is as high.
     """
     ranked = sorted(candidates, key=lambda candidate: -candidate.score)
     if not ranked:
@@ -212,7 +213,8 @@ def _high_scored(candidates: Sequence[Candidate]) -> frozenset[str]:
         if not any(text in other.text or other.text.strip() in text for other in best):
             best.append(candidate)
     least = min((ranked[0].score + ranked[-1].score) / 2, best[-1].score)
-    return frozenset(candidate.id for candidate in candidates if candidate.score >= least)
+    high = [candidate.text.strip() for candidate in candidates if candidate.score >= least]
+    return frozenset(c.id for c in candidates if any(text in c.text for text in high))
 
 
 def _stems(text: str) -> set[str]:
@@ -232,7 +234,9 @@ def _stems(text: str) -> set[str]:
 
 
 def _singular(word: str) -> str:
-    """The word without the ending of an English plural."""
+    """The word without the ending of an English plural; `lease` loses its e, as `leases` does."""
+    if word.endswith("se"):
+        return word[:-1]
     if len(word) < _SHORTEST_WORD or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies"):

@@ -32,6 +32,8 @@ _NO_TERM = re.compile(rf"[^\x00-\x7f\w{_SIGNS}{_UNSPACED}]+")
 """Dashes, quotation marks and the like: most texts have no other signs beyond ASCII."""
 _ASCII = bytes(ord(chr(c).lower()) if c < 0x80 and chr(c).isalnum() else 0x20 for c in range(0x100))
 """What `_WORD` and `fold` do to ASCII, as a table of bytes, which is faster."""
+_ACRONYM = re.compile(r"\b(?!(?:AND|OR|NOT)\b)[A-Z]{2,}\b")
+"""In capitals, the three stand for operators, which a query has none of."""
 _LONGEST = 64
 ALPHABET = Alphabet(rf"[^\W_{_UNSPACED}]|[{_SIGNS}]", f"[{_UNSPACED}]")
 """The characters that search terms are made of, after `fold`."""
@@ -52,11 +54,17 @@ def document_terms(text: str) -> list[str]:
 def query_terms(text: str) -> list[str]:
     """The distinct terms that a query looks for, sorted; stop words only where nothing else is.
 
+    In capitals, a stop word is an acronym, if not all of the query is in capitals.
+
     >>> query_terms("What are the opening hours of the museum?")
     ['hour', 'museum', 'opening']
+    >>> query_terms("Who leads the WHO?")
+    ['lead', 'who']
     """
     words = _split_words(text)
     stop = _detect_stop_words(words)
+    if any(map(str.islower, text)):
+        stop -= set(map(str.lower, _ACRONYM.findall(text)))
     telling = [word for word in words if word not in stop] or words
     terms: set[str] = set()
     for word in telling:

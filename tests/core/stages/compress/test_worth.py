@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from math import isclose
 from random import Random
@@ -28,7 +29,7 @@ from foveate.core.stages.compress.unit_pool import bm25 as matched
 from foveate.core.stages.pack.selection import repeated_runs
 from foveate.core.text.terms import document_terms
 from foveate.core.text.word_arrays import number_of
-from foveate.core.types import Candidate, Chunk, PieceRuns
+from foveate.core.types import Candidate, Chunk, Part, PieceRuns
 from foveate.testing.fakes import candidate
 from foveate.testing.strategies import candidates, texts
 
@@ -82,6 +83,18 @@ def test_a_title_that_is_asked_for_counts() -> None:
     assert found["Mill bridge"].worths[0] > found["Castle hill"].worths[0]
 
 
+def test_a_heading_that_is_asked_for_speaks_for_its_section() -> None:
+    """S8: of two equal sentences, the one under the heading that is asked for is worth more."""
+    sections = [f"## {name}\n\nIt has three legs. It opened in spring." for name in ("Mill", "Inn")]
+    text = "\n\n".join(sections)
+    (one,) = score_sentences(
+        [candidate(text, id="a")], "When was the mill made?"
+    ).by_candidate.values()
+
+    assert [text[a:b] for a, b in (one.spans[2], one.spans[5])] == ["It opened in spring."] * 2
+    assert one.worths[2] > one.worths[5]
+
+
 def test_a_bridge_to_the_second_document() -> None:
     """S8: a document that a good sentence names is worth more, though it shares no word."""
     said = "The poet Ilse Brandt was born in Uferstadt."
@@ -96,6 +109,26 @@ def test_a_bridge_to_the_second_document() -> None:
     found = score_sentences(pool, "Where was the poet Ilse Brandt born?").by_candidate
 
     assert found["Uferstadt"].worths[0] > found["Kornfeld"].worths[0]
+
+
+def test_a_score_speaks_for_the_share_of_a_sentence_that_is_in_its_chunk() -> None:
+    """J1: a chunk that is set apart, and has the end of a sentence, does not set that apart."""
+    text = "Salt came by the river in flat boats. The boiler is fed by a pipe of clay. It is old."
+    cuts = [0, 30, 70, len(text)]
+    parts = tuple(
+        Part(chunk=Chunk(id=f"c{n}", text=text[a:b]), span=(a, b), origin="retrieved", score=score)
+        for n, (a, b, score) in enumerate(zip(cuts, cuts[1:], (0.1, 0.9, 0.1), strict=False))
+    )
+    stitched = replace(candidate(text, id="c0"), parts=parts)
+    passage = pool_of([stitched], "Which pipe?", "en").passages[0]
+    worths = score_sentences([stitched], "Which pipe?").by_candidate["c0"].worths
+
+    assert passage.parts == (1, 1, 2)
+    assert passage.inside == (7 / 37, 32 / 36, 1.0)
+    assert worths[0] < worths[1] / 1e6
+    even = tuple(replace(part, score=0.9) for part in parts)
+    passage = pool_of([replace(stitched, parts=even)], "Which pipe?", "en").passages[0]
+    assert passage.inside == (1.0, 1.0, 1.0)
 
 
 @given(candidates(), st.integers(0, 99))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from itertools import chain
+from itertools import chain, pairwise
 from math import fsum, log, log1p
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,9 @@ from foveate.core.text.terms import document_terms
 from foveate.core.text.words import identifier_pattern, query_identifiers
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from foveate.core.stages.compress.unit_pool import Numbers
 
 
@@ -41,12 +44,12 @@ def compute_features(pool: Pool) -> dict[str, Numbers]:
     """All traits by name; each has a value for every unit of the pool, mostly from 0 to 1.
 
     `match`: BM25 over units, best 1. `said`: share of the query that the unit holds. `titled`:
-    share that only its title adds. `around`: share that it holds with its neighbours and title.
-    `beside`: the better neighbour's share. `named`: share of the title that is asked for. `lead`:
-    first of its document. `peak`: the best `match` in its passage. `score`: its chunk's as
-    retrieved, in standard deviations over the mean. `place`: log of 1 and the chunk's rank.
-    `length`, `bulk`: log of characters, its own and its passage's. `bridge`: a good sentence
-    elsewhere names its document.
+    share that only its title and heading add. `around`: share that it holds with its neighbours
+    and these. `beside`: the better neighbour's share. `named`: share of the title that is asked
+    for. `lead`: first of its document, and no row. `peak`: the best `match` in its passage.
+    `score`: its chunk's as retrieved, in standard deviations over the mean. `place`: log of 1 and
+    the chunk's rank. `length`, `bulk`: log of characters, its own and its passage's. `bridge`: a
+    good sentence elsewhere names its document.
     """
     matched = bm25(pool)
     match = matched / (matched.max(initial=0.0) or 1.0)
@@ -81,18 +84,19 @@ def _best_matches(pool: Pool, match: Numbers) -> Numbers:
 
 
 def _shares(pool: Pool) -> dict[str, Numbers]:
-    """Shares of the query: the unit's own, its title's, its neighbours' (with the title)."""
+    """Shares of the query: the unit's own, its titles', its neighbours' (with the titles)."""
     import numpy as np
 
     said, titled, around, before, after = np.zeros((5, pool.units))
     first = np.zeros(pool.units, dtype=np.bool_)
     first[[p.first for p in pool.passages if p.units.spans]] = True
     inside = ~first[1:]  # by unit from the second: has one before it
+    heading = _headings(pool)
     for t, rare in enumerate(pool.rarity):
         title = pool.each([p.held >> t & 1 for p in pool.passages]) > 0
         held = np.zeros(pool.units, dtype=np.bool_)
         held[pool.places[t][0]] = True
-        own = held | title
+        own = held | title | held[heading]
         left, right = own[:-1] & inside, own[1:] & inside
         said += rare * held
         titled += rare * (own & ~held)
@@ -110,6 +114,17 @@ def _shares(pool: Pool) -> dict[str, Numbers]:
     }
 
 
+def _headings(pool: Pool) -> NDArray[np.int64]:
+    """By unit, the unit that is the heading of its section; itself where there is none."""
+    import numpy as np
+
+    found = np.arange(pool.units)
+    for p in pool.passages:
+        for start, end in pairwise((*p.units.headings, len(p.units.spans))):
+            found[p.first + start : p.first + end] = p.first + start
+    return found
+
+
 def _titles(pool: Pool) -> dict[str, Numbers]:
     """How much of the title is asked for, and whether a unit opens its document."""
     import numpy as np
@@ -118,7 +133,8 @@ def _titles(pool: Pool) -> dict[str, Numbers]:
     pool.count(chain.from_iterable(asked))
     known = {title: _query_share(pool, title) for title in asked}
     lead = np.zeros(pool.units)
-    lead[[p.first for p in pool.passages if p.parts and p.candidate.chunk.start == 0]] = 1.0
+    chunks = [(p.first, p.candidate.chunk) for p in pool.passages if p.parts]
+    lead[[first for first, chunk in chunks if chunk.start == 0 and chunk.row is None]] = 1.0
     return {"named": pool.each([known.get(p.title, 0.0) for p in pool.passages]), "lead": lead}
 
 

@@ -29,7 +29,7 @@ from foveate.core.stages.compress.features import compute_features, identified
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
 from foveate.core.text.terms import STOP_WORDS
-from foveate.core.types import Candidate, PieceRuns, Sentences, rank
+from foveate.core.types import Candidate, PieceRuns, Sentences, Span, rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,7 +115,8 @@ def score_sentences(
     separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
     named = identified(pool, query)
-    logs = likely + separation.gain + named
+    inside = np.array([share for p in pool.passages for share in p.inside])
+    logs = likely + separation.gain * inside + named
     _raise_lines(pool, logs)
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
@@ -200,8 +201,9 @@ def _earned(
 
     By unit: `held`, the bits of the terms in it; `chunks`, the number of its chunk; `gain`, above
     zero where the query names it. Of Japanese pairs of characters, those with the fewest hiragana
-    that are found count. Single characters, and stop words of another language than the query's,
-    count if no other word is found. The others are shown beside these.
+    that are found count, and one that has a part of a longer word last. Single characters, and stop
+    words of another language than the query's, count if no other word is found. The others are
+    shown beside these.
     A title is not enough: it does not say which part of the text to show. If no unit and no title
     holds a word of the query, all may.
     """
@@ -210,6 +212,11 @@ def _earned(
     weak = [
         2 if len(term) == 1 or term in _LIGHT else len(_HIRAGANA.findall(term))
         for term in pool.terms
+    ]
+    longer = set("".join(term for term, many in zip(pool.terms, weak, strict=True) if not many))
+    weak = [
+        many + (many == 1 and not longer.isdisjoint(term))
+        for term, many in zip(pool.terms, weak, strict=True)
     ]
     for most in range(3):
         telling = sum(1 << t for t, many in enumerate(weak) if many <= most)
@@ -228,10 +235,13 @@ def _earned(
 
 
 def _table_heads(pool: Pool) -> list[int]:
-    """The units that name the columns of a table: shown with its rows, and no reason to open it."""
+    """The units that name a table or its columns: shown with its rows, and no reason to open it."""
     found: list[int] = []
     for p in pool.passages:
-        heads = {s.spans[s.head] for s in p.shapes if s.head >= 0}
+        heads: set[Span] = set()
+        for shape in p.shapes:
+            if shape.head >= 0:
+                heads.update(shape.spans[0 if shape.is_table else shape.head : shape.head + 1])
         if heads and len(p.units.spans) > len(heads):
             found += [p.first + u for u, span in enumerate(p.units.spans) if span in heads]
     return found

@@ -33,7 +33,8 @@ class Passage(NamedTuple):
     """A candidate's shapes and units, where those start in the pool, and the title's terms.
 
     `held`: bits of the terms that the title holds. `parts[u]`: the number of the best-scored
-    chunk that unit u comes from.
+    chunk that unit u comes from; `inside[u]`: the share of the unit that is in it,
+    and in others of the same score.
     """
 
     candidate: Candidate
@@ -43,6 +44,7 @@ class Passage(NamedTuple):
     title: tuple[str, ...]
     held: int
     parts: tuple[int, ...]
+    inside: tuple[float, ...]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -126,7 +128,7 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
             found = title_keys(title)
             titles[title] = found, sum(bits[term] for term in found if term in bits)
         parts = _parts(scores, candidate, units)
-        passages.append(Passage(candidate, shapes, units, len(texts), *titles[title], parts))
+        passages.append(Passage(candidate, shapes, units, len(texts), *titles[title], *parts))
         texts += [text[a:b] for a, b in units.spans]
     index = index_units(texts)
     pool = Pool(
@@ -142,23 +144,30 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
     return pool
 
 
-def _parts(scores: list[float], candidate: Candidate, units: Units) -> tuple[int, ...]:
-    """Number the candidate's chunks; for each unit the best-scored one it comes from."""
+def _parts(
+    scores: list[float], candidate: Candidate, units: Units
+) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Number the candidate's chunks; by unit the best-scored one, and the share that is in it."""
     spans = units.spans
     if not candidate.parts:
         scores.append(candidate.score)
-        return (len(scores) - 1,) * len(spans)
+        return (len(scores) - 1,) * len(spans), (1.0,) * len(spans)
     starts, ends = [a for a, _ in spans], [b for _, b in spans]
     best: list[int] = [-1] * len(spans)
+    inside = [1.0] * len(spans)
     before = len(scores)
     for n, part in enumerate(candidate.parts, before):
         (start, end), score = part.span, part.score
         scores.append(score)
         # the units that share a character with the part
         for u in range(bisect_right(ends, start), bisect_left(starts, end)):
+            a, b = spans[u]
+            share = (min(b, end) - max(a, start)) / (b - a)
             if best[u] < 0 or score > scores[best[u]]:
-                best[u] = n
-    return tuple([before if b < 0 else b for b in best])
+                best[u], inside[u] = n, share
+            elif score == scores[best[u]]:
+                inside[u] = min(inside[u] + share, 1.0)
+    return tuple([before if b < 0 else b for b in best]), tuple(inside)
 
 
 def _match(pool: Pool) -> None:

@@ -29,8 +29,6 @@ PIECE = 400
 """Characters; lines of code go together from that many on, for a line alone says little."""
 LONGEST_PIECE = 4 * PIECE
 """A piece of code ends there even inside of a statement."""
-LONGEST_ITEM = 400
-"""Characters; an item of a list is one unit up to that many, for half a step misleads."""
 BRIEF = 30
 """Characters; of up to three words that are no longer than that, nobody learns anything."""
 _BRIEF = re.compile(r"[^\w\n]*+(?:[a-z0-9\u00c0-\u052f]++[^\w\n]*+){0,3}", re.IGNORECASE)
@@ -64,7 +62,7 @@ _ATOM = re.compile(
     r"|\n(?: {4}|\t)(?=[^\n]{0,600}[{}()=;<>])[^\n]{1,600}"
 )
 LONGEST_SENTENCE = 800
-"""Characters; a longer sentence is cut."""
+"""Characters; a longer sentence, or item of a list, is cut. Half a step misleads."""
 REACH = (150, 400)
 """Characters of a piece: it ends at the last sensible place between these."""
 _PLACES = tuple(
@@ -81,12 +79,13 @@ _PLACES = tuple(
 class Units(NamedTuple):
     """The spans, and for each unit the place of the one it leans on; its own where it stands.
 
-    `prose`: from where to where each paragraph goes.
+    `prose`: from where to where each paragraph goes. `headings`: the places of units that are one.
     """
 
     spans: tuple[Span, ...]
     leans: tuple[int, ...]
     prose: tuple[Span, ...] = ()
+    headings: tuple[int, ...] = ()
 
 
 def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = None) -> Units:
@@ -106,33 +105,35 @@ def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = N
     spans: list[Span] = []
     leans: list[int] = []
     prose: list[Span] = []
+    headings: list[int] = []
     at = 0
     for shape in find_shapes(text) if shapes is None else shapes:
-        _add_prose(text[at : shape.start], at, (spans, leans, prose), language)
+        _add_prose(text[at : shape.start], at, (spans, leans, prose, headings), language)
         leans += [lean + len(spans) for lean in shape.leans]
         spans += shape.spans
         at = shape.end
-    _add_prose(text[at:] if at else text, at, (spans, leans, prose), language)
+    _add_prose(text[at:] if at else text, at, (spans, leans, prose, headings), language)
     if prose and _is_fragment(text, prose[-1], spans[-2:]):
         leans[-1] = len(spans) - 2
-    return Units(tuple(spans), tuple(_bounded(leans)), tuple(prose))
+    return Units(tuple(spans), tuple(_bounded(leans)), tuple(prose), tuple(headings))
 
 
 def _add_prose(
     text: str,
     at: int,
-    to: tuple[list[Span], list[int], list[Span]],
+    to: tuple[list[Span], list[int], list[Span], list[int]],
     language: str,
 ) -> None:
     """The units of a stretch of prose, which begins at `at`, behind those that there are."""
     if not text.strip():
         return
-    spans, leans, prose = to
+    spans, leans, prose, headings = to
     before = len(spans)
     found = _prose_units(text, language)
     spans += [(a + at, b + at) for a, b in found.spans] if at else found.spans
     leans += [lean + before for lean in found.leans]
     prose += [(a + at, b + at) for a, b in found.prose]
+    headings += [place + before for place in found.headings]
 
 
 def _prose_units(text: str, language: str) -> Units:
@@ -140,6 +141,7 @@ def _prose_units(text: str, language: str) -> Units:
     spans: list[Span] = []
     leans: list[int] = []
     prose: list[Span] = []
+    headings: list[int] = []
     listed: set[int] = set()
     opener = -1  # the place of what opened the list that is going on
     items: list[tuple[int, int]] = []  # indent and place of the items that the next may be part of
@@ -149,7 +151,7 @@ def _prose_units(text: str, language: str) -> Units:
             lines = unit_spans(text, span, kind, language)
             spans += join_atoms(text, cut_long(text, lines))
             prose.append(span)
-        elif kind == "list" and span[1] - span[0] <= LONGEST_ITEM:
+        elif kind == "list" and span[1] - span[0] <= LONGEST_SENTENCE:
             spans.append(span)
         else:
             lines = unit_spans(text, span, kind, language)
@@ -163,13 +165,14 @@ def _prose_units(text: str, language: str) -> Units:
         elif items or opener >= 0:
             opener = -1
             items.clear()
+        headings += [first] * (kind == "heading")
         leans += _leans(text, spans, first, kind, opener if parent < 0 else parent)
     for i, span in enumerate(spans[:-1]):
         if text[span[1] - 1] in _OPENS and leans[i] == i and i + 1 not in listed:
             leans[i] = i + 1
     if leans and leans[-1] >= len(leans):
         leans[-1] = len(leans) - 1  # a heading with nothing below it
-    return Units(tuple(spans), tuple(leans), tuple(prose))
+    return Units(tuple(spans), tuple(leans), tuple(prose), tuple(headings))
 
 
 def _is_fragment(text: str, block: Span, last: list[Span]) -> bool:
