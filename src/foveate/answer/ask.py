@@ -18,7 +18,6 @@ from foveate.answer.provider_citations import (
     RefusedCitation,
     check_provider_citations,
 )
-from foveate.answer.responses import RawCitation
 from foveate.answer.stream import Resolver, StreamEvent
 from foveate.answer.voice import citations_from_check
 from foveate.core.errors import BadOption, ExternalError
@@ -234,8 +233,7 @@ def _build_answer(context: Context, model: Model, reply: Reply | None, how: AskO
         cited = citations_from_check(checked, context)
     else:
         cited = tuple(one for one in context.citations if one.marker in checked.cited)
-    said = [RawCitation(citation=one.citation, span=one.span) for one in reply.quoted]
-    given, refused = check_provider_citations(reply.text, said, context)
+    given, refused = check_provider_citations(reply.text, reply.quoted, context)
     return Answer(
         text=reply.text,
         citations=cited,
