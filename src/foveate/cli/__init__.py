@@ -16,6 +16,7 @@ import typer
 from foveate.cli import (
     ask,
     assemble,
+    batch,
     bill,
     calibrate,
     compact,
@@ -50,7 +51,7 @@ app = typer.Typer(
 app.command()(index.index)
 app.command()(assemble.search)
 app.command()(assemble.assemble)
-app.command("assemble-batch")(assemble.assemble_batch)
+app.command("assemble-batch")(batch.assemble_batch)
 app.command()(ask.ask)
 app.command(short_help="Fit message lists of agents into a token budget.")(compact.compact)
 app.command(short_help="Show a tool result that compact left out.")(compact.expand)

@@ -7,13 +7,12 @@ import sys
 import typer
 
 from foveate.cli import options
-from foveate.cli.options import STORE
 
 
 def ask(
     question: options.AskQuestion = None,
     *,
-    store: options.SearchedStore = str(STORE),
+    store: options.SearchedStore = str(options.STORE),
     model: options.AskModel = None,
     prompt: options.PromptName = "grounded",
     channel: options.Channel = "text",
@@ -50,8 +49,8 @@ def ask(
     if talks and taxonomy is not None:
         raise typer.BadParameter("--taxonomy is for a single question")
     _check_options(question, talks=talks, as_json=as_json, bundle=bundle, summariser=summariser)
-    from foveate.answer.ask import AskOptions
-    from foveate.cli.ask_run import resolve_ask, run_ask
+    from foveate.answer.ask import AskOptions, resolve_for_model
+    from foveate.cli.ask_run import run_ask
     from foveate.cli.assemble_run import load_model
     from foveate.pipeline.options import AssembleOptions
     from foveate.pipeline.taxonomy import load_taxonomy
@@ -87,8 +86,18 @@ def ask(
     asked = AssembleOptions(
         recipe=recipe or "default", budget=budget, limit=limit or 20, principals=who
     )
-    settled = resolve_ask(load_model(model), question, model, how, asked, taxonomy=side_knowledge)
-    run_ask(question, settled, store=store, as_json=as_json, bundle=bundle)
+    reader = load_model(model)
+    resolved, how = resolve_for_model(model, question, asked, how, advice=options.WINDOW_ADVICE)
+    run_ask(
+        question,
+        reader,
+        resolved,
+        how,
+        store=store,
+        taxonomy=side_knowledge,
+        as_json=as_json,
+        bundle=bundle,
+    )
 
 
 def _check_options(

@@ -1,13 +1,11 @@
-"""What `foveate ask` does, once its flags are read: settle, search, assemble, ask, print."""
+"""What `foveate ask` does, once its flags are read: search, assemble, ask, print."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
-from foveate.answer.answer_budget import find_answer_model
 from foveate.answer.ask import Answer, AskEvent, AskOptions, ask, ask_events
 from foveate.answer.check import AnswerCheck
 from foveate.answer.wire import answer_to_json
@@ -17,73 +15,35 @@ from foveate.cli.failures import escape_unprintable
 from foveate.cli.show import format_location, wrap_words
 from foveate.core.errors import ExternalError
 from foveate.core.types import Context
-from foveate.models import model as find_model
-from foveate.pipeline.options import AssembleOptions, ResolvedOptions, resolve_options
+from foveate.pipeline.options import ResolvedOptions
 from foveate.pipeline.taxonomy import Taxonomy
 from foveate.ports import Model
-from foveate.providers.chat import registry_name
 
 MAX_FINDINGS = 8  # findings that are shown
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskSettings:
-    """The model, how it is asked, and the options of the context."""
-
-    model: Model
-    options: AskOptions
-    context_options: AssembleOptions
-    resolved: ResolvedOptions
-    taxonomy: Taxonomy | None = None
-
-
-def resolve_ask(
-    model: Model,
-    question: str,
-    name: str,
-    how: AskOptions,
-    asked: AssembleOptions,
-    *,
-    taxonomy: Taxonomy | None = None,
-) -> AskSettings:
-    """The system prompt follows the recipe's format, and is counted before documents are packed."""
-    known = find_answer_model(name, how.window)
-    options = replace(
-        asked,
-        model=known or find_model(registry_name(name), advice="say it with --window N"),
-        channel=how.channel,
-        prompt=how.prompt,
-        language=how.language,
-        max_output=how.max_tokens or 1024,
-    )
-    resolved = resolve_options(options, question)
-    how = replace(how, system=resolved.system)
-    return AskSettings(
-        model=model, options=how, context_options=options, resolved=resolved, taxonomy=taxonomy
-    )
-
-
 def run_ask(
     question: str,
-    settled: AskSettings,
+    model: Model,
+    resolved: ResolvedOptions,
+    how: AskOptions,
     *,
     store: str,
+    taxonomy: Taxonomy | None,
     as_json: bool,
     bundle: str | None,
 ) -> None:
     """Assemble, ask and print; the bundle is written before the model is asked."""
-    prepared = assemble_store(
-        store, question, options=settled.context_options, taxonomy=settled.taxonomy
-    )
+    prepared = assemble_store(store, question, options=resolved.options, taxonomy=taxonomy)
     if bundle is not None:
         write_bundle(prepared, bundle)
     context = prepared.context
     note_empty_context(context)
     try:
         if as_json:
-            output.write_json(answer_to_json(ask(context, settled.model, settled.options), context))
+            output.write_json(answer_to_json(ask(context, model, how), context))
         else:
-            print_answer(ask_events(context, settled.model, settled.options), context)
+            print_answer(ask_events(context, model, how), context)
     except ExternalError as error:
         done = f"the context is kept in {bundle}" if bundle else "--bundle FILE keeps the context"
         raise ExternalError(f"{error}; {done}") from None

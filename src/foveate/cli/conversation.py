@@ -12,20 +12,21 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from foveate.answer.ask import Answer, AskOptions, ask, ask_events
+from foveate.answer.ask import Answer, AskOptions, ask, ask_events, resolve_for_model
 from foveate.answer.wire import answer_to_json
 from foveate.cli import output
-from foveate.cli.ask_run import AskSettings, print_answer, resolve_ask
+from foveate.cli.ask_run import print_answer
 from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import error_line, name_file_in_errors
 from foveate.cli.files import open_output, read_lines
+from foveate.cli.options import WINDOW_ADVICE
 from foveate.core.candidates import parse_json
 from foveate.core.chat.zone_demand import FlexibleBudget, flexible_budget
 from foveate.core.errors import BadInput, BudgetTooSmall, ExternalError
 from foveate.core.zones import Budget
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.conversation import SHARE, History, Summariser
-from foveate.pipeline.options import AssembleOptions
+from foveate.pipeline.options import AssembleOptions, ResolvedOptions
 from foveate.pipeline.sessions import (
     Session,
     TurnRequest,
@@ -68,12 +69,13 @@ class Conversation:
 
     def run_turn(self, question: str, *, as_json: bool = False) -> None:
         """Ask, print, and save the turn."""
-        settled = resolve_ask(
-            self.model, question, self.name, self.options, AssembleOptions(recipe=self.recipe)
+        options = AssembleOptions(recipe=self.recipe)
+        resolved, how = resolve_for_model(
+            self.name, question, options, self.options, advice=WINDOW_ADVICE
         )
-        asked = self._build_request(question, settled)
+        asked = self._build_request(question, resolved)
         request: Any = asked.openai()
-        given = (asked.context, settled.model, settled.options)
+        given = (asked.context, self.model, how)
         if as_json:
             answer = ask(*given, sent=request)
             turns = sum(turn.role == "user" for turn in asked.session.turns)
@@ -85,29 +87,29 @@ class Conversation:
             )
         self._save(asked, answer)
 
-    def _build_request(self, question: str, settled: AskSettings) -> TurnRequest:
+    def _build_request(self, question: str, resolved: ResolvedOptions) -> TurnRequest:
         """The request; in a small window fewer of the last turns stay verbatim."""
         for verbatim in VERBATIM_TURNS:
             try:
-                return self._next_turn(question, settled, verbatim)
+                return self._next_turn(question, resolved, verbatim)
             except BudgetTooSmall:
                 if verbatim == VERBATIM_TURNS[-1]:
                     raise
         raise AssertionError
 
-    def _next_turn(self, question: str, settled: AskSettings, verbatim: int) -> TurnRequest:
-        budget, zones = split_budget(settled.resolved.budget, self.budget)
+    def _next_turn(self, question: str, resolved: ResolvedOptions, verbatim: int) -> TurnRequest:
+        budget, zones = split_budget(resolved.budget, self.budget)
         return proceed(
             self.session,
             question,
             store=self.assembler,
-            system=settled.resolved.system,
+            system=resolved.system,
             history=History(verbatim=verbatim, slack=None),
             summariser=self.summariser,
             zones=zones,
             budget=budget,
-            recipe=settled.resolved.recipe,
-            tokenizer=settled.resolved.tokenizer,
+            recipe=resolved.recipe,
+            tokenizer=resolved.tokenizer,
             principals=self.principals,
             language=self.options.language,
         )

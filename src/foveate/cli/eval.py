@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from foveate.cli.eval_thresholds import thresholds
 from foveate.cli.failures import GATE
-from foveate.cli.options import MODEL_SYNTAX, CaseFiles, CaseLimit, Json
+from foveate.cli.options import MODEL_SYNTAX, CaseFiles, CaseLimit, Json, Timeout
 from foveate.core.errors import BadOption
 
 BUILT_IN = "built-in"
@@ -83,9 +83,7 @@ def run(
     answer_tokens: Annotated[
         int, typer.Option(metavar="N", min=0, help="Of an answer; 0: only probabilities.")
     ] = 64,
-    timeout: Annotated[
-        float, typer.Option(metavar="S", help="Time limit for a call, in seconds.")
-    ] = 120.0,
+    timeout: Timeout = 120.0,
     against: Annotated[
         str | None, typer.Option(metavar="SUMMARY.json", help="Exit with code 6 if it is better.")
     ] = None,

@@ -150,6 +150,7 @@ def one_question(question: str | None, query: str | None) -> str:
 
 
 MODEL_VARIABLE = "FOVEATE_MODEL"
+WINDOW_ADVICE = "say it with --window N"
 
 AskQuestion = Annotated[
     str | None,
@@ -194,7 +195,7 @@ Window = Annotated[
     ),
 ]
 Timeout = Annotated[
-    float, typer.Option(metavar="S", min=0.1, help="Time limit for the answer, in seconds.")
+    float, typer.Option(metavar="S", min=0.1, help="Time limit for an answer, in seconds.")
 ]
 Temperature = Annotated[
     float, typer.Option(metavar="T", min=0.0, max=2.0, help="Temperature of the model.")
