@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -14,11 +14,13 @@ from pydantic import (
     Field,
     JsonValue,
     WithJsonSchema,
+    create_model,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
 from foveate.core.errors import BadInput, UnknownName
+from foveate.core.zones import Budget
 from foveate.service.wire.errors import NOT_BLANK
 
 MAX_LENGTH = 4_096
@@ -133,20 +135,18 @@ PositiveTokens = Annotated[int, Field(ge=1, le=MAX_TOKENS)]
 ZoneTokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 
 
-class BudgetIn(RequestModel):
-    """Tokens by zone, as `foveate.Budget`."""
-
-    documents: PositiveTokens | None = None
-    characters: PositiveTokens | None = None
-    window: PositiveTokens | None = None
-    system: ZoneTokens = 0
-    conversation: ZoneTokens = 0
-    query: ZoneTokens = 0
-    generation: ZoneTokens = 0
-    buffer: ZoneTokens = 0
-    per_message: ZoneTokens = 0
-    per_reply: ZoneTokens = 0
-    images: ZoneTokens = 0
+if TYPE_CHECKING:
+    BudgetIn: TypeAlias = RequestModel
+else:
+    BudgetIn = create_model(
+        "BudgetIn",
+        __base__=RequestModel,
+        __doc__="Tokens by zone, as `foveate.Budget`.",
+        **{
+            zone: (ZoneTokens, 0) if kind is int else (PositiveTokens | None, None)
+            for zone, kind in get_type_hints(Budget).items()
+        },
+    )
 
 
 Tokens = Annotated[
