@@ -32,6 +32,7 @@ from foveate.cli import (
 )
 from foveate.cli import eval as eval_
 from foveate.cli.failures import error_line, exit_code_from_error
+from foveate.cli.options import flag
 
 EPILOG = (
     "Exit codes: 0 ok, 1 an error in foveate or in a plugin, 2 usage, 3 bad input (also a replay "
@@ -82,7 +83,7 @@ def _version(asked: bool) -> None:
 def foveate(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, flag("Show the version.", "--version", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Context assembly for RAG: what you retrieve is not what the model reads."""

@@ -10,7 +10,7 @@ import typer
 
 from foveate.cli import output
 from foveate.cli.failures import BUDGET, INPUT, OUTSIDE, single_line
-from foveate.cli.options import EngineName, Json, RayAddress, Workers
+from foveate.cli.options import EngineName, Json, RayAddress, Workers, flag, option
 from foveate.core.errors import BadInput, ExternalError
 
 if TYPE_CHECKING:
@@ -19,23 +19,15 @@ if TYPE_CHECKING:
 
 def assemble_batch(
     *,
-    requests: Annotated[
-        str,
-        typer.Option("--in", metavar="REQUESTS", help="A .jsonl file, a folder of them, or -."),
-    ],
+    requests: Annotated[str, option("REQUESTS", "A .jsonl file, a folder of them, or -.", "--in")],
     contexts: Annotated[
-        str,
-        typer.Option(
-            "--out",
-            metavar="CONTEXTS",
-            help="The same kind; - is stdout. A missing folder is created.",
-        ),
+        str, option("CONTEXTS", "The same kind; - is stdout. A missing folder is created.", "--out")
     ],
     engine: EngineName = "local",
     workers: Workers = None,
     address: RayAddress = None,
     redo: Annotated[
-        bool, typer.Option("--anew", help="Answer all partitions again, finished ones too.")
+        bool, flag("Answer all partitions again, finished ones too.", "--anew")
     ] = False,
     as_json: Json = False,
 ) -> None:

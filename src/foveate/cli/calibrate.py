@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from foveate.cli.options import MODEL_SYNTAX, Json, Timeout
+from foveate.cli.options import MODEL_SYNTAX, Json, Timeout, option
 
 if TYPE_CHECKING:
     from foveate.evals.calibration.curve import Curve
@@ -16,31 +14,21 @@ if TYPE_CHECKING:
 
 def calibrate(
     *,
-    model: Annotated[str, typer.Option(metavar="M", help=f"Model to measure: {MODEL_SYNTAX}.")],
+    model: Annotated[str, option("M", f"Model to measure: {MODEL_SYNTAX}.")],
     probe: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND", help="Kind of questions: pairs or facts (default: both)."),
+        list[str] | None, option("KIND", "Kind of questions: pairs or facts (default: both).")
     ] = None,
     things: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=2, help="Texts of a question, one of which holds the answer."
-        ),
+        int, option("N", "Texts of a question, one of which holds the answer.", min=2)
     ] = 40,
-    places: Annotated[int, typer.Option(metavar="N", min=2, help="Positions of that text.")] = 5,
-    rounds: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Questions for each position and kind.")
-    ] = 20,
+    places: Annotated[int, option("N", "Positions of that text.", min=2)] = 5,
+    rounds: Annotated[int, option("N", "Questions for each position and kind.", min=1)] = 20,
     max_tokens: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, help="Most tokens of an answer; more for a reasoning model."
-        ),
+        int, option("N", "Most tokens of an answer; more for a reasoning model.", min=1)
     ] = 40,
     timeout: Timeout = 120.0,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Write the curve here, for --order attention:FILE."),
+        Path | None, option("FILE.json", "Write the curve here, for --order attention:FILE.")
     ] = None,
     as_json: Json = False,
 ) -> None:

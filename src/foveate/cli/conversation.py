@@ -25,8 +25,8 @@ from foveate.core.chat.zone_demand import FlexibleBudget, flexible_budget
 from foveate.core.errors import BadInput, BudgetTooSmall, ExternalError
 from foveate.core.zones import Budget
 from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.conversation import SHARE, History, Summariser
-from foveate.pipeline.options import AssembleOptions, ResolvedOptions
+from foveate.pipeline.conversation import SHARE, Summariser
+from foveate.pipeline.options import AssembleOptions
 from foveate.pipeline.sessions import (
     Session,
     TurnRequest,
@@ -40,8 +40,6 @@ from foveate.ports import Model
 
 PROMPT = "> "
 HINT = "Ask; Ctrl-D ends the conversation, Ctrl-C an answer."
-VERBATIM_TURNS = (4, 2, 1, 0)
-"""Numbers of last turns that stay verbatim; the first that fits is used."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,7 +71,20 @@ class Conversation:
         resolved, how = resolve_for_model(
             self.name, question, options, self.options, advice=WINDOW_ADVICE
         )
-        asked = self._build_request(question, resolved)
+        budget, zones = split_budget(resolved.budget, self.budget)
+        asked = proceed(
+            self.session,
+            question,
+            store=self.assembler,
+            system=resolved.system,
+            summariser=self.summariser,
+            zones=zones,
+            budget=budget,
+            recipe=resolved.recipe,
+            tokenizer=resolved.tokenizer,
+            principals=self.principals,
+            language=self.options.language,
+        )
         request: Any = asked.openai()
         given = (asked.context, self.model, how)
         if as_json:
@@ -86,33 +97,6 @@ class Conversation:
                 ask_events(*given, sent=request), asked.context, _reuse_note(asked)
             )
         self._save(asked, answer)
-
-    def _build_request(self, question: str, resolved: ResolvedOptions) -> TurnRequest:
-        """The request; in a small window fewer of the last turns stay verbatim."""
-        for verbatim in VERBATIM_TURNS:
-            try:
-                return self._next_turn(question, resolved, verbatim)
-            except BudgetTooSmall:
-                if verbatim == VERBATIM_TURNS[-1]:
-                    raise
-        raise AssertionError
-
-    def _next_turn(self, question: str, resolved: ResolvedOptions, verbatim: int) -> TurnRequest:
-        budget, zones = split_budget(resolved.budget, self.budget)
-        return proceed(
-            self.session,
-            question,
-            store=self.assembler,
-            system=resolved.system,
-            history=History(verbatim=verbatim, slack=None),
-            summariser=self.summariser,
-            zones=zones,
-            budget=budget,
-            recipe=resolved.recipe,
-            tokenizer=resolved.tokenizer,
-            principals=self.principals,
-            language=self.options.language,
-        )
 
     def _save(self, asked: TurnRequest, answer: Answer) -> None:
         cited = [entry.marker for entry in answer.citations]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from foveate.cli.options import CaseFiles, Json
+from foveate.cli.options import CaseFiles, Json, option
 
 if TYPE_CHECKING:
     from foveate.core.stages.dedup.near import Method
@@ -18,32 +18,24 @@ if TYPE_CHECKING:
 def thresholds(
     *,
     files: CaseFiles = None,
-    chunks: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Chunks as JSON Lines; - is stdin.")
-    ] = None,
+    chunks: Annotated[str | None, option("FILE", "Chunks as JSON Lines; - is stdin.")] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE...", help="Files of cases; the candidates of each case are compared."
-        ),
+        option("FILE...", "Files of cases; the candidates of each case are compared."),
     ] = None,
-    store: Annotated[
-        str | None, typer.Option(metavar="URL", help="Store whose chunks are compared.")
-    ] = None,
+    store: Annotated[str | None, option("URL", "Store whose chunks are compared.")] = None,
     method: Annotated[
-        str, typer.Option(metavar="M", help="Similarity: jaccard, containment or semantic.")
+        str, option("M", "Similarity: jaccard, containment or semantic.")
     ] = "jaccard",
-    low: Annotated[str, typer.Option("--from", metavar="T", help="Lowest threshold.")] = "0.7",
-    high: Annotated[str, typer.Option("--to", metavar="T", help="Highest threshold.")] = "0.98",
-    step: Annotated[str, typer.Option(metavar="T", help="Step between thresholds.")] = "0.04",
-    examples: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Pairs shown for each threshold.")
-    ] = 3,
+    low: Annotated[str, option("T", "Lowest threshold.", "--from")] = "0.7",
+    high: Annotated[str, option("T", "Highest threshold.", "--to")] = "0.98",
+    step: Annotated[str, option("T", "Step between thresholds.")] = "0.04",
+    examples: Annotated[int, option("N", "Pairs shown for each threshold.", min=0)] = 3,
     embedder: Annotated[
-        str, typer.Option(metavar="E", help="Embedder for semantic, if chunks have no vectors.")
+        str, option("E", "Embedder for semantic, if chunks have no vectors.")
     ] = "wordllama",
     tokenizer: Annotated[
-        str, typer.Option(metavar="T", help="Tokenizer that counts the tokens saved.")
+        str, option("T", "Tokenizer that counts the tokens saved.")
     ] = "cl100k_base",
     as_json: Json = False,
 ) -> None:

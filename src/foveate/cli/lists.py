@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from foveate.cli.completion import complete_names as completing
-from foveate.cli.options import Json
+from foveate.cli.options import Json, argument
 
 if TYPE_CHECKING:
     from foveate.plugins import Plugin
@@ -90,10 +90,7 @@ def list_recipes(as_json: Json = False) -> None:
 @app.command()
 def show(
     name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="The recipe's name.", autocompletion=completing("recipes")
-        ),
+        str, argument("NAME", "The recipe's name.", autocompletion=completing("recipes"))
     ],
     as_json: Json = False,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foveate.cli.failures import INPUT
-from foveate.cli.options import STORE, Json, Principals
+from foveate.cli.options import STORE, Json, Principals, argument, option
 
 if TYPE_CHECKING:
     from foveate.stores.report import Report, Stats
@@ -19,7 +19,7 @@ app = typer.Typer(
     help="Inspect, check, copy and maintain a store.",
     rich_markup_mode=None,
 )
-StoreUrl = Annotated[str, typer.Option(metavar="URL", help="The store.")]
+StoreUrl = Annotated[str, option("URL", "The store.")]
 
 
 @app.command(short_help="Show what a store holds and its size on disk.")
@@ -56,7 +56,7 @@ def check(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
 
 @app.command(short_help="Copy a store while others read and write.")
 def backup(
-    to: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder for the copy.")],
+    to: Annotated[Path, argument("DIR", "The new folder for the copy.")],
     store: StoreUrl = str(STORE),
     as_json: Json = False,
 ) -> None:
