@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from foveate.cli import options
+from foveate.cli import options, output
 
 
 def search(
@@ -24,7 +24,6 @@ def search(
     places in them. A score adds up 1 / (60 + rank) by meaning and by words.
     """
     asked = options.one_question(question, query)
-    from foveate.cli import output
     from foveate.cli.show import search_lines
     from foveate.pipeline.assembler import Assembler
     from foveate.pipeline.flow import search_to_json

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from foveate.cli import output
 from foveate.cli.options import MODEL_SYNTAX, Json, Timeout, option
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ def calibrate(
     """
     import json
 
-    from foveate.cli import output
     from foveate.cli.assemble_run import load_model
     from foveate.cli.files import check_writable, open_output
     from foveate.core.errors import UnknownName

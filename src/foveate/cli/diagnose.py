@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from foveate.cli import output
 from foveate.cli.options import CaseLimit, Json, Principals, RecipeName, SearchLimit, option
 
 
@@ -39,7 +40,7 @@ def diagnose(
     from contextlib import ExitStack
 
     from foveate import plugins
-    from foveate.cli import diagnose_run, output
+    from foveate.cli import diagnose_run
     from foveate.cli.eval_steps import limit_cases
     from foveate.cli.show import format_columns
     from foveate.evals.diagnosis.pools import rename_conflicts

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from foveate.cli import output
 from foveate.cli.eval_thresholds import thresholds
 from foveate.cli.failures import GATE
 from foveate.cli.options import MODEL_SYNTAX, CaseFiles, CaseLimit, Json, Timeout, flag, option
@@ -80,7 +81,6 @@ def run(
     from dataclasses import replace
 
     from foveate.cli import eval_steps as steps
-    from foveate.cli import output
     from foveate.evals.gate import Rules, read_rules
     from foveate.evals.run import run as run_cases
     from foveate.evals.trials import build_setting

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from foveate.cli import output
 from foveate.cli.options import CaseFiles, Json, option
 
 if TYPE_CHECKING:
@@ -50,8 +51,7 @@ def thresholds(
     from dataclasses import asdict
 
     from foveate import plugins
-    from foveate.cli import eval_steps, output
-    from foveate.cli.output import progress_bar
+    from foveate.cli import eval_steps
     from foveate.core.stages.dedup.near import DedupNear
     from foveate.evals.thresholds import parse_thresholds, sweep_thresholds
 
@@ -62,7 +62,7 @@ def thresholds(
     if stage.method == "semantic":
         pools = eval_steps.add_embeddings(pools, embedder)
     levels: list[Level] = []
-    with progress_bar() as on_progress:
+    with output.progress_bar() as on_progress:
         for level in sweep_thresholds(
             pools, wanted, counter, method=stage.method, examples=examples
         ):
@@ -77,11 +77,10 @@ def thresholds(
 def _threshold_lines(
     method: str, levels: Sequence[Level], pools: Sequence[Sequence[Candidate]]
 ) -> Iterator[str]:
-    from foveate.cli.output import terminal_width
     from foveate.cli.show import wrap_words
     from foveate.evals.tables import Table, table_to_markdown
 
-    width = terminal_width()
+    width = output.terminal_width()
     first = levels[0]
     pooled = "" if len(pools) == 1 else f" in {len(pools):,} pools"
     yield f"{method}: {first.chunks:,} chunks{pooled}, {first.tokens:,} tokens"

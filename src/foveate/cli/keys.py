@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from foveate.cli import output
 from foveate.cli.options import Json, argument, option
 from foveate.core.errors import BadOption
 
@@ -76,7 +77,6 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
 
     A running service takes it with the next request.
     """
-    from foveate.cli import output
     from foveate.service.auth.keys import Key, edit_keys, generate_key, key_digest, utc_now
 
     place = _find_key_file(keys, settings, tenant)
@@ -102,7 +102,6 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
 @app.command("list")
 def list_keys(keys: KeyFile = None, settings: SettingsFile = None, as_json: Json = False) -> None:
     """The keys by id: whose they are, what they may do, until when. Never the keys themselves."""
-    from foveate.cli import output
     from foveate.cli.show import format_columns
     from foveate.service.auth.keys import read_keys, utc_now
 
@@ -132,7 +131,6 @@ def revoke(
     """
     from dataclasses import replace
 
-    from foveate.cli import output
     from foveate.core.errors import UnknownName
     from foveate.service.auth.keys import edit_keys, utc_now
 

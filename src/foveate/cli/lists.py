@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from foveate.cli import output
 from foveate.cli.completion import complete_names as completing
 from foveate.cli.options import Json, argument
 
@@ -18,7 +19,6 @@ def plugins(as_json: Json = False) -> None:
     """List built-ins and installed plugins."""
     from dataclasses import asdict
 
-    from foveate.cli import output
     from foveate.cli.show import format_columns
     from foveate.ingest.loaders import suffixes
     from foveate.plugins import Plugin, broken, list_plugins
@@ -73,7 +73,6 @@ app = typer.Typer(
 def list_recipes(as_json: Json = False) -> None:
     """The recipes by name, with what each is for."""
     from foveate import plugins
-    from foveate.cli import output
     from foveate.cli.show import format_columns
 
     table = plugins.recipe_table()
@@ -96,7 +95,6 @@ def show(
 ) -> None:
     """A recipe as TOML; change it and give the file to --recipe."""
     from foveate import plugins
-    from foveate.cli import output
     from foveate.core.spec import recipe_to_dict, recipe_to_toml
 
     recipe = plugins.recipe(name)

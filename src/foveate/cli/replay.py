@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from foveate.cli import output
 from foveate.cli.failures import INPUT, name_file_in_errors
 from foveate.cli.options import Json, argument
 from foveate.core.errors import BadInput, BudgetTooSmall, StageBroke
@@ -29,7 +30,6 @@ def replay(
 
     With two bundles of contexts: show how their runs differ.
     """
-    from foveate.cli import output
     from foveate.core.replay import compare_bundles
 
     old = _read_bundle(file)
