@@ -37,12 +37,7 @@ def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
 def event_to_json(event: StreamEvent) -> dict[str, Any]:
     """A part of an arriving answer: text, or a marker with its citations."""
     if isinstance(event, CitationEvent):
-        return {
-            "text": event.text,
-            "start": event.start,
-            "citations": [value_to_json(one) for one in event.citations],
-            "dangling": list(event.dangling),
-        }
+        return value_to_json(event)  # type: ignore[no-any-return]
     return {"text": event.text}
 
 
