@@ -66,11 +66,11 @@ def _open_binary(name: str) -> Any:
 
 
 @contextmanager
-def open_output(name: str, *, private: bool = False) -> Iterator[IO[bytes]]:
+def open_output(name: str) -> Iterator[IO[bytes]]:
     """A file to write to, which gets its name when all is written.
 
     A link stays a link and a file keeps its mode; a pipe or a device is written directly.
-    `private`: only the owner may read it. Raises `ExternalError` if it cannot be written.
+    Raises `ExternalError` if it cannot be written.
     """
     if name == STDIO:
         with _stdout_bytes() as file:
@@ -81,7 +81,7 @@ def open_output(name: str, *, private: bool = False) -> Iterator[IO[bytes]]:
             with Path(name).open("wb") as file:
                 yield file
         else:
-            with atomic_write(Path(os.path.realpath(name)), private=private) as file:
+            with atomic_write(Path(os.path.realpath(name))) as file:
                 yield file
     except IsADirectoryError:
         raise ExternalError(f"{name}: is a folder; name a file to write") from None

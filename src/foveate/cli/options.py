@@ -125,11 +125,7 @@ def one_question(question: str | None, query: str | None) -> str:
 
 
 MODEL_VARIABLE = "FOVEATE_MODEL"
-WINDOW_ADVICE = "say it with --window N"
 
-AskQuestion = Annotated[
-    str | None, argument("QUESTION", "The question; without it, a conversation starts.")
-]
 AskModel = Annotated[
     str | None,
     option(
@@ -147,15 +143,6 @@ Channel = Annotated[
     option(None, "voice: an answer without markers; its sources are found by their words."),
 ]
 PromptLanguage = Annotated[str, option("L", "Language of the prompt: en, nl, de or fr.")]
-AskRecipe = Annotated[
-    str | None,
-    option(
-        "R",
-        "Recipe: a name, or the path of a TOML file (default: default; in a conversation "
-        "agent-session).",
-        autocompletion=complete_names("recipes"),
-    ),
-]
 MaxTokens = Annotated[int, option("N", "Most tokens of the answer.", min=1)]
 Window = Annotated[
     int | None,
@@ -163,17 +150,3 @@ Window = Annotated[
 ]
 Timeout = Annotated[float, option("S", "Time limit for an answer, in seconds.", min=0.1)]
 Temperature = Annotated[float, option("T", "Temperature of the model.", min=0.0, max=2.0)]
-AskLimit = Annotated[
-    int | None, option("N", "Candidates that a search returns (default: 20).", min=1, max=100)
-]
-ConversationFile = Annotated[
-    str | None, option("FILE", "Continue the conversation in FILE, or start one.", "--continue")
-]
-SummariserName = Annotated[
-    str | None,
-    option(
-        "M",
-        "Model that summarises older turns of a conversation (default: none; their best "
-        "sentences stay).",
-    ),
-]
