@@ -20,7 +20,6 @@ from foveate.cli import (
     bill,
     calibrate,
     compact,
-    completion,
     diagnose,
     index,
     keys,
@@ -44,7 +43,6 @@ EPILOG = (
 app = typer.Typer(
     name="foveate",
     epilog=EPILOG,
-    add_completion=False,  # `foveate completion` is what people use
     rich_markup_mode=None,  # plain help: quick, one width, the same on the page and in a pipe
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
@@ -68,7 +66,6 @@ app.add_typer(store.app, name="store")
 app.add_typer(keys.app, name="keys")
 app.add_typer(lists.app, name="recipes")
 app.command()(lists.plugins)
-app.command()(completion.completion)
 
 
 def _version(asked: bool) -> None:
@@ -99,7 +96,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     output.prepare_streams()
-    completion.enable_completion()
     try:
         with output.print_warnings():
             code = app(

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from foveate.cli import output
-from foveate.cli.completion import complete_names as completing
-from foveate.cli.options import Json, argument
+from foveate.cli.options import Json, argument, complete_names
 
 if TYPE_CHECKING:
     from foveate.plugins import Plugin
@@ -89,7 +88,7 @@ def list_recipes(as_json: Json = False) -> None:
 @app.command()
 def show(
     name: Annotated[
-        str, argument("NAME", "The recipe's name.", autocompletion=completing("recipes"))
+        str, argument("NAME", "The recipe's name.", autocompletion=complete_names("recipes"))
     ],
     as_json: Json = False,
 ) -> None:

@@ -5,12 +5,11 @@ An option is called as the parameter that it stands at, unless it has a name of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-
-from foveate.cli.completion import complete_names
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
@@ -29,6 +28,19 @@ def flag(help: str, *names: str, **more: Any) -> Any:
 def argument(metavar: str, help: str, **more: Any) -> Any:
     """A value that is named by its place."""
     return typer.Argument(metavar=metavar, help=help, **more)
+
+
+def complete_names(group: str) -> Callable[[str], list[str]]:
+    """A completion by the names of a group of plugins; where none fits, the shell shows files."""
+
+    def fitting(incomplete: str) -> list[str]:
+        from foveate.plugins import list_plugins
+
+        # a colon stands in names that go on with a path or a model, which nobody can list
+        found = [plugin.name for plugin in list_plugins() if plugin.group == group]
+        return [name for name in found if name.startswith(incomplete) and ":" not in name]
+
+    return fitting
 
 
 STORE = Path(".foveate")
