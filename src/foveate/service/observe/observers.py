@@ -153,16 +153,15 @@ class Telemetry:
     """The metrics and traces of a service, from before its first request to after its last.
 
     `observers` observe every search and assembly. `content`: whether logs and spans may hold
-    questions and texts. `recipes`: names in labels, if not those of the registry.
+    questions and texts. `recipes`: their names in labels.
     """
 
-    def __init__(self, settings: Settings, recipes: Iterable[str] | None = None) -> None:
+    def __init__(self, settings: Settings, recipes: Iterable[str]) -> None:
         self._settings = settings
         listed = plugins.component_registry()
         self.content = settings.log_content
-        named = plugins.recipe_table() if recipes is None else recipes
         self.metrics = Metrics(
-            LabelNames(recipes=set(named), stages=set(listed.stages), models=set(settings.models))
+            LabelNames(recipes=set(recipes), stages=set(listed.stages), models=set(settings.models))
         )
         self.traces: Traces | None = None
         self.store_sizes: StoreSizes | None = None
