@@ -16,18 +16,15 @@ from types import TracebackType
 from typing import Self, Unpack
 
 from foveate import plugins
-from foveate.answer.answer_budget import find_answer_model
-from foveate.answer.ask import Answer, AskOptions, ask
+from foveate.answer.ask import Answer, AskOptions, ask, resolve_for_model
 from foveate.core.types import Context
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.run import ingest
 from foveate.ingest.run_state import Report
-from foveate.models import model as find_model
 from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
+from foveate.pipeline.options import AssembleKeywords, AssembleOptions
 from foveate.pipeline.store_with_embedder import load_recorded_embedder
 from foveate.ports import Embedder, Model, SearchResult, Store
-from foveate.providers.chat import registry_name
 from foveate.stores import open_store as open_existing_store
 from foveate.stores import open_store_for_writing
 from foveate.stores.lazy import StoreNotFound
@@ -149,21 +146,10 @@ class DocumentStore:
         """
         how = ask_options or AskOptions()
         name = model if isinstance(model, str) else model.name
-        known = find_answer_model(name, how.window)
+        chosen = replace(options or AssembleOptions(), budget=budget, principals=principals)
         advice = "say it with ask_options=AskOptions(window=N)"
-        chosen = replace(
-            options or AssembleOptions(),
-            budget=budget,
-            principals=principals,
-            model=known or find_model(registry_name(name), advice=advice),
-            prompt=how.prompt,
-            channel=how.channel,
-            language=how.language,
-            max_output=how.max_tokens or 1024,
-        )
-        context = self.assemble(query, chosen)
-        system = resolve_options(chosen, query).system
-        return ask(context, model, replace(how, system=system))
+        resolved, how = resolve_for_model(name, query, chosen, how, advice=advice)
+        return ask(self.assemble(query, resolved.options), model, how)
 
     def _assembler(self, options: AssembleOptions | None) -> Assembler:
         return self.assembler if options is None else replace(self.assembler, options=options)

@@ -244,7 +244,7 @@ def test_what_the_provider_quotes_is_held_against_what_was_sent():
     ]
     assert [(answer.text[slice(*o.span)], o.reason) for o in answer.refused_citations] == [
         (pieces[1], "no_such_block"),
-        (pieces[2], "not_shown"),
+        (pieces[2], "unknown_kind"),
     ]
     assert [one.name for one in answer.check.dangling] == ["8"]
     record = json.loads(json.dumps(answer_to_json(answer, context)))
@@ -254,7 +254,7 @@ def test_what_the_provider_quotes_is_held_against_what_was_sent():
     assert record["given"][0]["context_spans"] == [
         list(answer.confirmed_citations[0].context_spans[0])
     ]
-    assert [one["reason"] for one in record["refused"]] == ["no_such_block", "not_shown"]
+    assert [one["reason"] for one in record["refused"]] == ["no_such_block", "unknown_kind"]
 
 
 def test_blocks_of_earlier_turns_are_refused_where_the_provider_counts_them():

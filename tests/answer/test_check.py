@@ -56,7 +56,7 @@ def test_a_true_answer_is_clean():
     assert checked.unused == (3,)
     shown = context().text
     for claim in checked.claims:
-        start, end = claim.support.span
+        start, end = claim.support.context_span
         assert shown[start:end] == claim.support.text
         assert answer[slice(*claim.span)].startswith(claim.text[:10])
 

@@ -74,29 +74,6 @@ def anthropic(*blocks):
     return Message.model_validate({**message, "stop_reason": "end_turn", "usage": usage})
 
 
-def chat(text, *annotations):
-    """OpenAI's chat completion, of its own type."""
-    from openai.types.chat import ChatCompletion
-
-    said = {"role": "assistant", "content": text, "annotations": list(annotations)}
-    choice = {"index": 0, "finish_reason": "stop", "message": said}
-    whole = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
-    return ChatCompletion.model_validate({**whole, "choices": [choice]})
-
-
-def response(text, *annotations):
-    """OpenAI's response, of its own type; a call of a tool stands before what it says."""
-    from openai.types.responses import Response
-
-    part = {"type": "output_text", "text": text, "annotations": list(annotations)}
-    said = {"type": "message", "id": "o", "role": "assistant", "status": "completed"}
-    searched = {"type": "file_search_call", "id": "f", "status": "completed", "queries": ["deep"]}
-    output = [searched, {**said, "content": [part]}]
-    whole = {"id": "r", "object": "response", "created_at": 1, "model": "m", "tools": []}
-    whole |= {"parallel_tool_calls": True, "tool_choice": "auto"}
-    return Response.model_validate({**whole, "output": output})
-
-
 def test_characters_of_a_document():
     """R1, C1, C2: a range of characters is found in the context and in the document."""
     context = context_of()
@@ -250,25 +227,15 @@ REFUSED = {
             "cited_text": "The well",
         }
     ],
-    "not_shown": [
-        {
-            "type": "web_search_result_location",
-            "url": "https://example.org/well.md",
-            "title": "Well",
-            "encrypted_index": "x",
-            "cited_text": "The well",
-        }
-    ],
     "broken": [
         {"type": "char_location", "document_index": 0},
         chars(True, 8, "The well"),
         chars("0", 8, "The well"),
         chars(0, 8, None),
         chars(0, 8, "The well", index="0"),
-        {"type": "url_citation"},
     ],
     "unknown_kind": [
-        {"type": "hearsay"},
+        {"type": "web_search_result_location", "url": "docs/well.md", "cited_text": "The well"},
         {"type": None},
         {},
         {"type": ["char_location"]},
@@ -322,14 +289,14 @@ SAID = st.fixed_dictionaries(
     {},
     optional=dict.fromkeys(
         (
-            *("document_index", "start_char_index", "end_char_index", "cited_text", "url", "title"),
-            *("search_result_index", "start_block_index", "end_block_index", "source", "file_id"),
-            *("start_page_number", "end_page_number", "document_title", "start_index", "index"),
+            *("document_index", "start_char_index", "end_char_index", "cited_text", "title"),
+            *("search_result_index", "start_block_index", "end_block_index", "source"),
+            *("start_page_number", "end_page_number", "document_title"),
         ),
         ANY,
     ),
 )
-KINDS = st.sampled_from([*("char_location", "page_location", "url_citation", "file_citation"), 7])
+KINDS = st.sampled_from(["char_location", "page_location", "search_result_location", 7])
 
 
 @settings(max_examples=50, deadline=None)
@@ -339,16 +306,15 @@ def test_whatever_a_provider_says_nothing_is_invented(said, before):
     context = context_of()
     cited = [{**one, "type": kind} for kind, one in said]
     part = {"type": "text", "text": "Deep.", "citations": cited}
-    answered = {"message": {"content": "Deep.", "annotations": cited}}
 
-    for reply in ({"content": [part]}, {"choices": [answered]}):
-        found = resolve_provider_citations(reply, context, before=before)
-        assert len(found.confirmed_citations) + len(found.refused_citations) == len(cited)
-        known = {entry.marker for entry in context.citations}
-        for one in found.confirmed_citations:
-            assert set(one.markers) <= known
-            assert all(context.text[slice(*s)] == one.cited_text for s in one.context_spans)
-            assert 0 <= one.span[0] <= one.span[1] <= len(found.text)
+    found = resolve_provider_citations({"content": [part]}, context, before=before)
+
+    assert len(found.confirmed_citations) + len(found.refused_citations) == len(cited)
+    known = {entry.marker for entry in context.citations}
+    for one in found.confirmed_citations:
+        assert set(one.markers) <= known
+        assert all(context.text[slice(*s)] == one.cited_text for s in one.context_spans)
+        assert 0 <= one.span[0] <= one.span[1] <= len(found.text)
 
 
 def test_blocks_of_earlier_turns_are_counted_too():
@@ -397,69 +363,7 @@ def test_several_citations_of_one_stretch():
     assert len(found.confirmed_citations) == 4
 
 
-def url(start, end, **more):
-    """A web page that an answer names."""
-    return {"start_index": start, "end_index": end, "title": "x", "url": "docs/well.md", **more}
-
-
-def test_openais_annotations_are_found_by_name():
-    """R1, C2: an address or a file that is a source of the context is its marker, no other."""
-    context = context_of("openai-parts")
-    text = "It is nine metres deep."
-    of_chat = chat(
-        text,
-        {"type": "url_citation", "url_citation": url(0, 5)},
-        {"type": "url_citation", "url_citation": url(6, 22, url="https://example.org")},
-    )
-    of_file = {"type": "file_citation", "file_id": "f-1", "filename": "mill.md", "index": 5}
-    of_response = response(
-        text,
-        of_file,
-        {**of_file, "filename": "other.md"},
-        {**of_file, "file_id": "id-well.md", "filename": "x"},
-        {"type": "url_citation", **url(0, 5)},
-        {"type": "url_citation", **url(0, 99)},
-        {"type": "file_path", "file_id": "f-1", "index": 0},
-        {"type": "container_file_citation", "container_id": "c", "start_index": 6, "end_index": 10,
-         "file_id": "f", "filename": "well.md"},
-    )  # fmt: skip
-
-    first, second = (
-        resolve_provider_citations(of_chat, context),
-        resolve_provider_citations(of_response, context),
-    )
-
-    assert first.marked_text == "It is [1] nine metres deep."
-    assert [(one.markers, one.span) for one in first.confirmed_citations] == [((1,), (0, 5))]
-    assert [one.reason for one in first.refused_citations] == ["not_shown"]
-    assert second.marked_text == "It is [2][1] nine [1] metres deep."
-    assert [one.markers for one in second.confirmed_citations] == [(2,), (1,), (1,), (1,)]
-    assert [one.reason for one in second.refused_citations] == [
-        "not_shown",
-        "outside_answer",
-        "unknown_kind",
-    ]
-
-
-def test_a_source_of_several_blocks_names_them_all():
-    """C1: what an address stands for is every block that it is the source of, copies as well."""
-    found = [{"text": f"Row {n} is wet.", "source": "a.md", "row": n} for n in range(2)]
-    found.append({"text": "Row 0 is wet.", "source": "copy.md", "score": -1.0, "id": "copy"})
-    context = assemble("Which?", found, budget=200, recipe="citations")
-
-    def named(source):
-        said = {"type": "url_citation", "url_citation": url(0, 3, url=source)}
-        return [
-            one.markers
-            for one in resolve_provider_citations(chat("So.", said), context).confirmed_citations
-        ]
-
-    copied = [e.marker for e in context.citations if e.corroborating]
-    assert named("a.md") == [(1, 2)]
-    assert named("copy.md") == [tuple(copied)]
-
-
-@pytest.mark.parametrize("reply", [None, 7, "text", {}, {"content": "text"}, {"choices": []}, []])
+@pytest.mark.parametrize("reply", [None, 7, "text", {}, {"content": "text"}, []])
 def test_what_is_no_response_is_refused(reply):
     """X1: the error names what to give."""
     with pytest.raises(BadInput, match="field 'response'"):
@@ -469,14 +373,10 @@ def test_what_is_no_response_is_refused(reply):
 def test_a_response_without_citations_is_an_answer():
     """R1: no citations, none refused; nothing at all is an empty answer."""
     context = context_of()
-    for reply in (anthropic(("Deep.",)), chat("Deep."), response("Deep.")):
-        found = resolve_provider_citations(reply, context)
-        assert (found.text, found.marked_text, found.confirmed_citations) == ("Deep.", "Deep.", ())
-    assert resolve_provider_citations({"output": []}, context).text == ""
-    assert (
-        resolve_provider_citations({"choices": [{"message": {"content": None}}]}, context).text
-        == ""
-    )
+    found = resolve_provider_citations(anthropic(("Deep.",)), context)
+
+    assert (found.text, found.marked_text, found.confirmed_citations) == ("Deep.", "Deep.", ())
+    assert resolve_provider_citations({"content": []}, context).text == ""
 
 
 def test_the_client_streams_citations_that_hold():

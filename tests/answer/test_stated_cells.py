@@ -51,7 +51,7 @@ def test_cells_are_those_of_the_passage(context: foveate.Context) -> None:
     support = checked.claims[0].support
     assert support is not None
     assert support.cells == ("A3", "C3", "D3")
-    assert r"[\7]" in context.text[slice(*support.span)]
+    assert r"[\7]" in context.text[slice(*support.context_span)]
 
 
 def test_text_that_is_no_sheet_has_no_cells() -> None:

@@ -32,7 +32,7 @@ def test_a_passage_may_be_three_sentences():
     )
     (claim,) = made.claims
     assert claim.support.score == 1.0
-    assert context.text[slice(*claim.support.span)] == text.partition("roof. ")[2]
+    assert context.text[slice(*claim.support.context_span)] == text.partition("roof. ")[2]
 
 
 def test_another_source_must_say_clearly_more():

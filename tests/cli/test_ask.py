@@ -74,8 +74,7 @@ def test_limit_taxonomy_and_temperature(run):
     assert (done.code, temperature) == (0, 0.7)
     assert len(bundle["candidates"]) == 1
     assert (bundle["intent"], bundle["supplements"][0]["id"]) == ("depth", "well")
-    refused = ("--continue", "f", "--taxonomy", "words.toml")
-    assert run("ask", QUESTION, "--model", "openai:x", *refused).code == 2
+    assert run("ask", "--model", "openai:x").code == 2
 
 
 def test_an_empty_context_is_said_before_the_answer(run):
@@ -291,13 +290,11 @@ def test_a_refusal_is_not_to_be_checked(run, language):
     assert (done.code, done.out) == (0, REFUSALS[language] + "\n")
 
 
-@pytest.mark.parametrize("continued", [(), ("--continue", "talk.json")])
-def test_the_limit_bounds_what_is_searched(run, continued):
+def test_the_limit_bounds_what_is_searched(run):
     """F2: --limit is as for `assemble`: with one candidate, one document is sent."""
     with serving("openai") as server:
-        asked = (QUESTION, "--model", server.name, "--json", *continued)
+        asked = (QUESTION, "--model", server.name, "--json")
         both = run("ask", *asked).json
-        Path("talk.json").unlink(missing_ok=True)
         one = run("ask", *asked, "--limit", 1).json
 
     assert one["context_tokens"] < both["context_tokens"]

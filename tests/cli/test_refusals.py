@@ -50,7 +50,6 @@ def test_wrong_usage_is_2(run, chunks, flags, said):
         (["recipes", "show", "naiv"], "did you mean 'naive'?"),
         (["replay"], "FILE"),
         (["search", "--query", "q", "--limit", "0"], "--limit"),
-        (["completion", "bsh"], "'SHELL': 'bsh' is not one of"),
         (["index"], "PATH"),
         (["assemble-batch", "--in", "a"], "--out"),
         (["assemble-batch", "--in", "a", "--out", "-", "--json"], "stdout"),

@@ -17,7 +17,7 @@ from command_line import QUERY
 from foveate.core.errors import ExternalError
 from foveate.service.audit import Audit
 from foveate.service.settings import Settings
-from raw_http import head, wire
+from http_wire import head, wire
 from service_keys import by, id_of, put, take
 from service_process import running
 from service_server import PAGES, SECRET, problem, serving
@@ -110,7 +110,7 @@ def test_a_client_that_leaves_has_a_line_without_a_status(kept):
     client, token, audit = kept
     key = f"Authorization: Bearer {token}"
     with wire(client) as raw:
-        raw.say(head("POST /v1/assemble", key, "Content-Length: 99"), b"{")
+        raw.send(head("POST /v1/assemble", key, "Content-Length: 99"), b"{")
     client.post("/v1/assemble", json=ASKED)
     client.post("/v1/assemble", json=ASKED)
     while len(lines(audit)) < 3:

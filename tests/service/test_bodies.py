@@ -10,7 +10,6 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -246,22 +245,3 @@ def test_requests_sent_ahead_are_answered_in_order(hostile: Service) -> None:
 
     seen = [(a.status, a.headers["x-request-id"]) for a in answers if a is not None]
     assert seen == [(200, f"ahead-{number}") for number in range(20)]
-
-
-def test_ids_of_requests_are_checked(hostile: Service) -> None:
-    """F3: a good one comes back, any other is replaced."""
-    good = ask(hostile.address, "GET", "/healthz", headers={"X-Request-Id": "abc-1.x_2"})
-    bad = ask(hostile.address, "GET", "/healthz", headers={"X-Request-Id": "a b<script>"})
-
-    assert good.headers["x-request-id"] == "abc-1.x_2"
-    assert "<" not in bad.headers["x-request-id"]
-    assert bad.headers["x-request-id"]
-
-
-def test_the_log_names_no_content(hostile: Service, tmp_path: Path) -> None:
-    """F7: whatever was sent, none of it is in the log."""
-    secret = "qwertysecret"
-    ask(hostile.address, "POST", ASSEMBLE, {**GOOD, "query": secret, "recipe": secret})
-    ask(hostile.address, "GET", f"/v1/documents/{secret}")
-
-    assert secret not in hostile.said()

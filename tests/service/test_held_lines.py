@@ -1,16 +1,15 @@
-"""Connections that are kept waiting, flooded, or spoken to in something that is not HTTP."""
+"""Connections that are fed drop by drop, or spoken to in something that is not HTTP."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 
 import pytest
 
 from foveate.service.settings import Settings
-from hostile_requests import ASSEMBLE, GOOD, post
-from http_wire import Answer, Wire, ask, request
+from hostile_requests import post
+from http_wire import Answer, Wire, request
 from service_server import serving
 
 Address = tuple[str, int]
@@ -19,7 +18,7 @@ Address = tuple[str, int]
 @pytest.fixture(scope="module")
 def address() -> Iterator[Address]:
     """A service that waits a fifth of a second."""
-    settings = Settings(store="", header_seconds=0.2, write_seconds=0.2, body_bytes=40_000_000)
+    settings = Settings(store="", header_seconds=0.2, body_bytes=40_000_000)
     with serving(settings) as client:
         yield client.base_url.host, client.base_url.port or 0
 
@@ -73,12 +72,6 @@ def test_what_is_not_http_within_a_body(address: Address) -> None:
         assert wire.ends()
 
 
-def test_whoever_says_nothing_is_let_go(address: Address) -> None:
-    """X4: a connection without a request does not stay."""
-    with Wire(address) as wire:
-        assert wire.ends()
-
-
 def test_a_head_that_does_not_end_is_not_waited_for(address: Address) -> None:
     """X4: another byte now and then makes it no longer."""
     with Wire(address, patience=0.02) as wire:
@@ -93,17 +86,6 @@ def test_a_head_that_does_not_end_is_not_waited_for(address: Address) -> None:
                 break
 
     assert answer is None
-
-
-def test_a_second_head_that_does_not_end(address: Address) -> None:
-    """X4: the same after a request that was answered."""
-    with Wire(address) as wire:
-        wire.send(request("GET", "/healthz") + b"GET /hea")
-        first = wire.answer()
-
-        assert first is not None
-        assert first.status == 200
-        assert wire.ends()
 
 
 def test_the_rest_of_a_refused_body_is_not_waited_for(address: Address) -> None:
@@ -125,34 +107,3 @@ def test_the_rest_of_a_refused_body_is_not_waited_for(address: Address) -> None:
     assert answer is not None
     assert answer.status == 413
     assert ended
-
-
-def test_whoever_does_not_read_is_let_go(address: Address) -> None:
-    """X4: an answer that nobody takes is thrown away, and the place is free again."""
-    text = "The boiler holds water. " * 400
-    chunks = [{"id": f"c{n}", "text": f"{n} {text}"} for n in range(800)]
-    body = json.dumps({**GOOD, "candidates": chunks, "recipe": "naive", "bundle": True}).encode()
-    with ExitStack() as open_ones:
-        wires = [open_ones.enter_context(Wire(address, buffer=4_096)) for _ in range(2)]
-        for wire in wires:
-            wire.send(post(body))
-        for wire in wires:
-            assert wire.broken_off(), "it is still waited for"
-
-    assert ask(address, "POST", ASSEMBLE, GOOD).status == 200
-
-
-def test_there_are_only_so_many_connections() -> None:
-    """X4: one more displaces the one that has been silent for longest, and is served."""
-    with serving(Settings(store="", connections=3)) as client, ExitStack() as open_ones:
-        address = client.base_url.host, client.base_url.port or 0
-        wires = [open_ones.enter_context(Wire(address)) for _ in range(4)]
-        displaced = wires[0].ends()
-        statuses = []
-        for wire in wires[1:]:
-            wire.send(request("GET", "/healthz"))
-            answer = wire.answer()
-            statuses.append(answer.status if answer else None)
-
-    assert displaced
-    assert statuses == [200, 200, 200]

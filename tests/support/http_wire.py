@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
+import httpx
+
 PATIENCE = 120.0
 """Seconds for any answer, on however busy a machine."""
 
@@ -28,6 +30,14 @@ class Answer:
     def json(self) -> Any:
         """The body, read."""
         return json.loads(self.body)
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        """The problem that it is."""
+        assert self.headers["content-type"] == "application/problem+json", self.body
+        found: dict[str, Any] = self.json()
+        assert found["status"] == self.status
+        return found
 
 
 class Wire:
@@ -49,10 +59,11 @@ class Wire:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._got = b""
 
-    def send(self, data: bytes) -> None:
-        """Some bytes."""
+    def send(self, *parts: bytes) -> Self:
+        """Some bytes, as they are."""
         with suppress(BrokenPipeError, ConnectionResetError):
-            self._socket.sendall(data)
+            self._socket.sendall(b"".join(parts))
+        return self
 
     def answer(self, *, bodiless: bool = False) -> Answer | None:
         """The next answer; None where the connection ended without a whole one."""
@@ -66,6 +77,18 @@ class Wire:
         except (EOFError, ConnectionError):
             return None
         return Answer(status=status, headers=headers, body=body)
+
+    def status(self) -> int:
+        """That of the next answer, 100 too, as soon as its headers are there; its body is next."""
+        return _head(self._until(b"\r\n\r\n"))[0]
+
+    def ended(self) -> bool:
+        """Wait for the other side to close, whatever it still sends."""
+        with suppress(EOFError, ConnectionError):
+            while True:
+                self._got = b""
+                self._more()
+        return True
 
     def ends(self) -> bool:
         """Whether nothing more comes and the other side has closed; waits for it."""
@@ -139,6 +162,16 @@ def _head(head: bytes) -> tuple[int, dict[str, str]]:
     first, *lines = head.decode("latin-1").split("\r\n")
     pairs = (line.partition(":") for line in lines)
     return int(first.split(" ", 2)[1]), {name.lower(): value.strip() for name, _, value in pairs}
+
+
+def wire(client: httpx.Client, **options: Any) -> Wire:
+    """A connection of its own to where this client asks."""
+    return Wire((client.base_url.host, client.base_url.port or 80), **options)
+
+
+def head(line: str, *headers: str) -> bytes:
+    """The head of a request with exactly these: `head("POST /v1/recipes", "Content-Length: 5")`."""
+    return "\r\n".join([f"{line} HTTP/1.1", "Host: 127.0.0.1", *headers, "", ""]).encode("latin-1")
 
 
 def request(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from foveate import plugins
-from foveate.answer.answer_budget import answer_limit
+from foveate.answer.answer_budget import answer_limit, find_answer_model
 from foveate.answer.check import AnswerCheck, check_answer
 from foveate.answer.image_bytes import ImageSource
 from foveate.answer.messages import messages
@@ -18,13 +18,14 @@ from foveate.answer.provider_citations import (
     RefusedCitation,
     check_provider_citations,
 )
-from foveate.answer.responses import RawCitation
 from foveate.answer.stream import Resolver, StreamEvent
 from foveate.answer.voice import citations_from_check
 from foveate.core.errors import BadOption, ExternalError
 from foveate.core.types import Citation, Context
+from foveate.models import model as find_model
 from foveate.models import registry
 from foveate.pipeline.inputs import Channel, check_context
+from foveate.pipeline.options import AssembleOptions, ResolvedOptions, resolve_options
 from foveate.pipeline.prompts import is_cited_by_provider
 from foveate.ports import Message, Model, Reply
 from foveate.providers.chat import registry_name
@@ -80,6 +81,29 @@ class AskOptions:
             raise BadOption(f"max_tokens is {self.max_tokens}; give at least one token, or None")
         if self.window is not None and self.window < 1:
             raise BadOption(f"window is {self.window}; give the tokens that the model holds")
+
+
+def resolve_for_model(
+    name: str, question: str, options: AssembleOptions, how: AskOptions, *, advice: str
+) -> tuple[ResolvedOptions, AskOptions]:
+    """The options of a context for this model, and `how` with the system prompt.
+
+    The prompt follows the recipe's format, and is counted before documents are packed. `advice`:
+    what to do about the window of a model that the registry lacks.
+    """
+    known = find_answer_model(name, how.window)
+    resolved = resolve_options(
+        replace(
+            options,
+            model=known or find_model(registry_name(name), advice=advice),
+            prompt=how.prompt,
+            channel=how.channel,
+            language=how.language,
+            max_output=how.max_tokens or 1024,
+        ),
+        question,
+    )
+    return resolved, replace(how, system=resolved.system)
 
 
 def ask(
@@ -234,8 +258,7 @@ def _build_answer(context: Context, model: Model, reply: Reply | None, how: AskO
         cited = citations_from_check(checked, context)
     else:
         cited = tuple(one for one in context.citations if one.marker in checked.cited)
-    said = [RawCitation(citation=one.citation, span=one.span) for one in reply.quoted]
-    given, refused = check_provider_citations(reply.text, said, context)
+    given, refused = check_provider_citations(reply.text, reply.quoted, context)
     return Answer(
         text=reply.text,
         citations=cited,

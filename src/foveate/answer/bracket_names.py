@@ -15,7 +15,7 @@ from foveate.core.text.citation_markers import (
     find_brackets,
 )
 from foveate.core.text.markers import BRACKET, LEAD, is_index
-from foveate.core.types import Citation, Context
+from foveate.core.types import Context
 
 KEPT = 24
 """Characters before a bracket that are looked at."""
@@ -120,37 +120,3 @@ class PlainBracketFilter:
 def _last_word(before: str) -> str:
     """The end of the word before a bracket; empty at the start of a sentence."""
     return _WORD.search(before)[0].rstrip()  # type: ignore[index]
-
-
-def find_markers_by_name(entries: Iterable[Citation], names: set[str]) -> tuple[int, ...] | None:
-    """The markers of the sources with one of these names; None if it is ambiguous.
-
-    A whole source or document id decides, also of a merged copy; else the name of a file, if all
-    files of that name are one source.
-    """
-    known = list(entries)
-    whole = tuple(
-        one.marker for one in known if any(names & set(two) for two in _entry_sources(one))
-    )
-    if whole:
-        return whole
-    found: dict[int, set[str]] = {}
-    for one in known:
-        for source, _ in _entry_sources(one):
-            if _file_name(source) in names:
-                found.setdefault(one.marker, set()).add(source)
-    if len(found) > 1 and len(set().union(*found.values())) > 1:
-        return None
-    return tuple(found)
-
-
-def _entry_sources(entry: Citation) -> Iterator[tuple[str, str]]:
-    """Source and document id of the entry and of each copy merged into it."""
-    yield entry.source, entry.document_id
-    for copy in entry.corroborating:
-        yield copy.source, copy.document_id
-
-
-def _file_name(source: str) -> str:
-    """The last part of a path or an address; all of it if it ends with a slash."""
-    return source.replace("\\", "/").rpartition("/")[2] or source

@@ -47,7 +47,7 @@ class DanglingMarker:
 class Claim:
     """A sentence that makes a statement, with its citations.
 
-    `support`: the best passage among its markers; None without a shown one. `other_support`: a
+    `support`: the best passage among its markers; None without a shown one. `elsewhere`: a
     passage of another marker that supports it clearly better. `over_cited`: markers whose blocks
     say nothing about it. `figures`: numbers that are neither in its sources nor in the question.
     `invented`: character ranges of `text` that a detector found in no source.
@@ -58,7 +58,7 @@ class Claim:
     span: Span
     markers: tuple[int, ...]
     support: Support | None = None
-    other_support: Support | None = None
+    elsewhere: Support | None = None
     over_cited: tuple[int, ...] = ()
     figures: tuple[str, ...] = ()
     quotations: tuple[Quotation, ...] = ()
@@ -80,7 +80,7 @@ class Claim:
             found.append("uncited")
         elif not self.supported:
             found.append("unsupported")
-        if self.other_support is not None and self.markers:
+        if self.elsewhere is not None and self.markers:
             found.append("other_source")
         if self.over_cited:
             found.append("over_cited")
@@ -194,7 +194,7 @@ def _check_claim(
         span=sentence.span,
         markers=markers,
         support=support,
-        other_support=other if other is not None and other.score >= floor else None,
+        elsewhere=other if other is not None and other.score >= floor else None,
         over_cited=_over_cited(markers, found),
         contradictions=_find_contradictions(sentence.text, support),
         figures=missing_numbers(sentence.text, asked.union(*(grounds.numbers(n) for n in cited))),
@@ -207,7 +207,7 @@ def _with_cells(claim: Claim, context: Context) -> Claim:
     """The claim with the cells that its supporting passage has for it."""
     if not claim.supported or claim.support is None:
         return claim
-    cells = stated_cells(claim.text, claim.support.span, context)
+    cells = stated_cells(claim.text, claim.support.context_span, context)
     return replace(claim, support=replace(claim.support, cells=cells)) if cells else claim
 
 
@@ -244,7 +244,7 @@ def _check_spoken_claim(
         spoken=True,
         markers=(best.marker,) if best is not None and held else (),
         support=best,
-        other_support=None,
+        elsewhere=None,
         contradictions=_find_contradictions(sentence.text, best),
     )
 

@@ -32,43 +32,27 @@ _SCALES = {"thousand": 3, "duizend": 3, "tausend": 3, "mille": 3, "million": 6, 
 _SCALES |= {"miljoen": 6, "millionen": 6, "billion": 9, "billions": 9, "miljard": 9}
 _SCALES |= {"milliarden": 9, "milliard": 9, "milliards": 9, "milliarde": 9}
 _SCALE = re.compile(rf"[ \u00a0\u202f-]?({'|'.join(_SCALES)})\b", re.IGNORECASE)
-_NUMBER_WORDS = dict(
-    (
-        *enumerate(
-            (
-                "zero nul null zéro",
-                "one een één ein eins un une",
-                "two twee zwei deux",
-                "three drie drei trois",
-                "four vier quatre",
-                "five vijf fünf cinq",
-                "six zes sechs",
-                "seven zeven sieben sept",
-                "eight acht huit",
-                "nine negen neun neuf",
-                "ten tien zehn dix",
-                "eleven elf onze",
-                "twelve twaalf zwölf douze",
-                "thirteen dertien dreizehn treize",
-                "fourteen veertien vierzehn quatorze",
-                "fifteen vijftien fünfzehn quinze",
-                "sixteen zestien sechzehn seize",
-                "seventeen zeventien siebzehn",
-                "eighteen achttien achtzehn",
-                "nineteen negentien neunzehn",
-            )
-        ),
-        (20, "twenty twintig zwanzig vingt"),
-        (30, "thirty dertig dreißig dreissig trente"),
-        (40, "forty veertig vierzig quarante"),
-        (50, "fifty vijftig fünfzig cinquante"),
-        (60, "sixty zestig sechzig soixante"),
-        (70, "seventy zeventig siebzig"),
-        (80, "eighty tachtig achtzig"),
-        (90, "ninety negentig neunzig"),
-    )
-)
-_NUMBER_BY_WORD = {word: value for value, names in _NUMBER_WORDS.items() for word in names.split()}
+_ONES = """
+    zero nul null zéro | one een één ein eins un une | two twee zwei deux | three drie drei trois |
+    four vier quatre | five vijf fünf cinq | six zes sechs | seven zeven sieben sept |
+    eight acht huit | nine negen neun neuf | ten tien zehn dix | eleven elf onze |
+    twelve twaalf zwölf douze | thirteen dertien dreizehn treize |
+    fourteen veertien vierzehn quatorze | fifteen vijftien fünfzehn quinze |
+    sixteen zestien sechzehn seize | seventeen zeventien siebzehn | eighteen achttien achtzehn |
+    nineteen negentien neunzehn
+"""
+_TENS = """
+    twenty twintig zwanzig vingt | thirty dertig dreißig dreissig trente |
+    forty veertig vierzig quarante | fifty vijftig fünfzig cinquante |
+    sixty zestig sechzig soixante | seventy zeventig siebzig | eighty tachtig achtzig |
+    ninety negentig neunzig
+"""
+_NUMBER_BY_WORD = {
+    word: step * number
+    for listed, first, step in ((_ONES, 0, 1), (_TENS, 2, 10))
+    for number, words in enumerate(listed.split("|"), first)
+    for word in words.split()
+}
 _FIRST_TENS = 20
 _AMBIGUOUS_WORDS = frozenset(
     ["zero", "nul", "null", "zéro", "one", "een", "ein", "eins", "un", "une", "neuf", "elf", "acht"]
@@ -77,10 +61,10 @@ _PARTS = {"hal[fv]": "50", "hälfte": "50", "helft": "50", "moitié": "50", "dem
 _PARTS |= {"quart": "15", "kwart": "15", "viertel": "15", "twice": "2", "zweimal": "2"}
 """What words say of numbers in a source: half of a hundred, a quarter of an hour."""
 _UNITS = "|".join(word for word, value in _NUMBER_BY_WORD.items() if 0 < value < 10)
-_TENS = "|".join(word for word, value in _NUMBER_BY_WORD.items() if value >= _FIRST_TENS)
+_TEN_WORDS = "|".join(word for word, value in _NUMBER_BY_WORD.items() if value >= _FIRST_TENS)
 _NUMBER_WORD = re.compile(
-    rf"\b(?:({_UNITS})(?:en|ën|und)({_TENS})|"
-    rf"({_TENS})(?:[- ]| et |-et-)({_UNITS})|({'|'.join(_NUMBER_BY_WORD)}))\b"
+    rf"\b(?:({_UNITS})(?:en|ën|und)({_TEN_WORDS})|"
+    rf"({_TEN_WORDS})(?:[- ]| et |-et-)({_UNITS})|({'|'.join(_NUMBER_BY_WORD)}))\b"
 )
 """vijfentwintig, fünfundzwanzig; twenty-five, vingt et un; one word."""
 

@@ -1,9 +1,8 @@
 """Checks the citations of a provider's response and converts them to ours.
 
-Kinds: Anthropic's `search_result_location`, `char_location`, `content_block_location`,
-`page_location` and `web_search_result_location`; OpenAI's `url_citation`, `file_citation` and
-`container_file_citation`. A citation is confirmed, with markers of this context and its text at the
-stated place, or refused with a reason. Nothing is guessed or repaired.
+Kinds: Anthropic's `search_result_location`, `char_location`, `content_block_location` and
+`page_location`, which name a block that was sent. A citation is confirmed, with the marker of the
+block and its text at the stated place, or refused with a reason. Nothing is guessed or repaired.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from foveate.answer.bracket_names import find_markers_by_name
 from foveate.answer.places import CitableBlock, citable_blocks
-from foveate.answer.responses import RawCitation, parse_response
-from foveate.core.errors import BadOption
+from foveate.core.errors import BadInput, BadOption
 from foveate.core.text.citation_markers import CitationMark, MarkerScanner
 from foveate.core.types import Citation, Context, Span
 from foveate.pipeline.prompts import is_cited_by_provider
+from foveate.ports import ProviderCitation
 
 RefusalReason: TypeAlias = Literal[
     "no_such_block",
@@ -27,8 +25,6 @@ RefusalReason: TypeAlias = Literal[
     "misplaced",
     "other_source",
     "other_page",
-    "not_shown",
-    "ambiguous",
     "outside_answer",
     "broken",
     "unknown_kind",
@@ -38,9 +34,8 @@ RefusalReason: TypeAlias = Literal[
 `no_such_block`: its number is none that was sent. `no_such_place`: its range is empty or reaches
 beyond the block. `other_text`: the text that it quotes is not in the block; `misplaced`: it is, at
 another place. `other_source`, `other_page`: it names another source, title or page than the block
-has. `not_shown`: the file or address that it names is none of this context; `ambiguous`: the file
-name that it gives is that of several. `outside_answer`: its range of the answer is none. `broken`:
-a field is missing or of the wrong kind. `unknown_kind`: a kind of citation that is not known here.
+has. `outside_answer`: its range of the answer is none. `broken`: a field is missing or of the wrong
+kind. `unknown_kind`: a kind of citation that is not known here.
 """
 
 
@@ -48,8 +43,8 @@ a field is missing or of the wrong kind. `unknown_kind`: a kind of citation that
 class ConfirmedCitation:
     """A provider's citation that holds. `span`: the range of the answer that it supports.
 
-    `context_spans` and `document_spans`: where the quoted text is in the context and in the
-    document, if known; both empty for citations by name.
+    `context_spans` and `document_spans`: where the quoted text is in the context, and in the
+    document if that is known.
     """
 
     kind: str
@@ -92,9 +87,9 @@ def resolve_provider_citations(
 ) -> ProviderAnswer:
     """The answer with its provider's citations, checked against the context that was sent.
 
-    `response`: Anthropic's message, or OpenAI's chat completion or response, as the client's object
-    or plain JSON. `before`: the number of blocks of the same kind earlier in the request, which a
-    provider counts too. Raises `BadInput` for another response, and `BadOption` for a bad `before`.
+    `response`: Anthropic's message, as the client's object or plain JSON. `before`: the number of
+    blocks of the same kind earlier in the request, which a provider counts too. Raises `BadInput`
+    for another response, and `BadOption` for a bad `before`.
 
     >>> from foveate import assemble
     >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
@@ -107,7 +102,7 @@ def resolve_provider_citations(
     >>> answer.marked_text, [one.source for one in answer.citations]
     ('Since 1880. [1]', ['mill.md'])
     """
-    text, said = parse_response(response)
+    text, said = _read_message(response)
     given, refused = check_provider_citations(text, said, context, before=before)
     markers = {marker for one in given for marker in one.markers}
     return ProviderAnswer(
@@ -122,8 +117,42 @@ def resolve_provider_citations(
     )
 
 
+def _read_message(response: Any) -> tuple[str, list[ProviderCitation]]:
+    """The text of a message and its citations, each for the part of the text that has it.
+
+    What cannot be read is refused, for an answer with a part missing would be none.
+    """
+    content = _to_plain(response).get("content")
+    if not isinstance(content, list):
+        raise BadInput("is no message of Anthropic's; give it whole", field="response")
+    text, said = "", []
+    for part in map(_to_plain, content):
+        if part.get("type") != "text":
+            continue
+        if not isinstance(part.get("text"), str):
+            raise BadInput("has a text that is none; give the whole response", field="response")
+        span = (len(text), len(text) + len(part["text"]))
+        text += part["text"]
+        listed = part.get("citations")
+        for one in listed if isinstance(listed, list) else ():
+            plain = one.model_dump(warnings=False) if hasattr(one, "model_dump") else one
+            citation = plain if isinstance(plain, Mapping) else {}
+            said.append(ProviderCitation(citation=citation, span=span))
+    return text, said
+
+
+def _to_plain(value: Any) -> Mapping[str, Any]:
+    """The client's object as plain values; what a newer server says need not be of its types."""
+    if hasattr(value, "model_dump"):
+        value = value.model_dump(warnings=False)
+    if not isinstance(value, Mapping):
+        what = type(value).__name__
+        raise BadInput(f"must be the client's objects or their JSON, not {what}", field="response")
+    return value
+
+
 def check_provider_citations(
-    text: str, said: Iterable[RawCitation], context: Context, *, before: int = 0
+    text: str, said: Iterable[ProviderCitation], context: Context, *, before: int = 0
 ) -> tuple[tuple[ConfirmedCitation, ...], tuple[RefusedCitation, ...]]:
     """Check the citations of an answer's text: the confirmed ones, and the refused ones."""
     book = _CitationChecker(context, before)
@@ -174,13 +203,12 @@ class _CitationChecker:
     """Checks a citation of each kind against what was sent."""
 
     def __init__(self, context: Context, before: int) -> None:
-        self._context = context
         if isinstance(before, bool) or not isinstance(before, int) or before < 0:
             raise BadOption(f"before is {before!r}; give how many blocks stood before, 0 or more")
         self._before = before
         self._blocks = citable_blocks(context)
 
-    def check(self, said: RawCitation, length: int) -> ConfirmedCitation | RefusedCitation:
+    def check(self, said: ProviderCitation, length: int) -> ConfirmedCitation | RefusedCitation:
         """One citation, confirmed or refused."""
         kind = said.citation.get("type")
         known = RefusedCitation(kind=str(kind), span=said.span, reason="unknown_kind")
@@ -198,7 +226,7 @@ class _CitationChecker:
             markers = () if wrong.block is None else (wrong.block.block.marker,)
             return replace(known, reason=wrong.reason, markers=markers)
 
-    def check_search_result(self, said: RawCitation) -> ConfirmedCitation:
+    def check_search_result(self, said: ProviderCitation) -> ConfirmedCitation:
         """A range of the texts of a search result; its source and title come back with it."""
         sent = self._block_at(said, "search_result_index", "search_result")
         if _get_text(said, "source") != sent.part["source"]:
@@ -207,18 +235,18 @@ class _CitationChecker:
             raise _CitationError("other_source", sent)
         return self._check_text_range(said, sent)
 
-    def check_content_blocks(self, said: RawCitation) -> ConfirmedCitation:
+    def check_content_blocks(self, said: ProviderCitation) -> ConfirmedCitation:
         """A range of the texts of a document that was sent in several."""
         return self._check_text_range(said, self._document_block(said))
 
-    def check_characters(self, said: RawCitation) -> ConfirmedCitation:
+    def check_characters(self, said: ProviderCitation) -> ConfirmedCitation:
         """A range of characters of a document of plain text."""
         sent = self._document_block(said)
         start, end = _get_integer(said, "start_char_index"), _get_integer(said, "end_char_index")
         _check_range(sent, start, end, len(sent.text))
         return self._check_quotation(said, sent, start, end)
 
-    def check_pages(self, said: RawCitation) -> ConfirmedCitation:
+    def check_pages(self, said: ProviderCitation) -> ConfirmedCitation:
         """Pages of a file that was sent in the place of a block; the last one is not meant."""
         sent = self._document_block(said)
         first = _get_integer(said, "start_page_number")
@@ -231,38 +259,20 @@ class _CitationChecker:
             raise _CitationError("other_text", sent)
         return self._check_quotation(said, sent, start, start + len(quoted))
 
-    def check_name(self, said: RawCitation) -> ConfirmedCitation:
-        """An address or a file by its name, which may be the source of several blocks."""
-        names = {n for n in (said.citation.get(k) for k in _NAME_KEYS) if isinstance(n, str) and n}
-        if not names:
-            raise _CitationError("broken")
-        markers = find_markers_by_name(self._context.citations, names)
-        if not markers:
-            raise _CitationError("ambiguous" if markers is None else "not_shown")
-        kind, quoted = str(said.citation["type"]), said.citation.get("cited_text")
-        if not isinstance(quoted, str) or not quoted:
-            return ConfirmedCitation(kind=kind, span=said.span, markers=markers)
-        shown = quoted.removesuffix("...").removesuffix("…").rstrip()
-        holding = {block.marker for block in self._context.blocks if shown in block.text}
-        markers = tuple(marker for marker in markers if marker in holding)
-        if not markers:  # the page says it today, perhaps; what was sent does not
-            raise _CitationError("other_text")
-        return ConfirmedCitation(kind=kind, span=said.span, markers=markers, cited_text=quoted)
-
-    def _document_block(self, said: RawCitation) -> CitableBlock:
+    def _document_block(self, said: ProviderCitation) -> CitableBlock:
         sent = self._block_at(said, "document_index", "document")
         if said.citation.get("document_title") not in (None, sent.part.get("title", "")):
             raise _CitationError("other_source", sent)
         return sent
 
-    def _block_at(self, said: RawCitation, name: str, type: str) -> CitableBlock:
+    def _block_at(self, said: ProviderCitation, name: str, type: str) -> CitableBlock:
         place = _get_integer(said, name) - self._before
         own = [sent for sent in self._blocks if sent.part["type"] == type]
         if not 0 <= place < len(own):
             raise _CitationError("no_such_block")
         return own[place]
 
-    def _check_text_range(self, said: RawCitation, sent: CitableBlock) -> ConfirmedCitation:
+    def _check_text_range(self, said: ProviderCitation, sent: CitableBlock) -> ConfirmedCitation:
         first = _get_integer(said, "start_block_index")
         behind = _get_integer(said, "end_block_index")
         _check_range(sent, first, behind, len(sent.texts))
@@ -271,7 +281,7 @@ class _CitationChecker:
         return self._check_quotation(said, sent, start, end)
 
     def _check_quotation(
-        self, said: RawCitation, sent: CitableBlock, start: int, end: int
+        self, said: ProviderCitation, sent: CitableBlock, start: int, end: int
     ) -> ConfirmedCitation:
         """Confirm the citation if the quoted text is at this place."""
         text = _get_text(said, "cited_text")
@@ -287,35 +297,28 @@ class _CitationChecker:
         )
 
 
-_NAME_KEYS = ("url", "filename", "file_id")
-
-
 def _check_range(sent: CitableBlock, start: int, end: int, size: int) -> None:
     if not 0 <= start < end <= size:
         raise _CitationError("no_such_place", sent)
 
 
-def _get_integer(said: RawCitation, name: str) -> int:
+def _get_integer(said: ProviderCitation, name: str) -> int:
     value = said.citation.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         raise _CitationError("broken")
     return value
 
 
-def _get_text(said: RawCitation, name: str) -> str:
+def _get_text(said: ProviderCitation, name: str) -> str:
     value = said.citation.get(name)
     if not isinstance(value, str):
         raise _CitationError("broken")
     return value
 
 
-_CHECKS_BY_KIND: Mapping[str, Callable[[_CitationChecker, RawCitation], ConfirmedCitation]] = {
+_CHECKS_BY_KIND: Mapping[str, Callable[[_CitationChecker, ProviderCitation], ConfirmedCitation]] = {
     "search_result_location": _CitationChecker.check_search_result,
     "char_location": _CitationChecker.check_characters,
     "content_block_location": _CitationChecker.check_content_blocks,
     "page_location": _CitationChecker.check_pages,
-    "web_search_result_location": _CitationChecker.check_name,
-    "url_citation": _CitationChecker.check_name,
-    "file_citation": _CitationChecker.check_name,
-    "container_file_citation": _CitationChecker.check_name,
 }

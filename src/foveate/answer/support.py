@@ -30,14 +30,14 @@ Detector: TypeAlias = Callable[[str, Sequence[str]], Sequence[Span]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """`score` 0 to 1; `span`: the best passage's place in the context, in characters.
+    """`score` 0 to 1; `context_span`: the best passage's place in the context, in characters.
 
     `cells`: the addresses of the cells in it that say so, if it is of a sheet or a CSV file.
     """
 
     marker: int
     score: float
-    span: Span
+    context_span: Span
     text: str
     cells: tuple[str, ...] = ()
 
@@ -133,7 +133,9 @@ class SourceIndex:
             high = max(range(len(nearest)), key=lambda n: (given[n], -n))
             score, run = float(given[high]), nearest[high]
         span = (self._passages[run.start].span[0], self._passages[run.stop - 1].span[1])
-        return Support(marker=marker, score=round(score, 6), span=span, text=self._run_text(run))
+        return Support(
+            marker=marker, score=round(score, 6), context_span=span, text=self._run_text(run)
+        )
 
     def _sentence_runs(self, marker: int, held: Mapping[int, int]) -> Iterator[tuple[range, int]]:
         """Runs of up to three sentences of a block that begin and end with one that has a term."""

@@ -6,9 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from foveate.answer.ask import Answer
-from foveate.answer.check import AnswerCheck, Claim
+from foveate.answer.check import AnswerCheck
 from foveate.answer.stream import CitationEvent, StreamEvent
-from foveate.answer.support import Support
 from foveate.core.context_json import context_to_json, value_to_json
 from foveate.core.types import Context
 
@@ -38,12 +37,7 @@ def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
 def event_to_json(event: StreamEvent) -> dict[str, Any]:
     """A part of an arriving answer: text, or a marker with its citations."""
     if isinstance(event, CitationEvent):
-        return {
-            "text": event.text,
-            "start": event.start,
-            "citations": [value_to_json(one) for one in event.citations],
-            "dangling": list(event.dangling),
-        }
+        return value_to_json(event)  # type: ignore[no-any-return]
     return {"text": event.text}
 
 
@@ -55,32 +49,7 @@ def check_to_json(checked: AnswerCheck) -> dict[str, Any]:
         "cited": list(checked.cited),
         "unused": list(checked.unused),
         "dangling": value_to_json(checked.dangling),
-        "claims": [_claim_to_json(claim) for claim in checked.claims],
-    }
-
-
-def _claim_to_json(claim: Claim) -> dict[str, Any]:
-    return {
-        "text": claim.text,
-        "span": list(claim.span),
-        "markers": list(claim.markers),
-        "faults": list(claim.faults),
-        "support": _support_to_json(claim.support),
-        "elsewhere": _support_to_json(claim.other_support),
-        "over_cited": list(claim.over_cited),
-        "contradictions": list(claim.contradictions),
-        "figures": list(claim.figures),
-        "quotations": value_to_json(claim.quotations),
-    }
-
-
-def _support_to_json(support: Support | None) -> dict[str, Any] | None:
-    if support is None:
-        return None
-    return {
-        "marker": support.marker,
-        "score": support.score,
-        "context_span": list(support.span),
-        "text": support.text,
-        "cells": list(support.cells),
+        "claims": [
+            {**value_to_json(claim), "faults": list(claim.faults)} for claim in checked.claims
+        ],
     }

@@ -16,10 +16,10 @@ import typer
 from foveate.cli import (
     ask,
     assemble,
+    batch,
     bill,
     calibrate,
     compact,
-    completion,
     diagnose,
     index,
     keys,
@@ -31,6 +31,7 @@ from foveate.cli import (
 )
 from foveate.cli import eval as eval_
 from foveate.cli.failures import error_line, exit_code_from_error
+from foveate.cli.options import flag
 
 EPILOG = (
     "Exit codes: 0 ok, 1 an error in foveate or in a plugin, 2 usage, 3 bad input (also a replay "
@@ -42,7 +43,6 @@ EPILOG = (
 app = typer.Typer(
     name="foveate",
     epilog=EPILOG,
-    add_completion=False,  # `foveate completion` is what people use
     rich_markup_mode=None,  # plain help: quick, one width, the same on the page and in a pipe
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
@@ -50,7 +50,7 @@ app = typer.Typer(
 app.command()(index.index)
 app.command()(assemble.search)
 app.command()(assemble.assemble)
-app.command("assemble-batch")(assemble.assemble_batch)
+app.command("assemble-batch")(batch.assemble_batch)
 app.command()(ask.ask)
 app.command(short_help="Fit message lists of agents into a token budget.")(compact.compact)
 app.command(short_help="Show a tool result that compact left out.")(compact.expand)
@@ -66,7 +66,6 @@ app.add_typer(store.app, name="store")
 app.add_typer(keys.app, name="keys")
 app.add_typer(lists.app, name="recipes")
 app.command()(lists.plugins)
-app.command()(completion.completion)
 
 
 def _version(asked: bool) -> None:
@@ -81,7 +80,7 @@ def _version(asked: bool) -> None:
 def foveate(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, flag("Show the version.", "--version", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Context assembly for RAG: what you retrieve is not what the model reads."""
@@ -97,7 +96,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     output.prepare_streams()
-    completion.enable_completion()
     try:
         with output.print_warnings():
             code = app(

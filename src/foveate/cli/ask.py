@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import sys
+from typing import Annotated
 
 import typer
 
-from foveate.cli import options
-from foveate.cli.options import STORE
+from foveate.cli import options, output
+from foveate.core.errors import ExternalError
 
 
 def ask(
-    question: options.AskQuestion = None,
+    question: Annotated[str, options.argument("QUESTION", "The question.")],
     *,
-    store: options.SearchedStore = str(STORE),
+    store: options.SearchedStore = str(options.STORE),
     model: options.AskModel = None,
     prompt: options.PromptName = "grounded",
     channel: options.Channel = "text",
     language: options.PromptLanguage = "en",
-    recipe: options.AskRecipe = None,
+    recipe: options.RecipeName = "default",
     budget: options.Tokens = None,
     max_tokens: options.MaxTokens = 1024,
     window: options.Window = None,
     timeout: options.Timeout = 120.0,
     temperature: options.Temperature = 0.0,
-    limit: options.AskLimit = None,
+    limit: options.SearchLimit = 20,
     taxonomy: options.TaxonomyFile = None,
-    continued: options.ConversationFile = None,
-    summariser: options.SummariserName = None,
     principal: options.Principals = None,
     as_json: options.Json = False,
     bundle: options.Bundle = None,
@@ -37,22 +35,21 @@ def ask(
     The answer is printed as it arrives, followed by its sources and by faults in its citations.
     API keys are read from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY, and
     FOVEATE_MODEL_KEY for a server at a URL of your own.
-
-    With --continue FILE the model also reads the earlier turns in FILE, and the new turn is added
-    to it; only its owner may read FILE. Without a question, on a terminal, the command asks for one
-    question after another until Ctrl-D.
     """
     if not model:
         raise typer.BadParameter(
             f"name a model: --model {options.MODEL_SYNTAX}; or set {options.MODEL_VARIABLE}"
         )
-    talks = continued is not None or question is None
-    if talks and taxonomy is not None:
-        raise typer.BadParameter("--taxonomy is for a single question")
-    _check_options(question, talks=talks, as_json=as_json, bundle=bundle, summariser=summariser)
-    from foveate.answer.ask import AskOptions
-    from foveate.cli.ask_run import resolve_ask, run_ask
-    from foveate.cli.assemble_run import load_model
+    from foveate.answer.ask import AskOptions, ask_events, resolve_for_model
+    from foveate.answer.ask import ask as ask_model
+    from foveate.answer.wire import answer_to_json
+    from foveate.cli.ask_output import print_answer
+    from foveate.cli.assemble_run import (
+        assemble_store,
+        load_model,
+        note_empty_context,
+        write_bundle,
+    )
     from foveate.pipeline.options import AssembleOptions
     from foveate.pipeline.taxonomy import load_taxonomy
 
@@ -65,40 +62,22 @@ def ask(
         window=window,
         temperature=temperature,
     )
-    who = tuple(principal or ())
-    if question is None or talks:
-        from foveate.cli.conversation import run_conversation
-
-        run_conversation(
-            question,
-            model,
-            how,
-            store=store,
-            recipe=recipe or "agent-session",
-            budget=budget,
-            principals=who,
-            limit=limit or 20,
-            summariser=summariser,
-            file=continued,
-            as_json=as_json,
-        )
-        return
     side_knowledge = load_taxonomy(taxonomy) if taxonomy is not None else None
     asked = AssembleOptions(
-        recipe=recipe or "default", budget=budget, limit=limit or 20, principals=who
+        recipe=recipe, budget=budget, limit=limit, principals=tuple(principal or ())
     )
-    settled = resolve_ask(load_model(model), question, model, how, asked, taxonomy=side_knowledge)
-    run_ask(question, settled, store=store, as_json=as_json, bundle=bundle)
-
-
-def _check_options(
-    question: str | None, *, talks: bool, as_json: bool, bundle: str | None, summariser: str | None
-) -> None:
-    if question is None and not (sys.stdin is not None and sys.stdin.isatty()):
-        raise typer.BadParameter("ask a question, or run it on a terminal to have a conversation")
-    if question is None and as_json:
-        raise typer.BadParameter("--json takes a question; --continue FILE goes on with the next")
-    if talks and bundle is not None:
-        raise typer.BadParameter("--bundle is of one question; --continue keeps a conversation")
-    if summariser is not None and not talks:
-        raise typer.BadParameter("--summariser is for a conversation: --continue FILE")
+    reader = load_model(model)
+    resolved, how = resolve_for_model(model, question, asked, how, advice="say it with --window N")
+    result = assemble_store(store, question, options=resolved.options, taxonomy=side_knowledge)
+    if bundle is not None:  # before the model is asked
+        write_bundle(result, bundle)
+    context = result.context
+    note_empty_context(context)
+    try:
+        if as_json:
+            output.write_json(answer_to_json(ask_model(context, reader, how), context))
+        else:
+            print_answer(ask_events(context, reader, how), context)
+    except ExternalError as error:
+        done = f"the context is kept in {bundle}" if bundle else "--bundle FILE keeps the context"
+        raise ExternalError(f"{error}; {done}") from None

@@ -1,43 +1,29 @@
-"""`foveate search`, `foveate assemble` and `foveate assemble-batch`."""
+"""`foveate search` and `foveate assemble`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from foveate.cli import options
-from foveate.cli.options import (
-    STORE,
-    EngineName,
-    Json,
-    Principals,
-    Query,
-    Question,
-    RayAddress,
-    SearchedStore,
-    SearchLimit,
-    Workers,
-    one_question,
-)
+from foveate.cli import options, output
 
 
 def search(
-    question: Question = None,
+    question: options.Question = None,
     *,
-    query: Query = None,
-    store: SearchedStore = str(STORE),
-    limit: SearchLimit = 10,
-    principal: Principals = None,
-    as_json: Json = False,
+    query: options.Query = None,
+    store: options.SearchedStore = str(options.STORE),
+    limit: options.SearchLimit = 10,
+    principal: options.Principals = None,
+    as_json: options.Json = False,
 ) -> None:
     """Search a store by meaning and by words.
 
     The best come first. Texts that match alike are in the order of their sources, then of their
     places in them. A score adds up 1 / (60 + rank) by meaning and by words.
     """
-    asked = one_question(question, query)
-    from foveate.cli import output
+    asked = options.one_question(question, query)
     from foveate.cli.show import search_lines
     from foveate.pipeline.assembler import Assembler
     from foveate.pipeline.flow import search_to_json
@@ -113,57 +99,3 @@ def assemble(
     else:
         result = assemble_file(chunks, asked_for, **ports)
     write_result(result, as_json=as_json, explain=explain, bundle=bundle)
-
-
-def assemble_batch(
-    *,
-    requests: Annotated[
-        str,
-        typer.Option("--in", metavar="REQUESTS", help="A .jsonl file, a folder of them, or -."),
-    ],
-    contexts: Annotated[
-        str,
-        typer.Option(
-            "--out",
-            metavar="CONTEXTS",
-            help="The same kind; - is stdout. A missing folder is created.",
-        ),
-    ],
-    engine: EngineName = "local",
-    workers: Workers = None,
-    address: RayAddress = None,
-    redo: Annotated[
-        bool, typer.Option("--anew", help="Answer all partitions again, finished ones too.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Assemble many requests from a file. Answers come in the same order.
-
-    A request is {"id","query","chunks":[...],"budget","recipe"} with optional "tokenizer",
-    "model", "format", "order", "principals" and "messages". An answer is the "id" with the output
-    of assemble --json. A refused request gives {"id","error":{"type","message"}}, and the others
-    continue. A line holds one request. If all are refused, the exit code is 4 where only budgets
-    were too small, else 3.
-
-    If REQUESTS is a folder, each file is a partition, and its answers are a file of the same name.
-    A finished partition is skipped the next time. A partition that cannot be read (exit code 3),
-    or whose worker died four times (5), is reported, and the others continue.
-    """
-    from foveate.batch.engines import check_engine, open_engine
-    from foveate.batch.partitions import FileAccess, partitions
-    from foveate.batch.run import run_partitions
-    from foveate.cli import batch_run, files
-    from foveate.cli.output import progress_bar
-
-    if as_json and contexts == "-":
-        raise typer.BadParameter("--json and --out - both want stdout; give --out a file")
-    check_engine(engine, workers, address)
-    files.refuse_same_file(requests, contexts)
-    found = partitions(requests, contexts)
-    access = FileAccess(read_lines=files.read_lines, open_atomic=files.open_output)
-    with open_engine(engine, workers, address) as fleet, progress_bar() as on_progress:
-        report = run_partitions(found, fleet, access, redo=redo, on_progress=on_progress)
-    if found[0].note_path is None:
-        batch_run.raise_failure(report)
-    if code := batch_run.print_report(report, as_json=as_json):
-        raise typer.Exit(code)

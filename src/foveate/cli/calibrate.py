@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from foveate.cli import output
+from foveate.cli.options import MODEL_SYNTAX, Json, Timeout, option
 
-from foveate.cli.options import MODEL_SYNTAX, Json
+if TYPE_CHECKING:
+    from foveate.evals.calibration.curve import Curve
 
 
 def calibrate(
     *,
-    model: Annotated[str, typer.Option(metavar="M", help=f"Model to measure: {MODEL_SYNTAX}.")],
+    model: Annotated[str, option("M", f"Model to measure: {MODEL_SYNTAX}.")],
     probe: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND", help="Kind of questions: pairs or facts (default: both)."),
+        list[str] | None, option("KIND", "Kind of questions: pairs or facts (default: both).")
     ] = None,
     things: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=2, help="Texts of a question, one of which holds the answer."
-        ),
+        int, option("N", "Texts of a question, one of which holds the answer.", min=2)
     ] = 40,
-    places: Annotated[int, typer.Option(metavar="N", min=2, help="Positions of that text.")] = 5,
-    rounds: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Questions for each position and kind.")
-    ] = 20,
+    places: Annotated[int, option("N", "Positions of that text.", min=2)] = 5,
+    rounds: Annotated[int, option("N", "Questions for each position and kind.", min=1)] = 20,
     max_tokens: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, help="Most tokens of an answer; more for a reasoning model."
-        ),
+        int, option("N", "Most tokens of an answer; more for a reasoning model.", min=1)
     ] = 40,
-    timeout: Annotated[
-        float, typer.Option(metavar="S", help="Time limit for an answer, in seconds.")
-    ] = 120.0,
+    timeout: Timeout = 120.0,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Write the curve here, for --order attention:FILE."),
+        Path | None, option("FILE.json", "Write the curve here, for --order attention:FILE.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -48,16 +39,16 @@ def calibrate(
     """
     import json
 
-    from foveate.cli import output
     from foveate.cli.assemble_run import load_model
-    from foveate.cli.calibrate_output import check_writable, curve_lines, select_kinds
-    from foveate.cli.files import open_output
-    from foveate.cli.output import progress_bar
+    from foveate.cli.files import check_writable, open_output
+    from foveate.core.errors import UnknownName
     from foveate.evals.calibration.curve import curve_to_json
-    from foveate.evals.calibration.sweep import Sweep, describe_result, run_sweep
+    from foveate.evals.calibration.sweep import PROBE_KINDS, Sweep, describe_result, run_sweep
 
+    if unknown := [name for name in probe or () if name not in PROBE_KINDS]:
+        raise UnknownName("probe", unknown[0], PROBE_KINDS)
     sweep = Sweep(
-        kinds=select_kinds(probe),
+        kinds=tuple(kind for kind in PROBE_KINDS if not probe or kind in probe),
         things=things,
         places=places,
         rounds=rounds,
@@ -67,7 +58,7 @@ def calibrate(
     reader = load_model(model)
     if out is not None:
         check_writable(out)
-    with progress_bar() as on_progress:
+    with output.progress_bar() as on_progress:
         measured = run_sweep(reader, sweep, on_progress=on_progress)
     verdict = describe_result(measured)
     curves = measured.curves
@@ -78,4 +69,24 @@ def calibrate(
     counts = {"answers": measured.answers, "empty": measured.empty}
     counts["failed"] = len(measured.failures)
     result = {**record, **counts, "said": list(verdict)}
-    output.write_result(result, (*curve_lines(curves), *verdict), as_json=as_json)
+    output.write_result(result, (*_curve_lines(curves), *verdict), as_json=as_json)
+
+
+def _curve_lines(curves: Mapping[str, Curve]) -> Iterator[str]:
+    """A table: a row for each place, a column for each kind of probe."""
+    from foveate.evals.tables import Table, table_to_markdown
+
+    names = [name for name in curves if name != "all" or len(curves) > 2]
+    first = next(iter(curves.values()))
+    rows = tuple(
+        (f"{point.position:.2f}", *(_format_point(curves[name], n) for name in names))
+        for n, point in enumerate(first.points)
+    )
+    yield table_to_markdown(Table(title="", head=("place", *names), rows=rows))
+    yield ""
+
+
+def _format_point(curve: Curve, number: int) -> str:
+    point = curve.points[number]
+    low, high = point.interval
+    return f"{point.accuracy:.0f} % [{low:.0f}, {high:.0f}]"

@@ -5,43 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from foveate.cli.options import CaseLimit, Json, Principals, RecipeName, SearchLimit
+from foveate.cli import output
+from foveate.cli.options import CaseLimit, Json, Principals, RecipeName, SearchLimit, option
 
 
 def diagnose(
     *,
-    dataset: Annotated[
-        list[str], typer.Option(metavar="FILE", help="Files of cases, or patterns of names.")
-    ],
+    dataset: Annotated[list[str], option("FILE", "Files of cases, or patterns of names.")],
     store: Annotated[
-        str,
-        typer.Option(
-            metavar="URL", help="Store to search (default: one made of the cases' candidates)."
-        ),
+        str, option("URL", "Store to search (default: one made of the cases' candidates).")
     ] = "",
     folder: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="DIR", help="Folder of the documents as they are now; repeatable."),
+        list[Path] | None, option("DIR", "Folder of the documents as they are now; repeatable.")
     ] = None,
     recipe: RecipeName = "default",
-    budget: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Token budget of each context.")
-    ] = 2000,
+    budget: Annotated[int, option("N", "Token budget of each context.", min=1)] = 2000,
     limit: SearchLimit = 20,
     cases: CaseLimit = None,
     answers: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Answers to judge, as JSON Lines: id, answer, baseline."),
+        Path | None, option("FILE", "Answers to judge, as JSON Lines: id, answer, baseline.")
     ] = None,
     sessions: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Sessions of agents, as JSON Lines: id, turns."),
+        Path | None, option("FILE", "Sessions of agents, as JSON Lines: id, turns.")
     ] = None,
-    reranker: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Reranker between search and context.")
-    ] = None,
+    reranker: Annotated[str | None, option("NAME", "Reranker between search and context.")] = None,
     principal: Principals = None,
     as_json: Json = False,
 ) -> None:
@@ -53,7 +40,7 @@ def diagnose(
     from contextlib import ExitStack
 
     from foveate import plugins
-    from foveate.cli import diagnose_run, output
+    from foveate.cli import diagnose_run
     from foveate.cli.eval_steps import limit_cases
     from foveate.cli.show import format_columns
     from foveate.evals.diagnosis.pools import rename_conflicts

@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from foveate.cli import output
 from foveate.cli.eval_thresholds import thresholds
 from foveate.cli.failures import GATE
-from foveate.cli.options import MODEL_SYNTAX, CaseFiles, CaseLimit, Json
+from foveate.cli.options import MODEL_SYNTAX, CaseFiles, CaseLimit, Json, Timeout, flag, option
 from foveate.core.errors import BadOption
 
 BUILT_IN = "built-in"
@@ -32,62 +33,41 @@ class RunCommand(TyperCommand):
 
 
 ScoreVariants = Annotated[
-    list[str] | None, typer.Option(metavar="V,V", help="given, oracle, noisy:P, cosine, rrf, none.")
+    list[str] | None, option("V,V", "given, oracle, noisy:P, cosine, rrf, none.")
 ]
-StoreOfCandidates = Annotated[
-    str | None, typer.Option(metavar="URL", help="Take the candidates from this store.")
-]
+StoreOfCandidates = Annotated[str | None, option("URL", "Take the candidates from this store.")]
 
 
 def run(
     *,
     files: CaseFiles = None,
     dataset: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE...", help="Files of cases (.gz too) or patterns."),
+        list[str] | None, option("FILE...", "Files of cases (.gz too) or patterns.")
     ] = None,
     recipes: Annotated[
-        list[str] | None,
-        typer.Option(metavar="R,R", help="Recipes (default: naive,default,tight)."),
+        list[str] | None, option("R,R", "Recipes (default: naive,default,tight).")
     ] = None,
     budgets: Annotated[
-        list[str] | None, typer.Option(metavar="N,N", help="Tokens (default: 500,1000,2000,4000).")
+        list[str] | None, option("N,N", "Tokens (default: 500,1000,2000,4000).")
     ] = None,
-    baseline: Annotated[
-        str, typer.Option(metavar="R", help="Recipe that the others are compared with.")
-    ] = "naive",
-    tokenizer: Annotated[
-        str, typer.Option(metavar="T", help="Tokenizer of all budgets.")
-    ] = "cl100k_base",
-    embedder: Annotated[
-        str, typer.Option(metavar="E", help="Embedder of the candidates (default: none).")
-    ] = "",
+    baseline: Annotated[str, option("R", "Recipe that the others are compared with.")] = "naive",
+    tokenizer: Annotated[str, option("T", "Tokenizer of all budgets.")] = "cl100k_base",
+    embedder: Annotated[str, option("E", "Embedder of the candidates (default: none).")] = "",
     scores: ScoreVariants = None,
     store: StoreOfCandidates = None,
-    depth: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="Candidates from --store.")
-    ] = 30,
+    depth: Annotated[int, option("N", "Candidates from --store.", "--limit", min=1)] = 30,
     cases: CaseLimit = None,
-    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes that assemble.")] = 1,
+    jobs: Annotated[int, option("N", "Processes that assemble.", min=1)] = 1,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write all results; continue a stopped run."),
+        Path | None, option("FOLDER", "Write all results; continue a stopped run.")
     ] = None,
-    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the chart.")] = True,
-    gate: Annotated[
-        str | None, typer.Option(metavar="[RULES]", help="Exit with code 6 if a rule is broken.")
-    ] = None,
-    model: Annotated[
-        str, typer.Option(metavar="M", help=f"Model to judge as well: {MODEL_SYNTAX}.")
-    ] = "",
-    answer_tokens: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Of an answer; 0: only probabilities.")
-    ] = 64,
-    timeout: Annotated[
-        float, typer.Option(metavar="S", help="Time limit for a call, in seconds.")
-    ] = 120.0,
+    plot: Annotated[bool, flag("Draw the chart.", "--plot/--no-plot")] = True,
+    gate: Annotated[str | None, option("[RULES]", "Exit with code 6 if a rule is broken.")] = None,
+    model: Annotated[str, option("M", f"Model to judge as well: {MODEL_SYNTAX}.")] = "",
+    answer_tokens: Annotated[int, option("N", "Of an answer; 0: only probabilities.", min=0)] = 64,
+    timeout: Timeout = 120.0,
     against: Annotated[
-        str | None, typer.Option(metavar="SUMMARY.json", help="Exit with code 6 if it is better.")
+        str | None, option("SUMMARY.json", "Exit with code 6 if it is better.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -101,7 +81,6 @@ def run(
     from dataclasses import replace
 
     from foveate.cli import eval_steps as steps
-    from foveate.cli import output
     from foveate.evals.gate import Rules, read_rules
     from foveate.evals.run import run as run_cases
     from foveate.evals.trials import build_setting

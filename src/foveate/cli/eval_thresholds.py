@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from foveate.cli.options import CaseFiles, Json
+from foveate.cli import output
+from foveate.cli.options import CaseFiles, Json, option
 
 if TYPE_CHECKING:
     from foveate.core.stages.dedup.near import Method
@@ -18,32 +19,24 @@ if TYPE_CHECKING:
 def thresholds(
     *,
     files: CaseFiles = None,
-    chunks: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Chunks as JSON Lines; - is stdin.")
-    ] = None,
+    chunks: Annotated[str | None, option("FILE", "Chunks as JSON Lines; - is stdin.")] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE...", help="Files of cases; the candidates of each case are compared."
-        ),
+        option("FILE...", "Files of cases; the candidates of each case are compared."),
     ] = None,
-    store: Annotated[
-        str | None, typer.Option(metavar="URL", help="Store whose chunks are compared.")
-    ] = None,
+    store: Annotated[str | None, option("URL", "Store whose chunks are compared.")] = None,
     method: Annotated[
-        str, typer.Option(metavar="M", help="Similarity: jaccard, containment or semantic.")
+        str, option("M", "Similarity: jaccard, containment or semantic.")
     ] = "jaccard",
-    low: Annotated[str, typer.Option("--from", metavar="T", help="Lowest threshold.")] = "0.7",
-    high: Annotated[str, typer.Option("--to", metavar="T", help="Highest threshold.")] = "0.98",
-    step: Annotated[str, typer.Option(metavar="T", help="Step between thresholds.")] = "0.04",
-    examples: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Pairs shown for each threshold.")
-    ] = 3,
+    low: Annotated[str, option("T", "Lowest threshold.", "--from")] = "0.7",
+    high: Annotated[str, option("T", "Highest threshold.", "--to")] = "0.98",
+    step: Annotated[str, option("T", "Step between thresholds.")] = "0.04",
+    examples: Annotated[int, option("N", "Pairs shown for each threshold.", min=0)] = 3,
     embedder: Annotated[
-        str, typer.Option(metavar="E", help="Embedder for semantic, if chunks have no vectors.")
+        str, option("E", "Embedder for semantic, if chunks have no vectors.")
     ] = "wordllama",
     tokenizer: Annotated[
-        str, typer.Option(metavar="T", help="Tokenizer that counts the tokens saved.")
+        str, option("T", "Tokenizer that counts the tokens saved.")
     ] = "cl100k_base",
     as_json: Json = False,
 ) -> None:
@@ -58,8 +51,7 @@ def thresholds(
     from dataclasses import asdict
 
     from foveate import plugins
-    from foveate.cli import eval_steps, output
-    from foveate.cli.output import progress_bar
+    from foveate.cli import eval_steps
     from foveate.core.stages.dedup.near import DedupNear
     from foveate.evals.thresholds import parse_thresholds, sweep_thresholds
 
@@ -70,7 +62,7 @@ def thresholds(
     if stage.method == "semantic":
         pools = eval_steps.add_embeddings(pools, embedder)
     levels: list[Level] = []
-    with progress_bar() as on_progress:
+    with output.progress_bar() as on_progress:
         for level in sweep_thresholds(
             pools, wanted, counter, method=stage.method, examples=examples
         ):
@@ -85,11 +77,10 @@ def thresholds(
 def _threshold_lines(
     method: str, levels: Sequence[Level], pools: Sequence[Sequence[Candidate]]
 ) -> Iterator[str]:
-    from foveate.cli.output import terminal_width
     from foveate.cli.show import wrap_words
     from foveate.evals.tables import Table, table_to_markdown
 
-    width = terminal_width()
+    width = output.terminal_width()
     first = levels[0]
     pooled = "" if len(pools) == 1 else f" in {len(pools):,} pools"
     yield f"{method}: {first.chunks:,} chunks{pooled}, {first.tokens:,} tokens"

@@ -66,11 +66,11 @@ def _open_binary(name: str) -> Any:
 
 
 @contextmanager
-def open_output(name: str, *, private: bool = False) -> Iterator[IO[bytes]]:
+def open_output(name: str) -> Iterator[IO[bytes]]:
     """A file to write to, which gets its name when all is written.
 
     A link stays a link and a file keeps its mode; a pipe or a device is written directly.
-    `private`: only the owner may read it. Raises `ExternalError` if it cannot be written.
+    Raises `ExternalError` if it cannot be written.
     """
     if name == STDIO:
         with _stdout_bytes() as file:
@@ -81,12 +81,22 @@ def open_output(name: str, *, private: bool = False) -> Iterator[IO[bytes]]:
             with Path(name).open("wb") as file:
                 yield file
         else:
-            with atomic_write(Path(os.path.realpath(name)), private=private) as file:
+            with atomic_write(Path(os.path.realpath(name))) as file:
                 yield file
     except IsADirectoryError:
         raise ExternalError(f"{name}: is a folder; name a file to write") from None
     except OSError as error:
         raise ExternalError(f"{name}: cannot be written: {error.strerror or error}") from error
+
+
+def check_writable(path: Path) -> None:
+    """Raise `ExternalError`, before the work, if a file cannot be written there after it."""
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir():
+        what = "is a folder" if path.is_dir() else f"there is no folder {folder}"
+        raise ExternalError(f"{path}: {what}; name a file for --out")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ExternalError(f"{folder}: cannot be written to; name another --out")
 
 
 def refuse_same_file(read: str | None, write: str | None) -> None:

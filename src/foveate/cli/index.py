@@ -19,25 +19,20 @@ from foveate.cli.options import (
     RayAddress,
     Readers,
     TextEncoding,
+    argument,
+    flag,
+    option,
 )
 from foveate.core.errors import BadOption
 
 
 def index(
     *,
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files and folders to read.")
-    ],
-    store: Annotated[
-        str, typer.Option(metavar="URL", help="The store; a missing one is created.")
-    ] = str(STORE),
-    embedder: Annotated[
-        str, typer.Option(metavar="NAME", help="Embedder of a new store.")
-    ] = "wordllama",
-    size: Annotated[int, typer.Option(metavar="N", help="Most tokens of a chunk.")] = 350,
-    overlap: Annotated[
-        int, typer.Option(metavar="N", help="Tokens that neighbouring chunks share.")
-    ] = 70,
+    paths: Annotated[list[Path], argument("PATH...", "Files and folders to read.")],
+    store: Annotated[str, option("URL", "The store; a missing one is created.")] = str(STORE),
+    embedder: Annotated[str, option("NAME", "Embedder of a new store.")] = "wordllama",
+    size: Annotated[int, option("N", "Most tokens of a chunk.")] = 350,
+    overlap: Annotated[int, option("N", "Tokens that neighbouring chunks share.")] = 70,
     file_limit: FileLimits = None,
     encoding: TextEncoding = "",
     password_file: PasswordFile = None,
@@ -46,29 +41,20 @@ def index(
     engine: EngineName = "local",
     address: RayAddress = None,
     summaries: Annotated[
-        bool,
-        typer.Option("--summaries", help="Make a summary of each document that has none."),
+        bool, flag("Make a summary of each document that has none.", "--summaries")
     ] = False,
     index_summaries: Annotated[
         bool,
-        typer.Option(
-            "--index-summaries", help="Also find chunks by the words of their document's summary."
-        ),
+        flag("Also find chunks by the words of their document's summary.", "--index-summaries"),
     ] = False,
     questions: Annotated[
-        bool,
-        typer.Option(
-            "--questions/--no-questions", help="Also index chunks by the questions they answer."
-        ),
+        bool, flag("Also index chunks by the questions they answer.", "--questions/--no-questions")
     ] = True,
     model: Annotated[
-        str,
-        typer.Option(
-            metavar="M", help=f"Model that writes summaries and questions: {MODEL_SYNTAX}."
-        ),
+        str, option("M", f"Model that writes summaries and questions: {MODEL_SYNTAX}.")
     ] = "",
     watch: Annotated[
-        bool, typer.Option("--watch", help="Keep running, and index changes as they happen.")
+        bool, flag("Keep running, and index changes as they happen.", "--watch")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from foveate import plugins
 from foveate.batch.engines import check_engine
@@ -192,19 +191,10 @@ def _open_store(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:
 
 def write_report(done: IndexResult, *, as_json: bool) -> None:
     """The report on stdout, at once."""
-    lines = report_lines(done, output.terminal_width())
-    output.write_result(report_to_json(done), lines, as_json=as_json)
+    about = {"store": done.store, "embedder": done.embedder}
+    record = {**about, **asdict(done.report), "state_root": done.state_root}
+    output.write_result(record, report_lines(done, output.terminal_width()), as_json=as_json)
     output.flush()
-
-
-def report_to_json(done: IndexResult) -> dict[str, Any]:
-    """The report as one object."""
-    return {
-        "store": done.store,
-        "embedder": done.embedder,
-        **asdict(done.report),
-        "state_root": done.state_root,
-    }
 
 
 def report_lines(done: IndexResult, width: int) -> list[str]:
@@ -327,7 +317,7 @@ class _WatchRun:
         total = self._total
         if self._as_json:
             counts = {name: getattr(total, name) for name in _COUNT_FIELDS}
-            root = report_to_json(self._last)["state_root"] if self._last else ""
+            root = self._last.state_root if self._last else ""
             output.write_json({"runs": self._runs, **counts, "state_root": root})
         else:
             runs = "1 run" if self._runs == 1 else f"{self._runs} runs"

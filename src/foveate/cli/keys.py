@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foveate.cli.options import Json
+from foveate.cli import output
+from foveate.cli.options import Json, argument, option
 from foveate.core.errors import BadOption
 
 if TYPE_CHECKING:
@@ -45,37 +46,28 @@ app = typer.Typer(
 )
 KeyFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        envvar="FOVEATE_SERVE_KEYS",
-        help="File of keys (default: foveate-keys.jsonl).",
-    ),
+    option("FILE", "File of keys (default: foveate-keys.jsonl).", envvar="FOVEATE_SERVE_KEYS"),
 ]
-SettingsFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="The service's TOML file, which names it.")
-]
+SettingsFile = Annotated[Path | None, option("FILE", "The service's TOML file, which names it.")]
 
 
 @app.command()
 def add(  # noqa: PLR0917  # typer reads the options from the signature
     scope: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="S",
-            help="What it may do; once for each: assemble, search, ask, check, replay, read, "
+        option(
+            "S",
+            "What it may do; once for each: assemble, search, ask, check, replay, read, "
             "write, metrics, mcp.",
         ),
     ] = None,
-    tenant: Annotated[
-        str, typer.Option(metavar="T", help="Whose documents it is for.")
-    ] = "default",
+    tenant: Annotated[str, option("T", "Whose documents it is for.")] = "default",
     principal: Annotated[
-        list[str] | None,
-        typer.Option(metavar="P", help="Whom it may read as at most; once for each."),
+        list[str] | None, option("P", "Whom it may read as at most; once for each.")
     ] = None,
-    name: Annotated[str, typer.Option(metavar="N", help="What you call it.")] = "unnamed",
+    name: Annotated[str, option("N", "What you call it.")] = "unnamed",
     expires: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="A number of days (90d), or a time [never].")
+        str | None, option("WHEN", "A number of days (90d), or a time [never].")
     ] = None,
     keys: KeyFile = None,
     settings: SettingsFile = None,
@@ -85,7 +77,6 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
 
     A running service takes it with the next request.
     """
-    from foveate.cli import output
     from foveate.service.auth.keys import Key, edit_keys, generate_key, key_digest, utc_now
 
     place = _find_key_file(keys, settings, tenant)
@@ -111,7 +102,6 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
 @app.command("list")
 def list_keys(keys: KeyFile = None, settings: SettingsFile = None, as_json: Json = False) -> None:
     """The keys by id: whose they are, what they may do, until when. Never the keys themselves."""
-    from foveate.cli import output
     from foveate.cli.show import format_columns
     from foveate.service.auth.keys import read_keys, utc_now
 
@@ -130,7 +120,7 @@ def list_keys(keys: KeyFile = None, settings: SettingsFile = None, as_json: Json
 
 @app.command()
 def revoke(
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="The ids, as list shows them.")],
+    ids: Annotated[list[str], argument("ID...", "The ids, as list shows them.")],
     keys: KeyFile = None,
     settings: SettingsFile = None,
     as_json: Json = False,
@@ -141,7 +131,6 @@ def revoke(
     """
     from dataclasses import replace
 
-    from foveate.cli import output
     from foveate.core.errors import UnknownName
     from foveate.service.auth.keys import edit_keys, utc_now
 

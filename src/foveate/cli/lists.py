@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from foveate.cli.completion import complete_names as completing
-from foveate.cli.options import Json
+from foveate.cli import output
+from foveate.cli.options import Json, argument, complete_names
 
 if TYPE_CHECKING:
     from foveate.plugins import Plugin
@@ -18,7 +18,6 @@ def plugins(as_json: Json = False) -> None:
     """List built-ins and installed plugins."""
     from dataclasses import asdict
 
-    from foveate.cli import output
     from foveate.cli.show import format_columns
     from foveate.ingest.loaders import suffixes
     from foveate.plugins import Plugin, broken, list_plugins
@@ -73,7 +72,6 @@ app = typer.Typer(
 def list_recipes(as_json: Json = False) -> None:
     """The recipes by name, with what each is for."""
     from foveate import plugins
-    from foveate.cli import output
     from foveate.cli.show import format_columns
 
     table = plugins.recipe_table()
@@ -90,16 +88,12 @@ def list_recipes(as_json: Json = False) -> None:
 @app.command()
 def show(
     name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="The recipe's name.", autocompletion=completing("recipes")
-        ),
+        str, argument("NAME", "The recipe's name.", autocompletion=complete_names("recipes"))
     ],
     as_json: Json = False,
 ) -> None:
     """A recipe as TOML; change it and give the file to --recipe."""
     from foveate import plugins
-    from foveate.cli import output
     from foveate.core.spec import recipe_to_dict, recipe_to_toml
 
     recipe = plugins.recipe(name)

@@ -5,12 +5,43 @@ An option is called as the parameter that it stands at, unless it has a name of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from foveate.cli.completion import complete_names
+
+def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
+    """An option that takes a value: what the value is called, and what the option says.
+
+    `more`: as `typer.Option` takes it, and in the two below.
+    """
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def flag(help: str, *names: str, **more: Any) -> Any:
+    """An option without a value."""
+    return typer.Option(*names, help=help, **more)
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """A value that is named by its place."""
+    return typer.Argument(metavar=metavar, help=help, **more)
+
+
+def complete_names(group: str) -> Callable[[str], list[str]]:
+    """A completion by the names of a group of plugins; where none fits, the shell shows files."""
+
+    def fitting(incomplete: str) -> list[str]:
+        from foveate.plugins import list_plugins
+
+        # a colon stands in names that go on with a path or a model, which nobody can list
+        found = [plugin.name for plugin in list_plugins() if plugin.group == group]
+        return [name for name in found if name.startswith(incomplete) and ":" not in name]
+
+    return fitting
+
 
 STORE = Path(".foveate")
 """The store of every command, unless --store names another."""
@@ -18,127 +49,83 @@ STORE = Path(".foveate")
 MODEL_SYNTAX = "openai:NAME, anthropic:NAME, ollama:NAME (or …:NAME@URL), gguf:FILE"
 """How `--model` and all other options for models are written."""
 
-Question = Annotated[str | None, typer.Argument(metavar="QUESTION", help="The question.")]
-Query = Annotated[str | None, typer.Option(metavar="Q", help="The question, as an option.")]
-Chunks = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Candidates as JSON Lines; - is stdin.")
-]
+Question = Annotated[str | None, argument("QUESTION", "The question.")]
+Query = Annotated[str | None, option("Q", "The question, as an option.")]
+Chunks = Annotated[str | None, option("FILE", "Candidates as JSON Lines; - is stdin.")]
 StoreUrl = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="The store to search (default: .foveate, without --chunks)."),
+    str | None, option("URL", "The store to search (default: .foveate, without --chunks).")
 ]
-SearchedStore = Annotated[str, typer.Option(metavar="URL", help="The store to search.")]
-CaseFiles = Annotated[
-    list[str] | None, typer.Argument(metavar="[FILE]...", help="Files of cases, as --dataset.")
-]
-CaseLimit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Most cases of each set.")]
-SearchLimit = Annotated[
-    int, typer.Option(metavar="N", min=1, max=100, help="Candidates that a search returns.")
-]
+SearchedStore = Annotated[str, option("URL", "The store to search.")]
+CaseFiles = Annotated[list[str] | None, argument("[FILE]...", "Files of cases, as --dataset.")]
+CaseLimit = Annotated[int | None, option("N", "Most cases of each set.", min=1)]
+SearchLimit = Annotated[int, option("N", "Candidates that a search returns.", min=1, max=100)]
 RecipeName = Annotated[
     str,
-    typer.Option(
-        metavar="R",
-        help="Recipe: a name, or the path of a TOML file.",
-        autocompletion=complete_names("recipes"),
+    option(
+        "R", "Recipe: a name, or the path of a TOML file.", autocompletion=complete_names("recipes")
     ),
 ]
-Tokens = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Token budget of the context (default: the recipe's)."),
-]
+Tokens = Annotated[int | None, option("N", "Token budget of the context (default: the recipe's).")]
 TokenizerName = Annotated[
     str | None,
-    typer.Option(
-        metavar="T",
-        help="Tokenizer for the budget (default: the recipe's).",
+    option(
+        "T",
+        "Tokenizer for the budget (default: the recipe's).",
         autocompletion=complete_names("tokenizers"),
     ),
 ]
 ModelName = Annotated[
-    str | None,
-    typer.Option(metavar="M", help=f"Model whose tokenizer and window apply: {MODEL_SYNTAX}."),
+    str | None, option("M", f"Model whose tokenizer and window apply: {MODEL_SYNTAX}.")
 ]
 FormatName = Annotated[
     str | None,
-    typer.Option(
-        metavar="F",
-        help="Output format (default: the recipe's).",
-        autocompletion=complete_names("formats"),
-    ),
+    option("F", "Output format (default: the recipe's).", autocompletion=complete_names("formats")),
 ]
-OrderName = Annotated[
-    str | None, typer.Option(metavar="O", help="Order of the blocks (default: the recipe's).")
-]
+OrderName = Annotated[str | None, option("O", "Order of the blocks (default: the recipe's).")]
 CompressorName = Annotated[
     str | None,
-    typer.Option(
-        metavar="M",
-        help="Model that writes shorter versions, if the recipe asks for them (as --model).",
-    ),
+    option("M", "Model that writes shorter versions, if the recipe asks for them (as --model)."),
 ]
 Principals = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="P", help="A principal to read as; repeat for several. Other texts are never read."
-    ),
+    option("P", "A principal to read as; repeat for several. Other texts are never read."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Json = Annotated[bool, flag("Print one JSON object.", "--json")]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="Print to stderr what happened to every chunk, and why.")
+    bool, flag("Print to stderr what happened to every chunk, and why.", "--explain")
 ]
-Bundle = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write a bundle for `foveate replay`.")
-]
-EngineName = Annotated[
-    str, typer.Option(metavar="local|ray", help="Engine that runs the requests.")
-]
+Bundle = Annotated[str | None, option("FILE", "Write a bundle for `foveate replay`.")]
+EngineName = Annotated[str, option("local|ray", "Engine that runs the requests.")]
 Workers = Annotated[
     int | None,
-    typer.Option(
-        "--workers",
-        "--jobs",
-        metavar="N",
-        help="Parallel workers (default: 1; with ray: the processors).",
-    ),
+    option("N", "Parallel workers (default: 1; with ray: the processors).", "--workers", "--jobs"),
 ]
-RayAddress = Annotated[
-    str | None, typer.Option(metavar="A", help="Address of a Ray cluster (default: a local one).")
-]
+RayAddress = Annotated[str | None, option("A", "Address of a Ray cluster (default: a local one).")]
 FileLimits = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME=N", help="Limit for one file, e.g. pages=9000; repeatable."),
+    list[str] | None, option("NAME=N", "Limit for one file, e.g. pages=9000; repeatable.")
 ]
 TextEncoding = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="Encoding of texts that are not UTF-8 and declare none, e.g. windows-1251.",
-    ),
+    str, option("NAME", "Encoding of texts that are not UTF-8 and declare none, e.g. windows-1251.")
 ]
 ImageFolder = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR", help="Also read images of PDF, Word and PowerPoint files, into this folder."
-    ),
+    option("DIR", "Also read images of PDF, Word and PowerPoint files, into this folder."),
 ]
 PasswordFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Passwords of PDF files, one a line; never stored."),
+    Path | None, option("FILE", "Passwords of PDF files, one a line; never stored.")
 ]
 Readers = Annotated[
     int | None,
-    typer.Option(
+    option(
+        "N",
+        "Processes that read files (default: one for each 32 files, up to 8).",
         "--jobs",
         "--workers",
-        metavar="N",
         min=1,
-        help="Processes that read files (default: one for each 32 files, up to 8).",
     ),
 ]
 TaxonomyFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE.toml", help="Side knowledge, used if retrieval is not enough."),
+    Path | None, option("FILE.toml", "Side knowledge, used if retrieval is not enough.")
 ]
 
 
@@ -151,71 +138,27 @@ def one_question(question: str | None, query: str | None) -> str:
 
 MODEL_VARIABLE = "FOVEATE_MODEL"
 
-AskQuestion = Annotated[
-    str | None,
-    typer.Argument(metavar="QUESTION", help="The question; without it, a conversation starts."),
-]
 AskModel = Annotated[
     str | None,
-    typer.Option(
-        metavar="M",
+    option(
+        "M",
+        f"Model that answers: {MODEL_SYNTAX} (default: FOVEATE_MODEL of the environment).",
         envvar=MODEL_VARIABLE,
         show_envvar=False,
-        help=f"Model that answers: {MODEL_SYNTAX} (default: FOVEATE_MODEL of the environment).",
     ),
 ]
 PromptName = Annotated[
-    str,
-    typer.Option(
-        metavar="P", help="System prompt: grounded, strict, soft, voice, or a file (.md, .txt)."
-    ),
+    str, option("P", "System prompt: grounded, strict, soft, voice, or a file (.md, .txt).")
 ]
 Channel = Annotated[
     Literal["text", "voice"],
-    typer.Option(help="voice: an answer without markers; its sources are found by their words."),
+    option(None, "voice: an answer without markers; its sources are found by their words."),
 ]
-PromptLanguage = Annotated[
-    str, typer.Option(metavar="L", help="Language of the prompt: en, nl, de or fr.")
-]
-AskRecipe = Annotated[
-    str | None,
-    typer.Option(
-        metavar="R",
-        help="Recipe: a name, or the path of a TOML file (default: default; in a conversation "
-        "agent-session).",
-        autocompletion=complete_names("recipes"),
-    ),
-]
-MaxTokens = Annotated[int, typer.Option(metavar="N", min=1, help="Most tokens of the answer.")]
+PromptLanguage = Annotated[str, option("L", "Language of the prompt: en, nl, de or fr.")]
+MaxTokens = Annotated[int, option("N", "Most tokens of the answer.", min=1)]
 Window = Annotated[
     int | None,
-    typer.Option(
-        metavar="N", min=1, help="Context window of the model in tokens (default: the registry's)."
-    ),
+    option("N", "Context window of the model in tokens (default: the registry's).", min=1),
 ]
-Timeout = Annotated[
-    float, typer.Option(metavar="S", min=0.1, help="Time limit for the answer, in seconds.")
-]
-Temperature = Annotated[
-    float, typer.Option(metavar="T", min=0.0, max=2.0, help="Temperature of the model.")
-]
-AskLimit = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", min=1, max=100, help="Candidates that a search returns (default: 20)."
-    ),
-]
-ConversationFile = Annotated[
-    str | None,
-    typer.Option(
-        "--continue", metavar="FILE", help="Continue the conversation in FILE, or start one."
-    ),
-]
-SummariserName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="M",
-        help="Model that summarises older turns of a conversation (default: none; their best "
-        "sentences stay).",
-    ),
-]
+Timeout = Annotated[float, option("S", "Time limit for an answer, in seconds.", min=0.1)]
+Temperature = Annotated[float, option("T", "Temperature of the model.", min=0.0, max=2.0)]

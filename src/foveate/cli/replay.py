@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from foveate.cli import output
 from foveate.cli.failures import INPUT, name_file_in_errors
-from foveate.cli.options import Json
+from foveate.cli.options import Json, argument
 from foveate.core.errors import BadInput, BudgetTooSmall, StageBroke
 
 if TYPE_CHECKING:
@@ -19,10 +20,9 @@ COMPACTION = "foveate-compaction"
 
 
 def replay(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A bundle; - is stdin.")],
+    file: Annotated[str, argument("FILE", "A bundle; - is stdin.")],
     other: Annotated[
-        str | None,
-        typer.Argument(metavar="[FILE2]", help="A second bundle, to compare with the first."),
+        str | None, argument("[FILE2]", "A second bundle, to compare with the first.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -30,7 +30,6 @@ def replay(
 
     With two bundles of contexts: show how their runs differ.
     """
-    from foveate.cli import output
     from foveate.core.replay import compare_bundles
 
     old = _read_bundle(file)

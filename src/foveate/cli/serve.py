@@ -8,21 +8,15 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from foveate.cli.options import STORE, Principals, SearchedStore
+from foveate.cli.options import STORE, Principals, SearchedStore, flag, option
 
 
 def mcp(
     store: SearchedStore = str(STORE),
     principal: Principals = None,
-    budget: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Token budget of a call that names none.")
-    ] = 4_000,
-    max_budget: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Largest token budget of a call.")
-    ] = 32_000,
-    timeout: Annotated[
-        float, typer.Option(metavar="S", min=0.1, help="Time limit for a call, in seconds.")
-    ] = 60.0,
+    budget: Annotated[int, option("N", "Token budget of a call that names none.", min=1)] = 4_000,
+    max_budget: Annotated[int, option("N", "Largest token budget of a call.", min=1)] = 32_000,
+    timeout: Annotated[float, option("S", "Time limit for a call, in seconds.", min=0.1)] = 60.0,
 ) -> None:
     """Run the MCP server for one store.
 
@@ -65,21 +59,13 @@ class ServeCommand(TyperCommand):
 
 
 def serve(
-    settings: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A TOML file of settings.")
-    ] = None,
+    settings: Annotated[Path | None, option("FILE", "A TOML file of settings.")] = None,
     *,
-    host: Annotated[str | None, typer.Option(metavar="H", help="The address to listen on.")] = None,
-    port: Annotated[
-        int | None, typer.Option(metavar="N", help="The port; 0 takes a free one.")
-    ] = None,
-    store: Annotated[str | None, typer.Option(metavar="URL", help="The store to serve.")] = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", help="Processes that share the port.")
-    ] = None,
-    create: Annotated[
-        bool, typer.Option("--create", help="Create the store if it does not exist.")
-    ] = False,
+    host: Annotated[str | None, option("H", "The address to listen on.")] = None,
+    port: Annotated[int | None, option("N", "The port; 0 takes a free one.")] = None,
+    store: Annotated[str | None, option("URL", "The store to serve.")] = None,
+    workers: Annotated[int | None, option("N", "Processes that share the port.")] = None,
+    create: Annotated[bool, flag("Create the store if it does not exist.", "--create")] = False,
 ) -> None:
     """Run the HTTP API and the playground.
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from foveate.cli import output
 from foveate.cli.failures import INPUT
-from foveate.cli.options import STORE, Json, Principals
+from foveate.cli.options import STORE, Json, Principals, argument, option
 
 if TYPE_CHECKING:
     from foveate.stores.report import Report, Stats
@@ -19,7 +20,7 @@ app = typer.Typer(
     help="Inspect, check, copy and maintain a store.",
     rich_markup_mode=None,
 )
-StoreUrl = Annotated[str, typer.Option(metavar="URL", help="The store.")]
+StoreUrl = Annotated[str, option("URL", "The store.")]
 
 
 @app.command(short_help="Show what a store holds and its size on disk.")
@@ -30,12 +31,11 @@ def stats(
 
     With --principal only what that reader may see is counted, without sizes.
     """
-    from foveate.cli.output import terminal_width
     from foveate.stores.maintenance import open_for_maintenance
 
     with open_for_maintenance(store) as opened:
         found = opened.stats(principals=principal)
-    _write(store, asdict(found), stats_lines(found, terminal_width()), as_json=as_json)
+    _write(store, asdict(found), stats_lines(found, output.terminal_width()), as_json=as_json)
 
 
 @app.command(short_help="Check a store for damage.")
@@ -44,19 +44,18 @@ def check(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
 
     Each fault is listed, and the exit code is then 3. Nothing is changed.
     """
-    from foveate.cli.output import terminal_width
     from foveate.stores import maintenance
 
     report = maintenance.check(store)
     record = {"ok": not report.findings, **asdict(report)}
-    _write(store, record, report_lines(report, terminal_width()), as_json=as_json)
+    _write(store, record, report_lines(report, output.terminal_width()), as_json=as_json)
     if report.findings:
         raise typer.Exit(INPUT)
 
 
 @app.command(short_help="Copy a store while others read and write.")
 def backup(
-    to: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder for the copy.")],
+    to: Annotated[Path, argument("DIR", "The new folder for the copy.")],
     store: StoreUrl = str(STORE),
     as_json: Json = False,
 ) -> None:
@@ -93,10 +92,9 @@ def compact(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
 
 
 def _write(store: str, record: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
-    from foveate.cli.output import write_result
     from foveate.stores import redact_url
 
-    write_result({"store": redact_url(store), **record}, lines, as_json=as_json)
+    output.write_result({"store": redact_url(store), **record}, lines, as_json=as_json)
 
 
 def stats_lines(found: Stats, width: int) -> list[str]:

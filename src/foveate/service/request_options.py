@@ -54,12 +54,15 @@ def is_path(name: str) -> bool:
 
 
 class RequestOptions:
-    """The closed lists of one service, made when it starts."""
+    """The closed lists of one service, made when it starts.
+
+    `recipe_parts`: the stages and formats that inline recipes and bundles may use.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.recipes = _load_recipes(settings)
         self._default_recipe = _default(settings.recipe, self.recipes)
-        self._recipe_parts = _allowed_parts(plugin_stages=settings.plugin_stages)
+        self.recipe_parts = _allowed_parts(plugin_stages=settings.plugin_stages)
         self.formats: Mapping[str, Callable[..., Format]] = plugins.component_registry().formats
         self.tokenizers = allowed_tokenizers(settings.tokenizers)
         self.prompts = _allowed_prompts()
@@ -118,7 +121,7 @@ class RequestOptions:
     def parse_recipe(self, record: Mapping[str, Any]) -> Recipe:
         """A recipe that is written out in the request."""
         self._check_stage_count(record)
-        found = recipe_from_dict(record, self._recipe_parts)
+        found = recipe_from_dict(record, self.recipe_parts)
         _check_name("tokenizer", found.tokenizer, self.tokenizers)
         return found
 
@@ -133,17 +136,12 @@ class RequestOptions:
                 raise BadInput(
                     f"the bundle has more than {self._max_bundle_items} {part}", field=part
                 )
-        found = inputs_from_bundle(bundle, self._recipe_parts)
+        found = inputs_from_bundle(bundle, self.recipe_parts)
         texts = (found.query, found.intent, found.language, found.state_root, found.index)
         if not all(isinstance(text, str) for text in texts):
             raise BadInput("the bundle is damaged; make it again with /v1/assemble")
         self.language(found.language)
         return found
-
-    @property
-    def recipe_parts(self) -> ComponentRegistry:
-        """The stages and formats that inline recipes and bundles may use."""
-        return self._recipe_parts
 
     def tokenizer(self, name: str) -> Tokenizer:
         """A tokenizer of the list, or of one of the operator's models, by the model's name too.

@@ -14,7 +14,7 @@ from command_line import QUERY
 from foveate.service.app import create_app
 from foveate.service.auth.keys import generate_key
 from foveate.service.settings import Settings
-from raw_http import head, wire
+from http_wire import head, wire
 from service_keys import by, id_of, put, take
 from service_server import SECRET, filled, problem, serving, without_time
 
@@ -140,9 +140,9 @@ def test_everything_but_health_and_the_page_needs_a_key(house):
     assert free == {("get", "/healthz"), ("get", "/readyz")}
     assert house.client.get("/playground/../v1/recipes").status_code == 401
     with wire(house.client) as raw:
-        climbing = raw.say(head("GET /playground/../v1/me")).answer()
+        climbing = raw.send(head("GET /playground/../v1/me")).answer()
     with wire(house.client) as raw:
-        doubled = raw.say(head("GET //healthz")).answer()
+        doubled = raw.send(head("GET //healthz")).answer()
     assert (climbing.status, doubled.status) == (404, 401)
 
 
@@ -163,7 +163,7 @@ def test_a_scope_that_is_missing_is_named_before_the_body_is_read(house):
 def test_a_refusal_comes_before_the_body_and_ends_the_connection(house):
     """X4: who has no key is told so before a megabyte is sent, and cannot go on sending."""
     with wire(house.client) as raw:
-        raw.say(head("POST /v1/assemble", "Content-Length: 1000000"), b"{")
+        raw.send(head("POST /v1/assemble", "Content-Length: 1000000"), b"{")
         answer = raw.answer()
         ended = raw.ended()
 
@@ -217,9 +217,9 @@ def test_two_keys_are_none(house):
     """X4: of two keys nobody chooses one; of two hosts neither."""
     twice = [f"Authorization: Bearer {token}" for token in (house.staff, house.guest)]
     with wire(house.client) as raw:
-        keys = raw.say(head("GET /v1/recipes", *twice)).answer()
+        keys = raw.send(head("GET /v1/recipes", *twice)).answer()
     with wire(house.client) as raw:
-        hosts = raw.say(head("GET /v1/recipes", "Host: localhost", twice[0])).answer()
+        hosts = raw.send(head("GET /v1/recipes", "Host: localhost", twice[0])).answer()
 
     assert (keys.status, hosts.status) == (400, 400)
     assert "authorization comes twice" in keys.problem["detail"]

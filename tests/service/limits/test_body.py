@@ -19,7 +19,7 @@ from foveate.service.auth.caller import Caller
 from foveate.service.limits.body import BodyLimit
 from foveate.service.problems import ProblemError
 from foveate.service.settings import Settings
-from raw_http import head, wire
+from http_wire import head, wire
 from service_server import problem, serving, without_time
 
 MOST = 100_000
@@ -68,7 +68,7 @@ def test_a_body_may_be_as_large_as_is_settled(service):
 def test_a_body_that_claims_too_much_is_refused_before_it_is_sent(service):
     """X2, X4: by its length alone; the connection ends, whatever more would come."""
     with wire(service) as raw:
-        answer = raw.say(head(f"POST {PATH}", JSON, f"Content-Length: {10**15}")).answer()
+        answer = raw.send(head(f"POST {PATH}", JSON, f"Content-Length: {10**15}")).answer()
         ended = raw.ended()
 
     assert answer.status == 413
@@ -78,11 +78,11 @@ def test_a_body_that_claims_too_much_is_refused_before_it_is_sent(service):
 def test_a_body_without_a_length_is_counted_as_it_comes(service):
     """X2, X4: in chunks it may be as large as any other, and not one chunk larger."""
     with wire(service) as raw:
-        raw.say(head(f"POST {PATH}", JSON, CHUNKED), piece(ASKED[:9]), piece(ASKED[9:]))
-        whole = raw.say(b"0\r\n\r\n").answer()
+        raw.send(head(f"POST {PATH}", JSON, CHUNKED), piece(ASKED[:9]), piece(ASKED[9:]))
+        whole = raw.send(b"0\r\n\r\n").answer()
     with wire(service) as raw:
-        raw.say(head(f"POST {PATH}", JSON, CHUNKED), piece(b" " * MOST))
-        over = raw.say(piece(b" ")).answer()
+        raw.send(head(f"POST {PATH}", JSON, CHUNKED), piece(b" " * MOST))
+        over = raw.send(piece(b" ")).answer()
         ended = raw.ended()
 
     assert (whole.status, over.status) == (200, 413)
@@ -149,7 +149,7 @@ def test_other_packings_are_refused(service, packing):
 def test_a_body_that_does_not_arrive_is_408(service, sent):
     """X2, X4: after the time that a body has, and then the connection ends."""
     with wire(service) as raw:
-        answer = raw.say(*sent).answer()
+        answer = raw.send(*sent).answer()
         ended = raw.ended()
 
     assert answer.status == 408
@@ -162,7 +162,7 @@ def test_connections_that_are_cut_hold_nothing(service):
     sent = head(f"POST {PATH}", JSON, f"Content-Length: {MOST}") + b"{" * MOST
     for place in range(0, len(sent), len(sent) // 40):
         with wire(service) as raw:
-            raw.say(sent[:place])
+            raw.send(sent[:place])
     headers = {"Content-Type": "application/json"}
     tries = (service.post(PATH, content=padded(MOST), headers=headers) for _ in range(1_000))
     answers = [*takewhile(lambda answer: answer.status_code == 503, tries)]  # not noticed yet
@@ -194,7 +194,7 @@ def test_deep_nesting_is_bad_input(service, deep):
 def test_broken_chunks_end_the_connection(service, broken):
     """X2, X4: what is no HTTP is refused, and nothing of it is taken for another request."""
     with wire(service) as raw:
-        raw.say(head(f"POST {PATH}", JSON, CHUNKED), broken, head("GET /healthz"))
+        raw.send(head(f"POST {PATH}", JSON, CHUNKED), broken, head("GET /healthz"))
         answer = raw.answer()
         ended = raw.ended()
 
@@ -287,7 +287,7 @@ def test_one_key_leaves_room_for_the_bodies_of_others(key, refused):
 def test_what_needs_no_key_waits_for_no_body(path):
     """X2, X4: nobody without a key holds a connection, or room for bodies, by sending none."""
     with serving(Settings(store="", body_seconds=60)) as client, wire(client) as raw:
-        answer = raw.say(head(f"POST {path}", JSON, "Content-Length: 50000"), b"{").answer()
+        answer = raw.send(head(f"POST {path}", JSON, "Content-Length: 50000"), b"{").answer()
         ended = raw.ended()
 
     assert answer.status == 405

@@ -11,7 +11,7 @@ from foveate.core.errors import BadOption
 from foveate.service.app import create_app
 from foveate.service.limits.headers import allowed_hosts, is_loopback
 from foveate.service.settings import Settings
-from raw_http import wire
+from http_wire import wire
 from service_keys import by, put
 from service_server import serving
 
@@ -40,7 +40,7 @@ def named(client: httpx.Client, *headers: str, path: str = "/v1/nowhere", how: s
     """The status for a request with exactly these headers, a Host among them or not."""
     with wire(client) as raw:
         lines = [f"{how} {path} HTTP/1.1", *headers, "Connection: close", "", ""]
-        return raw.say("\r\n".join(lines).encode()).answer().status
+        return raw.send("\r\n".join(lines).encode()).answer().status
 
 
 @pytest.mark.parametrize(

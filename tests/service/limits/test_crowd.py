@@ -19,7 +19,7 @@ from foveate.service.limits import body as unread_body
 from foveate.service.limits.connections import MIN_BYTES_READ, Connection
 from foveate.service.limits.rates import ConcurrencyLimit
 from foveate.service.settings import Settings
-from raw_http import Wire, head, wire
+from http_wire import Wire, head, wire
 from service_keys import by, put
 from service_server import problem, serving
 
@@ -31,8 +31,8 @@ def held(client: httpx.Client, stack: ExitStack, token: str) -> Wire:
     """A request that has its place, and whose body has yet to come; 100 says it has the place."""
     key, length = f"Authorization: Bearer {token}", "Content-Length: 9"
     raw = stack.enter_context(wire(client))
-    raw.say(head(f"POST {PATH}", key, length, "Expect: 100-continue"))
-    assert raw.line() == b"HTTP/1.1 100 Continue\r\n"
+    raw.send(head(f"POST {PATH}", key, length, "Expect: 100-continue"))
+    assert raw.status() == 100
     return raw
 
 
@@ -55,7 +55,7 @@ def test_one_key_takes_no_more_than_its_places(crowded):
         served = client.post(PATH, json=ASKED, headers=by(other))
         health = client.get("/readyz")
         for raw in waiting:
-            raw.say(b"{}       ").answer()
+            raw.send(b"{}       ").answer()
         again = client.post(PATH, json=ASKED, headers=by(greedy))
 
     assert {answer.status_code for answer in refused} == {429}
@@ -89,12 +89,12 @@ def test_idle_connections_displace_one_another_and_nobody_else(tmp_path):
             silent: list[Wire] = []
             during = []
             for number in range(40):
-                silent.append(stack.enter_context(wire(client)).say(b"GET /hea"))
+                silent.append(stack.enter_context(wire(client)).send(b"GET /hea"))
                 with wire(client) as asking:
-                    during.append(asking.say(head("GET /healthz")).answer().status)
+                    during.append(asking.send(head("GET /healthz")).answer().status)
                 if number >= 20:
                     assert silent[number - 20].ended()
-            last = silent[-1].say(b"lthz HTTP/1.1\r\nHost: localhost\r\n\r\n").answer()
+            last = silent[-1].send(b"lthz HTTP/1.1\r\nHost: localhost\r\n\r\n").answer()
 
     assert before == 200
     assert set(during) == {200}
@@ -107,11 +107,11 @@ def test_a_client_that_takes_no_answer_is_dropped():
     asked = json.dumps({"query": QUERY, "candidates": candidates, "bundle": True}).encode()
     sent = head(f"POST {PATH}", "Content-Type: application/json", f"Content-Length: {len(asked)}")
     settings = Settings(store="", write_seconds=0.3)
-    with serving(settings) as client, wire(client, room=4_096) as lazy, wire(client) as other:
-        lazy.say(sent, asked)
-        whole = other.say(sent, asked).answer()
+    with serving(settings) as client, wire(client, buffer=4_096) as lazy, wire(client) as other:
+        lazy.send(sent, asked)
+        whole = other.send(sent, asked).answer()
         health = client.get("/healthz").status_code
-        dropped = lazy.dropped()
+        dropped = lazy.broken_off()
 
     assert whole.status == 200
     assert len(whole.body) > 8_000_000
@@ -205,8 +205,8 @@ def test_who_is_refused_holds_no_connection(tmp_path, monkeypatch):
     with serving(settings) as client, ExitStack() as stack:
         for _ in range(30):
             raw = stack.enter_context(wire(client))
-            raw.say(head(f"POST {PATH}", "Content-Length: 50000"), b"{")
-            assert raw.answer_begun() == 401
+            raw.send(head(f"POST {PATH}", "Content-Length: 50000"), b"{")
+            assert raw.status() == 401
         served = [httpx.get(client.base_url.join("/readyz"), trust_env=False) for _ in range(5)]
 
     assert {answer.status_code for answer in served} == {200}

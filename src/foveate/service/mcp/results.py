@@ -324,7 +324,7 @@ def check_result(found: AnswerCheck, context: Context) -> ToolResult:
 
 def _fault_line(claim: Claim) -> str:
     """The faults of a claim, and the marker that would be right if another source says it."""
-    right = claim.other_support
+    right = claim.elsewhere
     cite = f" ([{right.marker}] says so)" if right is not None else ""
     return f"- {', '.join(claim.faults)}: {' '.join(claim.text.split())}{cite}"
 

@@ -7,16 +7,23 @@ agent reads of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    WithJsonSchema,
+    create_model,
+)
 
 from foveate.answer.check import check_answer
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadInput, FoveateError
+from foveate.core.errors import BadInput, FoveateError, UnknownName
 from foveate.core.types import Context
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact, expand
@@ -395,3 +402,40 @@ def _listable(store: object) -> ListableStore:
     if not isinstance(store, ListableStore):
         raise BadInput("this store cannot list its documents; use search")
     return store
+
+
+def build_tools(
+    limits: ToolLimits, recipes: Iterable[str], formats: Iterable[str], *, recipe: str = "default"
+) -> tuple[type[Tool], ...]:
+    """All of them, within these limits; `recipe` is that of a call that names none."""
+    usual = min(limits.usual_budget, limits.budget)
+    own = {
+        "budget": (Annotated[int, Field(ge=1, le=limits.budget), Whole], usual),
+        "recipe": (_one_of("recipe", tuple(recipes)), recipe),
+        "format": (_one_of("format", tuple(formats)) | None, None),
+        "candidates": (Annotated[Texts, Field(max_length=limits.candidates)], None),
+    }
+
+    def within(tool: type[Tool]) -> type[Tool]:
+        fields: dict[str, Any] = {
+            name: (kind, Field(default, description=tool.model_fields[name].description))
+            for name, (kind, default) in own.items()
+            if name in tool.model_fields
+        }
+        if tool is Check:
+            fields["context"] = (within(Handle), tool.model_fields["context"])
+        return create_model(tool.__name__, __base__=tool, __doc__=tool.__doc__, **fields)
+
+    tools = (Assemble, Search, Check, Compact, Expand, Observed, ListDocuments, GetDocument)
+    return tuple(within(tool) for tool in tools)
+
+
+def _one_of(kind: str, names: tuple[str, ...]) -> Any:
+    def check(name: str) -> str:
+        if name not in names:
+            raise UnknownName(kind, name, names)
+        return name
+
+    return Annotated[
+        str, AfterValidator(check), WithJsonSchema({"type": "string", "enum": list(names)})
+    ]

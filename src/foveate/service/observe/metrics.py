@@ -8,7 +8,7 @@ texts are in none of them. With several processes each counts in files of its ow
 from __future__ import annotations
 
 from collections import Counter as Counts
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ from foveate.service.observe.processes import ensure_folder, multiprocess_regist
 OTHER = "other"
 INLINE = "inline"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-CORE_STEPS = ("input", "render", "cite", "seal", "smallest")
+STEPS = frozenset({"input", "render", "cite", "seal", "smallest", *CALL_STEPS, *ASSEMBLY_STEPS})
 REASONS = frozenset({*REASON_SENTENCES, "stitched"})
 BADGES = frozenset({"hybrid", "vector_only"})
 
@@ -46,9 +46,9 @@ class LabelNames:
     is `other`.
     """
 
-    recipes: frozenset[str]
-    steps: frozenset[str]
-    models: frozenset[str]
+    recipes: Collection[str]
+    stages: Collection[str]
+    models: Collection[str]
 
     def recipe_label(self, name: str) -> str:
         """A recipe's name; `inline` for one that came with a request."""
@@ -56,22 +56,11 @@ class LabelNames:
 
     def step_label(self, name: str) -> str:
         """A stage's or a call's name."""
-        return name if name in self.steps else OTHER
+        return name if name in STEPS or name in self.stages else OTHER
 
     def model_label(self, name: str) -> str:
         """The name that requests give a model."""
         return name if name in self.models else OTHER
-
-
-def build_label_names(
-    recipes: Iterable[str], stages: Iterable[str], models: Iterable[str]
-) -> LabelNames:
-    """The lists of one service, made when it starts."""
-    return LabelNames(
-        recipes=frozenset(recipes),
-        steps=frozenset((*stages, *CORE_STEPS, *CALL_STEPS, *ASSEMBLY_STEPS)),
-        models=frozenset(models),
-    )
 
 
 def reason_label(name: str) -> str:

@@ -22,7 +22,7 @@ from foveate.pipeline.observers import (
 )
 from foveate.service.app_state import AnswerSlots, AppState
 from foveate.service.deadline import deadline_observer
-from foveate.service.observe.metrics import Metrics, build_label_names
+from foveate.service.observe.metrics import LabelNames, Metrics
 from foveate.service.observe.request_state import REQUEST_STATE, add_log_fields, never_raise
 from foveate.service.observe.tracing import Traces, check_installed, is_tracing_enabled
 from foveate.service.settings import Settings
@@ -153,15 +153,16 @@ class Telemetry:
     """The metrics and traces of a service, from before its first request to after its last.
 
     `observers` observe every search and assembly. `content`: whether logs and spans may hold
-    questions and texts. `recipes`: names in labels, if not those of the registry.
+    questions and texts. `recipes`: their names in labels.
     """
 
-    def __init__(self, settings: Settings, recipes: Iterable[str] | None = None) -> None:
+    def __init__(self, settings: Settings, recipes: Iterable[str]) -> None:
         self._settings = settings
         listed = plugins.component_registry()
         self.content = settings.log_content
-        named = plugins.recipe_table() if recipes is None else recipes
-        self.metrics = Metrics(build_label_names(named, listed.stages, settings.models))
+        self.metrics = Metrics(
+            LabelNames(recipes=set(recipes), stages=set(listed.stages), models=set(settings.models))
+        )
         self.traces: Traces | None = None
         self.store_sizes: StoreSizes | None = None
         self.observers: Observers | None = combine_observers(

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, WithJsonSchema
 from foveate.answer.check import DanglingMarker
 from foveate.answer.provider_citations import ConfirmedCitation, RefusedCitation
 from foveate.answer.quotes import Quotation
+from foveate.answer.support import Support
 from foveate.core.types import Citation, Manifest, StageTrace
 from foveate.pipeline.curves import PublishedCurve
 from foveate.service.wire.requests import Bundle
@@ -78,19 +79,6 @@ class AssembleAnswer(ContextOut):
     bundle: Bundle = None
 
 
-class SupportOut(BaseModel):
-    """A passage and how far it supports a claim, 0 to 1. `context_span` is in characters.
-
-    `cells`: the addresses of the cells of a sheet that say so.
-    """
-
-    marker: int
-    score: float
-    context_span: Span
-    text: str
-    cells: list[str]
-
-
 class ClaimOut(BaseModel):
     """A sentence that says something. `faults`: what is wrong with it; empty where nothing is."""
 
@@ -98,12 +86,14 @@ class ClaimOut(BaseModel):
     span: Span
     markers: list[int]
     faults: list[str]
-    support: SupportOut | None
-    elsewhere: SupportOut | None
+    support: Support | None
+    elsewhere: Support | None
     over_cited: list[int]
     contradictions: list[str]
     figures: list[str]
     quotations: list[Quotation]
+    invented: list[Span]
+    spoken: bool
 
 
 class CheckAnswer(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -14,11 +14,13 @@ from pydantic import (
     Field,
     JsonValue,
     WithJsonSchema,
+    create_model,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
 from foveate.core.errors import BadInput, UnknownName
+from foveate.core.zones import Budget
 from foveate.service.wire.errors import NOT_BLANK
 
 MAX_LENGTH = 4_096
@@ -133,20 +135,18 @@ PositiveTokens = Annotated[int, Field(ge=1, le=MAX_TOKENS)]
 ZoneTokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 
 
-class BudgetIn(RequestModel):
-    """Tokens by zone, as `foveate.Budget`."""
-
-    documents: PositiveTokens | None = None
-    characters: PositiveTokens | None = None
-    window: PositiveTokens | None = None
-    system: ZoneTokens = 0
-    conversation: ZoneTokens = 0
-    query: ZoneTokens = 0
-    generation: ZoneTokens = 0
-    buffer: ZoneTokens = 0
-    per_message: ZoneTokens = 0
-    per_reply: ZoneTokens = 0
-    images: ZoneTokens = 0
+if TYPE_CHECKING:
+    BudgetIn: TypeAlias = RequestModel
+else:
+    BudgetIn = create_model(
+        "BudgetIn",
+        __base__=RequestModel,
+        __doc__="Tokens by zone, as `foveate.Budget`.",
+        **{
+            zone: (ZoneTokens, 0) if kind is int else (PositiveTokens | None, None)
+            for zone, kind in get_type_hints(Budget).items()
+        },
+    )
 
 
 Tokens = Annotated[
@@ -162,8 +162,7 @@ class MessageIn(RequestModel):
     content: str
 
 
-_BUNDLE = {"x-schema": "Bundle"}
-Bundle = Annotated[dict[str, Any] | None, WithJsonSchema(_BUNDLE)]
+Bundle = Annotated[dict[str, Any] | None, WithJsonSchema({"x-schema": "Bundle"})]
 
 
 class ReplayRequest(RequestModel):
@@ -194,9 +193,9 @@ class RequestSupplement(RequestModel):
     """Side knowledge that may stand before the context."""
 
     id: Name
-    text: Annotated[str, Field(min_length=1, max_length=100_000)]
-    title: Annotated[str, Field(max_length=1_000)] = ""
-    similarity: Annotated[float, Field(ge=-1, le=1, description="To the question.")] = 0.0
+    text: str = Field(min_length=1, max_length=100_000)
+    title: str = Field("", max_length=1_000)
+    similarity: float = Field(0.0, ge=-1, le=1, description="To the question.")
     principals: Readers = Field([], description="Who may read it; empty: everybody.")
 
 
@@ -205,82 +204,65 @@ class ContextRequest(RequestModel):
 
     candidates: Candidates = None
     neighbours: Annotated[
-        list[Any],
-        WithJsonSchema({"type": "array", "items": {"x-schema": "Candidate"}}),
-        Field(description="Chunks beside the candidates, for recipes that expand; no scores."),
-    ] = Field(default_factory=list)
-    supplements: Annotated[
-        list[RequestSupplement],
-        Field(max_length=1_000, description="Side knowledge, for recipes with a gate for it."),
-    ] = Field(default_factory=list)
-    intent: Annotated[
-        str, Field(max_length=1_000, description="What the question is after, for that gate.")
-    ] = ""
-    query_embedding: Annotated[
-        list[float] | None,
-        Field(
-            max_length=16_384,
-            description="The question's vector, instead of one that the service makes.",
-        ),
-    ] = None
+        list[Any], WithJsonSchema({"type": "array", "items": {"x-schema": "Candidate"}})
+    ] = Field(
+        default_factory=list,
+        description="Chunks beside the candidates, for recipes that expand; no scores.",
+    )
+    supplements: list[RequestSupplement] = Field(
+        default_factory=list,
+        max_length=1_000,
+        description="Side knowledge, for recipes with a gate for it.",
+    )
+    intent: str = Field(
+        "", max_length=1_000, description="What the question is after, for that gate."
+    )
+    query_embedding: list[float] | None = Field(
+        None,
+        max_length=16_384,
+        description="The question's vector, instead of one that the service makes.",
+    )
     where: Filter = None
-    limit: Annotated[
-        int, Field(ge=1, le=1_000, description="How many candidates a search brings.")
-    ] = 20
-    depth: Annotated[
-        int, Field(ge=1, le=1_000, description="How many each of its two legs looks at.")
-    ] = 50
+    limit: int = Field(20, ge=1, le=1_000, description="How many candidates a search brings.")
+    depth: int = Field(50, ge=1, le=1_000, description="How many each of its two legs looks at.")
     budget: Tokens = None
     recipe: RecipeIn = None
     principals: Principals = None
-    language: Annotated[Name, Field(description="Of the texts and of the prompt.")] = "en"
+    language: Name = Field("en", description="Of the texts and of the prompt.")
     channel: Channel = "text"
-    keep: Annotated[
-        int | None, Field(ge=1, description="How many of the best candidates go on. Absent: all.")
-    ] = None
-    format: Annotated[Name | None, Field(description="Another format than the recipe's.")] = None
-    order: Annotated[
-        Name | None,
-        Field(description="Another order than the recipe's; `attention:CURVE` by a published one."),
-    ] = None
-    messages: Annotated[
-        list[MessageIn],
-        Field(max_length=1_000, description="What else shares the window."),
-    ] = Field(default_factory=list)
-    extra_instructions: Annotated[
-        str, Field(max_length=100_000, description="The last paragraph of the system prompt.")
-    ] = ""
-    template: Annotated[
-        str,
-        Field(
-            max_length=100_000,
-            description="Layout of the user's message, with `{context}` and `{question}` in it.",
-        ),
-    ] = ""
+    keep: int | None = Field(
+        None, ge=1, description="How many of the best candidates go on. Absent: all."
+    )
+    format: Name | None = Field(None, description="Another format than the recipe's.")
+    order: Name | None = Field(
+        None, description="Another order than the recipe's; `attention:CURVE` by a published one."
+    )
+    messages: list[MessageIn] = Field(
+        default_factory=list, max_length=1_000, description="What else shares the window."
+    )
+    extra_instructions: str = Field(
+        "", max_length=100_000, description="The last paragraph of the system prompt."
+    )
+    template: str = Field(
+        "",
+        max_length=100_000,
+        description="Layout of the user's message, with `{context}` and `{question}` in it.",
+    )
 
 
 class AssembleRequest(ContextRequest):
     """Candidates, or a search of the store, to a context that fits."""
 
     query: Query
-    tokenizer: Annotated[
-        Name | None, Field(description="What counts; `GET /v1/me` lists them.")
-    ] = None
-    model: Annotated[
-        Name | None, Field(description="Take this model's tokenizer and window instead.")
-    ] = None
-    max_output: Annotated[
-        PositiveTokens, Field(description="Of that window, the tokens kept for the answer.")
-    ] = 1024
-    prompt: Annotated[
-        Name | None, Field(description="The system prompt that is sent along, by name.")
-    ] = None
-    bundle: Annotated[
-        bool, Field(description="Send along all that a replay needs, the candidates included.")
-    ] = False
-
-
-_CONTEXT = {"x-schema": "AssembleAnswer"}
+    tokenizer: Name | None = Field(None, description="What counts; `GET /v1/me` lists them.")
+    model: Name | None = Field(None, description="Take this model's tokenizer and window instead.")
+    max_output: PositiveTokens = Field(
+        1024, description="Of that window, the tokens kept for the answer."
+    )
+    prompt: Name | None = Field(None, description="The system prompt that is sent along, by name.")
+    bundle: bool = Field(
+        False, description="Send along all that a replay needs, the candidates included."
+    )
 
 
 class CheckRequest(RequestModel):
@@ -290,54 +272,46 @@ class CheckRequest(RequestModel):
         json_schema_extra={"oneOf": [{"required": ["context"]}, {"required": ["bundle"]}]}
     )
 
-    answer: Annotated[str, Field(max_length=200_000, description="What the model wrote.")]
-    context: Annotated[dict[str, Any] | None, WithJsonSchema(_CONTEXT)] = None
+    answer: str = Field(max_length=200_000, description="What the model wrote.")
+    context: Annotated[dict[str, Any] | None, WithJsonSchema({"x-schema": "AssembleAnswer"})] = None
     bundle: Bundle = None
-    query: Annotated[
-        str,
-        Field(
-            max_length=100_000,
-            description="The question: figures and words of it count for less. A bundle has it.",
-        ),
-    ] = ""
-    language: Annotated[Name, Field(description="Of the answer.")] = "en"
-    channel: Annotated[
-        Literal["text", "voice"],
-        Field(description="`voice`: no marker is asked for; sources are found by what is said."),
-    ] = "text"
+    query: str = Field(
+        "",
+        max_length=100_000,
+        description="The question: figures and words of it count for less. A bundle has it.",
+    )
+    language: Name = Field("en", description="Of the answer.")
+    channel: Literal["text", "voice"] = Field(
+        "text", description="`voice`: no marker is asked for; sources are found by what is said."
+    )
 
 
 class AskRequest(ContextRequest):
     """A question, and who is to answer it."""
 
     question: Query
-    model: Annotated[
-        Name | None, Field(description="One of the models of `GET /v1/me` [the first].")
-    ] = None
-    prompt: Annotated[Name, Field(description="The system prompt, by name.")] = "grounded"
-    max_tokens: Annotated[
-        int | None, Field(ge=1, le=1_000_000, description="Tokens of the answer, at the most.")
-    ] = None
-    temperature: Annotated[float, Field(ge=0, le=2, description="Of the model.")] = 0.0
-    stream: Annotated[
-        bool, Field(description="As it is written (text/event-stream), or as one JSON object.")
-    ] = True
+    model: Name | None = Field(None, description="One of the models of `GET /v1/me` [the first].")
+    prompt: Name = Field("grounded", description="The system prompt, by name.")
+    max_tokens: int | None = Field(
+        None, ge=1, le=1_000_000, description="Tokens of the answer, at the most."
+    )
+    temperature: float = Field(0.0, ge=0, le=2, description="Of the model.")
+    stream: bool = Field(
+        True, description="As it is written (text/event-stream), or as one JSON object."
+    )
 
 
 class SearchRequest(RequestModel):
     """What to look for, and where to go on."""
 
     query: Query
-    limit: Annotated[int, Field(ge=1, le=100, description="At most so many chunks.")] = 10
-    depth: Annotated[
-        int, Field(ge=1, le=1_000, description="How many each of the two legs looks at.")
-    ] = 50
+    limit: int = Field(10, ge=1, le=100, description="At most so many chunks.")
+    depth: int = Field(50, ge=1, le=1_000, description="How many each of the two legs looks at.")
     where: Filter = None
     principals: Principals = None
-    cursor: Annotated[
-        str | None,
-        Field(max_length=MAX_LENGTH, description="`next` of the page before, of the same search."),
-    ] = None
+    cursor: str | None = Field(
+        None, max_length=MAX_LENGTH, description="`next` of the page before, of the same search."
+    )
 
 
 MediaType = Literal["text/plain", "text/markdown", "text/html"]
@@ -368,7 +342,5 @@ class ListRequest(RequestModel):
     model_config = ConfigDict(strict=False)  # the parameters of an address are texts
     part: ClassVar[str] = "parameter"
 
-    cursor: Annotated[
-        str | None, Field(max_length=MAX_LENGTH, description="`next` of the last.")
-    ] = None
-    limit: Annotated[int, Field(ge=1, le=1_000, description="Documents of a page.")] = 100
+    cursor: str | None = Field(None, max_length=MAX_LENGTH, description="`next` of the last.")
+    limit: int = Field(100, ge=1, le=1_000, description="Documents of a page.")

@@ -1,95 +1,22 @@
-"""What `foveate ask` does, once its flags are read: settle, search, assemble, ask, print."""
+"""What `foveate ask` prints: the answer as it arrives, then its sources, faults and usage."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
-from foveate.answer.answer_budget import find_answer_model
-from foveate.answer.ask import Answer, AskEvent, AskOptions, ask, ask_events
+from foveate.answer.ask import Answer, AskEvent
 from foveate.answer.check import AnswerCheck
-from foveate.answer.wire import answer_to_json
 from foveate.cli import output
-from foveate.cli.assemble_run import assemble_store, note_empty_context, write_bundle
 from foveate.cli.failures import escape_unprintable
 from foveate.cli.show import format_location, wrap_words
-from foveate.core.errors import ExternalError
 from foveate.core.types import Context
-from foveate.models import model as find_model
-from foveate.pipeline.options import AssembleOptions, ResolvedOptions, resolve_options
-from foveate.pipeline.taxonomy import Taxonomy
-from foveate.ports import Model
-from foveate.providers.chat import registry_name
 
 MAX_FINDINGS = 8  # findings that are shown
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskSettings:
-    """The model, how it is asked, and the options of the context."""
-
-    model: Model
-    options: AskOptions
-    context_options: AssembleOptions
-    resolved: ResolvedOptions
-    taxonomy: Taxonomy | None = None
-
-
-def resolve_ask(
-    model: Model,
-    question: str,
-    name: str,
-    how: AskOptions,
-    asked: AssembleOptions,
-    *,
-    taxonomy: Taxonomy | None = None,
-) -> AskSettings:
-    """The system prompt follows the recipe's format, and is counted before documents are packed."""
-    known = find_answer_model(name, how.window)
-    options = replace(
-        asked,
-        model=known or find_model(registry_name(name), advice="say it with --window N"),
-        channel=how.channel,
-        prompt=how.prompt,
-        language=how.language,
-        max_output=how.max_tokens or 1024,
-    )
-    resolved = resolve_options(options, question)
-    how = replace(how, system=resolved.system)
-    return AskSettings(
-        model=model, options=how, context_options=options, resolved=resolved, taxonomy=taxonomy
-    )
-
-
-def run_ask(
-    question: str,
-    settled: AskSettings,
-    *,
-    store: str,
-    as_json: bool,
-    bundle: str | None,
-) -> None:
-    """Assemble, ask and print; the bundle is written before the model is asked."""
-    prepared = assemble_store(
-        store, question, options=settled.context_options, taxonomy=settled.taxonomy
-    )
-    if bundle is not None:
-        write_bundle(prepared, bundle)
-    context = prepared.context
-    note_empty_context(context)
-    try:
-        if as_json:
-            output.write_json(answer_to_json(ask(context, settled.model, settled.options), context))
-        else:
-            print_answer(ask_events(context, settled.model, settled.options), context)
-    except ExternalError as error:
-        done = f"the context is kept in {bundle}" if bundle else "--bundle FILE keeps the context"
-        raise ExternalError(f"{error}; {done}") from None
-
-
-def print_answer(events: Iterator[AskEvent], context: Context, more: str = "") -> Answer:
+def print_answer(events: Iterator[AskEvent], context: Context) -> None:
     """Print the answer as it arrives, its sources and faults, and its usage on stderr."""
     terminal, begun, answer = output.stdout().isatty(), False, None
     try:
@@ -109,8 +36,7 @@ def print_answer(events: Iterator[AskEvent], context: Context, more: str = "") -
     lines = [*source_lines(answer, width), *finding_lines(answer.check, width)]
     output.print_lines(lines, output.stdout())
     output.flush()
-    output.print_lines(["", *usage_lines(answer, context, width, more)], sys.stderr)
-    return answer
+    output.print_lines(["", *usage_lines(answer, context, width)], sys.stderr)
 
 
 def source_lines(answer: Answer, width: int) -> list[str]:
@@ -140,7 +66,7 @@ def finding_lines(checked: AnswerCheck, width: int) -> list[str]:
     return ["", "To be checked", *lines] if lines else []
 
 
-def usage_lines(answer: Answer, context: Context, width: int, more: str = "") -> list[str]:
+def usage_lines(answer: Answer, context: Context, width: int) -> list[str]:
     """Tokens as the model counts them, and what they cost at the list price."""
     usage, said = answer.reply.usage, []
     if usage.prompt is not None:
@@ -155,7 +81,7 @@ def usage_lines(answer: Answer, context: Context, width: int, more: str = "") ->
     usage_text = ", ".join(said) or "it does not say what it used"
     tokens = f"context of {context.token_count:,} tokens"
     return wrap_words(
-        f"{_display_model_name(answer.reply.model or 'model')}: {usage_text}; {tokens}{more}", width
+        f"{_display_model_name(answer.reply.model or 'model')}: {usage_text}; {tokens}", width
     )
 
 
