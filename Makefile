@@ -417,7 +417,7 @@ UV := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 
 FACES := langchain llama-index haystack tables
 OLD_TESTS := tests/integrations/test_langchain.py tests/integrations/langchain_suite.py \
 	tests/integrations/test_llama_index.py tests/integrations/test_haystack.py \
-	tests/pipeline/tables/test_rows.py tests/test_tables.py \
+	tests/pipeline/tables/test_rows.py \
 	tests/test_assembler.py tests/core/test_assemble.py tests/core/test_replay.py \
 	tests/cli/test_completion.py::test_bash_completes_commands_options_and_files
 
