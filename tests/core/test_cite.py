@@ -218,6 +218,9 @@ def test_voice() -> None:
         ("0:3", "own", ("own",), 9),
         ([[0, True, "Tea"]], "own", ("own",), 9),
         ([[0, "3", "Tea"], [5]], "own", ("own",), 9),
+        ([[0, -3, "Tea"]], "own", ("own",), 9),
+        ([[0, 10**30, "Tea"]], "own", ("own",), 9),
+        ([[0, 3, "\ud800"]], "own", ("own",), 9),
     ],
 )
 def test_all_sections_that_are_shown_are_cited(

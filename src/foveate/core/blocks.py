@@ -9,7 +9,7 @@ from types import NoneType
 from typing import Any, TypeGuard, TypeVar
 
 from foveate.core.cells import TABLE_CELLS, Cell, cells_of
-from foveate.core.checks import check_text, plain_metadata
+from foveate.core.checks import MAX_INTEGER, check_text, is_encodable, plain_metadata
 from foveate.core.renditions import corroborating_sources, full_rendition, rendition_chunks
 from foveate.core.request import Recipe
 from foveate.core.text.profile import HashedText, text_profile
@@ -25,6 +25,8 @@ from foveate.core.types import (
     Span,
     rendition_hash,
 )
+
+_PLACE_TYPES = ([int, int, str], [int, NoneType, str])
 
 
 def blocks_from_candidates(
@@ -145,15 +147,15 @@ def _shown_places(chunks: Sequence[Chunk], spans: Sequence[Span]) -> list[tuple[
 
 def _are_places(known: object) -> TypeGuard[Sequence[tuple[int, int | None, str]]]:
     """Whether the metadata are ours; anybody may use the key."""
-    return (
-        isinstance(known, list | tuple)
-        and bool(known)
-        and all(
-            isinstance(place, list | tuple)
-            and [*map(type, place)] in ([int, int, str], [int, NoneType, str])
-            for place in known
-        )
-    )
+    return isinstance(known, list | tuple) and bool(known) and all(map(_is_place, known))
+
+
+def _is_place(place: object) -> bool:
+    """Whether row and section are such as a chunk may have."""
+    if not isinstance(place, list | tuple) or [*map(type, place)] not in _PLACE_TYPES:
+        return False
+    _, row, path = place
+    return (row is None or 0 <= row <= MAX_INTEGER) and is_encodable(path)
 
 
 def _page_numbers(chunks: Sequence[Chunk]) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from foveate.core.checks import MAX_INTEGER
 from foveate.core.types import CODE_HEADS, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
 
 
@@ -51,4 +52,8 @@ def head_places(chunk: Chunk) -> list[tuple[str, int]]:
     found = [chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE)]
     around = chunk.metadata.get(CODE_HEADS)
     found += around if isinstance(around, list | tuple) else ()
-    return [(chunk.document_id, sequence) for sequence in found if type(sequence) is int]
+    return [
+        (chunk.document_id, sequence)
+        for sequence in found
+        if type(sequence) is int and 0 <= sequence <= MAX_INTEGER
+    ]
