@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from foveate.core.checks import MAX_INTEGER
 from foveate.core.types import CODE_HEADS, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
+
+MOST_CHUNKS = 2**31
+"""No document has so many; stores count with 64 bits, and metadata may name any place."""
 
 
 def group_by_document(candidates: Iterable[Candidate]) -> list[tuple[Candidate, ...]]:
@@ -55,5 +57,5 @@ def head_places(chunk: Chunk) -> list[tuple[str, int]]:
     return [
         (chunk.document_id, sequence)
         for sequence in found
-        if type(sequence) is int and 0 <= sequence <= MAX_INTEGER
+        if type(sequence) is int and 0 <= sequence < MOST_CHUNKS
     ]
