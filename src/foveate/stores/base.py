@@ -84,6 +84,8 @@ class BaseStore(ABC):
         self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
     ) -> list[Document]:
         """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
+        if limit < 1:
+            raise BadOption(f"listed: limit is {limit}; it must be 1 or more")
         return self._listed(after, limit, tuple(principals)) if self._can_hold(after) else []
 
     def search(
