@@ -108,9 +108,11 @@ def expand(
     if type(budget) is not int or budget < 1:
         raise BadOption(f"expand: budget is {budget!r}; it must be 1 or more")
 
+    readers = tuple(principals)  # asked for more than once
+
     def read(handle: str) -> str:
         if not isinstance(originals, Mapping):
-            return originals.get(handle, tenant=tenant, principals=principals)
+            return originals.get(handle, tenant=tenant, principals=readers)
         if handle not in originals:
             raise unknown_handle(handle)
         return originals[handle]

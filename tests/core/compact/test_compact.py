@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 
 import fuzz
 import fuzz_lists
-from foveate import BadInput, BadOption, BudgetTooSmall, UnknownName, compact, expand
+from foveate import (
+    BadInput,
+    BadOption,
+    BudgetTooSmall,
+    OriginalStore,
+    UnknownName,
+    compact,
+    expand,
+)
 from foveate.core.compact.ledger_text import (
     BARE,
     END,
@@ -848,6 +856,17 @@ def test_handles_lead_back_to_the_original():
     more = [{"role": "user", "content": "word " * size} for size in (400, 550)]
     made = compact([*messages, *more], budget=800)
     assert f"find (expand {result_handle(messages[-1]['content'])})" in made.ledger
+
+
+def test_whoever_reads_a_shortened_text_reads_what_came_first():
+    """A4, X2: whatever the readers are given as; it was lost to those that are read once."""
+    messages, store = looked_up(PAGE * 20), OriginalStore()
+    for budget in (500, 160):
+        made = compact(messages, budget=budget)
+        messages, [handle] = made.messages, store.keep(made.originals, principals=["red"])
+    assert expand(handle, store, budget=90_000, principals=iter(["red"])) == PAGE * 20
+    with pytest.raises(BadInput):
+        expand(handle, store, budget=90_000)
 
 
 def test_a_forged_note_leads_nowhere():
