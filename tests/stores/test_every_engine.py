@@ -80,6 +80,21 @@ def test_what_asks_for_nothing_is_refused(new_url: Callable[[], str]):
             store.neighbours([("d", 0)], -1)
 
 
+def test_readers_are_a_list(new_url: Callable[[], str]):
+    """X5: a single name was read as its letters, each of them a reader."""
+    with closing(open_store(new_url())) as store:
+        for read in (
+            lambda: store.search("cold", None, principals="red"),
+            lambda: store.neighbours([("d", 0)], 1, principals="red"),
+            lambda: store.document("d", principals="red"),
+            lambda: store.listed(principals="red"),
+            lambda: store.state_root(principals="red"),
+            lambda: store.stats(principals="red"),
+        ):
+            with pytest.raises(BadInput, match="must be a list of strings, not 'red'"):
+                read()
+
+
 @pytest.mark.parametrize("name", ["red\0x", "it's", 'a"b', "ü", "[]", "%", "\\"])
 def test_any_name_can_be_a_principal(new_url: Callable[[], str], name: str):
     """X5: a principal is a string, whatever is in it; a prefix of it is another."""

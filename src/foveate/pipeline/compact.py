@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from foveate import plugins
+from foveate.core.checks import check_principals
 from foveate.core.compact.compaction import Compacted, CompactOptions, compact_messages
 from foveate.core.compact.forms import check_messages
 from foveate.core.compact.shorten import is_part_of, noted_handle, shorten_result
@@ -108,7 +109,7 @@ def expand(
     if type(budget) is not int or budget < 1:
         raise BadOption(f"expand: budget is {budget!r}; it must be 1 or more")
 
-    readers = tuple(principals)  # asked for more than once
+    readers = check_principals(principals)
 
     def read(handle: str) -> str:
         if not isinstance(originals, Mapping):
