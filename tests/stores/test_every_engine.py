@@ -83,7 +83,8 @@ def test_what_asks_for_nothing_is_refused(new_url: Callable[[], str]):
 def test_readers_are_a_list(new_url: Callable[[], str]):
     """X5: a single name was read as its letters, each of them a reader."""
     with closing(open_store(new_url())) as store:
-        for read in (
+        for call in (
+            lambda: store.put(Document(id="d", source="d", text="", principals="red"), (), None),
             lambda: store.search("cold", None, principals="red"),
             lambda: store.neighbours([("d", 0)], 1, principals="red"),
             lambda: store.document("d", principals="red"),
@@ -92,7 +93,7 @@ def test_readers_are_a_list(new_url: Callable[[], str]):
             lambda: store.stats(principals="red"),
         ):
             with pytest.raises(BadInput, match="must be a list of strings, not 'red'"):
-                read()
+                call()
 
 
 @pytest.mark.parametrize("name", ["red\0x", "it's", 'a"b', "ü", "[]", "%", "\\"])
