@@ -59,6 +59,15 @@ def test_the_report_says_what_was_indexed(tmp_path, folder):
     assert (first.added, second.added, second.unchanged) == (2, 0, 2)
 
 
+def test_readers_are_a_list(tmp_path, folder):
+    """X5: documents for `red` were for whoever is called `r`, `e` or `d`."""
+    with (
+        foveate.open_store(tmp_path / "store", embedder="hashing") as opened,
+        pytest.raises(BadInput, match="must be a list of strings, not 'red'"),
+    ):
+        opened.index(folder, principals="red")
+
+
 def test_the_command_line_and_python_index_alike(tmp_path, folder):
     """T2, F2: what one wrote, the other leaves as it is."""
     place = tmp_path / "store"

@@ -17,6 +17,7 @@ from typing import Self, Unpack
 
 from foveate import plugins
 from foveate.answer.ask import Answer, AskOptions, ask, resolve_for_model
+from foveate.core.checks import check_principals
 from foveate.core.types import Context
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.run import ingest
@@ -99,7 +100,7 @@ class DocumentStore:
             plugins.tokenizer(TOKENIZER),
             size=size,
             overlap=overlap,
-            principals=tuple(principals),
+            principals=check_principals(principals),
             jobs=jobs,
             encoding=encoding,
             passwords=tuple(passwords),

@@ -93,6 +93,7 @@ def test_spans_marked_by_people_are_found_more_often_than_right_sentences_are_ac
         ("On 3/17/2024.", "On March 17, 2024.", ()),
         ("On 2024-04-17.", "On 17 March 2024.", ("4",)),
         ("On 2024-03-18.", "On 17 March 2024.", ("3", "18")),
+        ("Use version 2.12.4.", "Use 4 pumps of 12 in 2 rooms.", ("2124",)),
         ("Op de tweede verdieping.", "Op de derde verdieping.", ("tweede",)),
         ("The first thing is to call.", "Call the office.", ()),
         ("In 14 days.", "In two weeks.", ()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -218,6 +219,9 @@ def test_voice() -> None:
         ("0:3", "own", ("own",), 9),
         ([[0, True, "Tea"]], "own", ("own",), 9),
         ([[0, "3", "Tea"], [5]], "own", ("own",), 9),
+        ([[0, -3, "Tea"]], "own", ("own",), 9),
+        ([[0, 10**30, "Tea"]], "own", ("own",), 9),
+        ([[0, 3, "\ud800"]], "own", ("own",), 9),
     ],
 )
 def test_all_sections_that_are_shown_are_cited(
@@ -231,3 +235,25 @@ def test_all_sections_that_are_shown_are_cited(
     (entry,) = run((Candidate(chunk=chunk, score=1.0),)).citations
 
     assert (entry.section, entry.sections, entry.row) == (section, sections, row)
+
+
+def test_places_in_metadata_are_found_fast() -> None:
+    """C1: each of many was held against each of many sentences that are shown."""
+    text = "\n\n".join(
+        f"The harbour {n} is {n} metres deep. Nothing was said about the colour of day {n}."
+        for n in range(6_000)
+    )
+    places = [[len(text) - 2 + n // 49_999, None, "end"] for n in range(50_000)]
+    chunk = Chunk(id="a", text=text, start=0, end=len(text), metadata={SECTION_PLACES: places})
+    inputs = Inputs(
+        query="How deep is the harbour?",
+        candidates=(Candidate(chunk=chunk, score=1.0),),
+        recipe=builtin_recipes()["default"],
+        budget=Budget(documents=32_000, window=None),
+    )
+
+    start = time.process_time()
+    context = assemble(inputs, CL100K)
+
+    assert len(context.blocks[0].document_spans) > 1_000
+    assert time.process_time() - start < 4

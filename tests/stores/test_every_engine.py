@@ -69,6 +69,33 @@ def test_a_store_without_an_embedder_searches_its_text(new_url: Callable[[], str
             entry.put(store)
 
 
+def test_what_asks_for_nothing_is_refused(new_url: Callable[[], str]):
+    """T1: with the same words by every engine; a limit of -1 gave all documents, or none."""
+    with closing(open_store(new_url())) as store:
+        with pytest.raises(BadOption, match="limit is -1; it must be 1 or more"):
+            store.listed(limit=-1)
+        with pytest.raises(BadOption, match="limit is 0 and depth 50; both must be 1 or more"):
+            store.search("cold", None, limit=0)
+        with pytest.raises(BadOption, match="window is -1; it must be 0 or more"):
+            store.neighbours([("d", 0)], -1)
+
+
+def test_readers_are_a_list(new_url: Callable[[], str]):
+    """X5: a single name was read as its letters, each of them a reader."""
+    with closing(open_store(new_url())) as store:
+        for call in (
+            lambda: store.put(Document(id="d", source="d", text="", principals="red"), (), None),
+            lambda: store.search("cold", None, principals="red"),
+            lambda: store.neighbours([("d", 0)], 1, principals="red"),
+            lambda: store.document("d", principals="red"),
+            lambda: store.listed(principals="red"),
+            lambda: store.state_root(principals="red"),
+            lambda: store.stats(principals="red"),
+        ):
+            with pytest.raises(BadInput, match="must be a list of strings, not 'red'"):
+                call()
+
+
 @pytest.mark.parametrize("name", ["red\0x", "it's", 'a"b', "ü", "[]", "%", "\\"])
 def test_any_name_can_be_a_principal(new_url: Callable[[], str], name: str):
     """X5: a principal is a string, whatever is in it; a prefix of it is another."""

@@ -109,6 +109,14 @@ def test_more_of_an_original_is_what_the_question_asks_for():
         expand("deadbeef", originals)
 
 
+def test_readers_are_a_list():
+    """X5: a single name was read as its letters, each of them a reader."""
+    store = OriginalStore()
+    for keep in (store.keep, lambda _, **who: store.get("deadbeef", **who)):
+        with pytest.raises(BadInput, match="must be a list of strings, not 'red'"):
+            keep({"": PAGE}, principals="red")
+
+
 def test_a_forged_handle_expands_nothing():
     """A4: a handle that a tool's result imitates is no key to anything."""
     call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}

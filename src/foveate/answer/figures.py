@@ -165,9 +165,10 @@ def missing_numbers(claim: str, there: AbstractSet[str]) -> tuple[str, ...]:
 
 
 def _is_same_date(date: str, there: AbstractSet[str]) -> bool:
-    """Whether the parts of a date in figures are there, its month perhaps by its name."""
-    missing = [one for one in map(normalise_number, re.split("[./-]", date)) if one not in there]
-    return not missing or (len(missing) == 1 and f"month {missing[0]}" in there)
+    """Whether the month of a date in figures is there as one, and so are its other figures."""
+    first, middle, last = map(normalise_number, re.split("[./-]", date))
+    orders = ((middle, first), (first, middle))  # 2024-03-12 and 12.03.2024; 3/12/2024
+    return last in there and any(f"month {m}" in there and d in there for m, d in orders)
 
 
 _ANY_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_BY_WORD)})\b")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from foveate.core.candidates import check_consistency, is_readable
+from foveate.core.checks import check_principals
 from foveate.core.errors import BadInput
 from foveate.core.manifest import candidates_hash, stage_name
 from foveate.core.request import Inputs
@@ -40,7 +41,9 @@ def admit(inputs: Inputs) -> Inputs:
     check_consistency(candidates)
     _check_unprocessed(candidates)
     neighbours = [c for c in inputs.neighbours if is_readable(c.principals, allowed)]
-    supplements = [s for s in inputs.supplements if is_readable(s.principals, allowed)]
+    supplements = [
+        s for s in inputs.supplements if is_readable(check_principals(s.principals), allowed)
+    ]
     return replace(
         inputs,
         candidates=_sort_by_rank(candidates),

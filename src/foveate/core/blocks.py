@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from types import NoneType
 from typing import Any, TypeGuard, TypeVar
 
 from foveate.core.cells import TABLE_CELLS, Cell, cells_of
-from foveate.core.checks import check_text, plain_metadata
+from foveate.core.checks import MAX_INTEGER, check_text, is_encodable, plain_metadata
 from foveate.core.renditions import corroborating_sources, full_rendition, rendition_chunks
 from foveate.core.request import Recipe
 from foveate.core.text.profile import HashedText, text_profile
@@ -25,6 +26,8 @@ from foveate.core.types import (
     Span,
     rendition_hash,
 )
+
+_PLACE_TYPES = ([int, int, str], [int, NoneType, str])
 
 
 def blocks_from_candidates(
@@ -62,7 +65,8 @@ def block_from_candidate(
     chunks = rendition_chunks(candidate, shown)
     chunk, names = chunks[0], recipe.include_metadata
     spans = document_spans(candidate, shown)
-    cells, places = _shown_cells(chunks, spans), _shown_places(chunks, spans)
+    is_shown = _finder_of_shown(spans)
+    cells, places = _shown_cells(chunks, is_shown), _shown_places(chunks, is_shown)
     sections = _unique_in_order([tuple([sanitise(path)[0] for _, path in places if path])])
     return Block(
         marker=marker,
@@ -116,19 +120,33 @@ def _first_row(chunk: Chunk, cells: Sequence[Cell]) -> int | None:
     return next((cell.row for cell in reversed(cells) if cell.span[0] < stop), chunk.row)
 
 
-def _shown_cells(chunks: Sequence[Chunk], spans: Sequence[Span]) -> tuple[Cell, ...]:
+def _finder_of_shown(spans: Sequence[Span]) -> Callable[[int, int], bool]:
+    """Tells of a range whether some of it is in these; fast, for both may be many."""
+    ordered = sorted(spans)
+    starts = [start for start, _ in ordered]
+    reached = [*accumulate((end for _, end in ordered), max)]
+
+    def is_shown(start: int, end: int) -> bool:
+        before = bisect_left(starts, end)
+        return before > 0 and reached[before - 1] > start
+
+    return is_shown
+
+
+def _shown_cells(chunks: Sequence[Chunk], is_shown: Callable[[int, int], bool]) -> tuple[Cell, ...]:
     """The cells of spreadsheets of which something is shown, each once."""
     found: dict[Cell, None] = {}
     for chunk in chunks:
         if TABLE_CELLS in chunk.metadata and (offset := _document_offset(chunk)) is not None:
             for cell in cells_of(chunk.text, chunk.metadata, offset):
-                start, end = cell.span
-                if any(a < end and start < b for a, b in spans):
+                if is_shown(*cell.span):
                     found[cell] = None
     return tuple(found)
 
 
-def _shown_places(chunks: Sequence[Chunk], spans: Sequence[Span]) -> list[tuple[int | None, str]]:
+def _shown_places(
+    chunks: Sequence[Chunk], is_shown: Callable[[int, int], bool]
+) -> list[tuple[int | None, str]]:
     """Row and section of each of the chunks, or of those of its sections of which some is shown."""
     found: list[tuple[int | None, str]] = []
     for chunk in chunks:
@@ -138,22 +156,22 @@ def _shown_places(chunks: Sequence[Chunk], spans: Sequence[Span]) -> list[tuple[
             continue
         ends = [*(offset + start for start, _, _ in known[1:]), offset + len(chunk.text)]
         for (start, row, path), end in zip(known, ends, strict=True):
-            if any(a < end and offset + start < b for a, b in spans):
+            if is_shown(offset + start, end):
                 found.append((row, path))
     return found or [(chunks[0].row, chunks[0].section)]
 
 
 def _are_places(known: object) -> TypeGuard[Sequence[tuple[int, int | None, str]]]:
     """Whether the metadata are ours; anybody may use the key."""
-    return (
-        isinstance(known, list | tuple)
-        and bool(known)
-        and all(
-            isinstance(place, list | tuple)
-            and [*map(type, place)] in ([int, int, str], [int, NoneType, str])
-            for place in known
-        )
-    )
+    return isinstance(known, list | tuple) and bool(known) and all(map(_is_place, known))
+
+
+def _is_place(place: object) -> bool:
+    """Whether row and section are such as a chunk may have."""
+    if not isinstance(place, list | tuple) or [*map(type, place)] not in _PLACE_TYPES:
+        return False
+    _, row, path = place
+    return (row is None or 0 <= row <= MAX_INTEGER) and is_encodable(path)
 
 
 def _page_numbers(chunks: Sequence[Chunk]) -> tuple[int, ...]:

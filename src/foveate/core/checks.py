@@ -8,7 +8,7 @@ refused, because its text may hold an address in memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import date, time, timedelta
 from enum import Enum
@@ -61,6 +61,13 @@ def check_integer(name: str, value: object) -> None:
         raise BadInput(f"must be a whole number of 0 or more, not {value!r}", field=name)
     if value > MAX_INTEGER:
         raise BadInput("takes more than 64 bits, which no store and no table holds", field=name)
+
+
+def check_principals(principals: Iterable[str]) -> tuple[str, ...]:
+    """The principals; raises `BadInput` for a single string, which would be read by letters."""
+    if isinstance(principals, str):
+        raise BadInput(f"must be a list of strings, not {principals!r}", field="principals")
+    return tuple(principals)
 
 
 def check_chunk_fields(chunk: Any) -> None:

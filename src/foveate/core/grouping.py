@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from foveate.core.types import CODE_HEADS, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
 
+MOST_CHUNKS = 2**31
+"""No document has so many; stores count with 64 bits, and metadata may name any place."""
+
 
 def group_by_document(candidates: Iterable[Candidate]) -> list[tuple[Candidate, ...]]:
     """Document groups, best score first (ties by source, then document id), each as it reads."""
@@ -51,4 +54,8 @@ def head_places(chunk: Chunk) -> list[tuple[str, int]]:
     found = [chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE)]
     around = chunk.metadata.get(CODE_HEADS)
     found += around if isinstance(around, list | tuple) else ()
-    return [(chunk.document_id, sequence) for sequence in found if type(sequence) is int]
+    return [
+        (chunk.document_id, sequence)
+        for sequence in found
+        if type(sequence) is int and 0 <= sequence < MOST_CHUNKS
+    ]

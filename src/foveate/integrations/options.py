@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
 from foveate import plugins
+from foveate.core.checks import check_principals
 from foveate.core.errors import BadOption
 from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml, recipe_to_toml
@@ -14,7 +15,6 @@ from foveate.core.zones import Budget
 from foveate.integrations.pieces import PIECE_SEPARATOR, fit_pieces
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.flow import AssemblyResult
-from foveate.pipeline.inputs import check_principals
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
 from foveate.pipeline.prompts import PROVIDER_CITED_FORMATS

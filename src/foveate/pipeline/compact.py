@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from foveate import plugins
+from foveate.core.checks import check_principals
 from foveate.core.compact.compaction import Compacted, CompactOptions, compact_messages
 from foveate.core.compact.forms import check_messages
 from foveate.core.compact.shorten import is_part_of, noted_handle, shorten_result
@@ -108,9 +109,11 @@ def expand(
     if type(budget) is not int or budget < 1:
         raise BadOption(f"expand: budget is {budget!r}; it must be 1 or more")
 
+    readers = check_principals(principals)
+
     def read(handle: str) -> str:
         if not isinstance(originals, Mapping):
-            return originals.get(handle, tenant=tenant, principals=principals)
+            return originals.get(handle, tenant=tenant, principals=readers)
         if handle not in originals:
             raise unknown_handle(handle)
         return originals[handle]

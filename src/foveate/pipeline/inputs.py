@@ -52,13 +52,6 @@ def check_store(store: object) -> None:
         raise BadOption("store assembles by itself; call its assemble(), or pass its .store")
 
 
-def check_principals(principals: Iterable[str]) -> tuple[str, ...]:
-    """The principals; raises `BadInput` for a single string, which would be read by letters."""
-    if isinstance(principals, str):
-        raise BadInput(f"must be a list of strings, not {principals!r}", field="principals")
-    return tuple(principals)
-
-
 def parse_messages(
     messages: Iterable[Mapping[str, Any] | tuple[str, str]],
 ) -> tuple[tuple[str, str], ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from foveate import plugins
 from foveate.core import zones
+from foveate.core.checks import check_principals
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
 from foveate.core.request import Recipe
@@ -20,7 +21,7 @@ from foveate.core.spec import recipe_from_toml
 from foveate.core.types import Chunk, Supplement, Vector
 from foveate.core.window import split_template
 from foveate.models import Model
-from foveate.pipeline.inputs import Channel, check_principals, parse_messages
+from foveate.pipeline.inputs import Channel, parse_messages
 
 if TYPE_CHECKING:
     from foveate.pipeline.taxonomy import Taxonomy

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Self
 
-from foveate.core.checks import is_encodable
+from foveate.core.checks import check_principals, is_encodable
 from foveate.core.errors import BadOption, ExternalError
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
@@ -78,13 +78,16 @@ class BaseStore(ABC):
         """One document with its text; None where it is not there, or not all of it to be read."""
         if not self._can_hold(document_id):
             return None
-        return self._document(document_id, tuple(principals))
+        return self._document(document_id, check_principals(principals))
 
     def listed(
         self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
     ) -> list[Document]:
         """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
-        return self._listed(after, limit, tuple(principals)) if self._can_hold(after) else []
+        if limit < 1:
+            raise BadOption(f"listed: limit is {limit}; it must be 1 or more")
+        readers = check_principals(principals)
+        return self._listed(after, limit, readers) if self._can_hold(after) else []
 
     def search(
         self,
@@ -109,7 +112,7 @@ class BaseStore(ABC):
             vector=vector,
             limit=limit,
             depth=depth,
-            principals=tuple(principals),
+            principals=check_principals(principals),
             where=where,
         )
         return self._search(asked)
@@ -121,7 +124,7 @@ class BaseStore(ABC):
         if window < 0:
             raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
         asked = sorted({place for place in places if self._can_hold(place[0])})
-        found = self._neighbours(asked, window, tuple(principals)) if asked else ()
+        found = self._neighbours(asked, window, check_principals(principals)) if asked else ()
         # By code points, whatever an engine orders by.
         return sorted(found, key=attrgetter("document_id", "sequence", "id"))
 
@@ -136,11 +139,11 @@ class BaseStore(ABC):
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content and the embedder's name, of what `principals` may read if given."""
-        return self._state_root(None if principals is None else tuple(principals))
+        return self._state_root(None if principals is None else check_principals(principals))
 
     def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
         """The store in figures; with `principals`, of what they may read alone."""
-        return self._stats(None if principals is None else tuple(principals))
+        return self._stats(None if principals is None else check_principals(principals))
 
     @abstractmethod
     def compact(self) -> None:

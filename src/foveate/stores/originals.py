@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 from time import time
 
+from foveate.core.checks import check_principals
 from foveate.core.compact.shorten import result_handle
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.types import content_hash
@@ -71,7 +72,7 @@ class OriginalStore:
         self, texts: Mapping[str, str], *, tenant: str = "", principals: Iterable[str] = ()
     ) -> list[str]:
         """Keep the texts (`Compacted.originals`) and give their handles, for these readers."""
-        allowed = json.dumps(sorted(set(principals)))
+        allowed = json.dumps(sorted(set(check_principals(principals))))
         now = self._clock()
         rows = [
             (tenant, result_handle(text), allowed, content_hash(text), text.encode(), now)
@@ -84,7 +85,7 @@ class OriginalStore:
 
     def get(self, handle: str, *, tenant: str = "", principals: Iterable[str] = ()) -> str:
         """The text; raises `BadInput` where this reader has none of that handle."""
-        readers = set(principals)
+        readers = set(check_principals(principals))
         query = "SELECT principals, hash, text FROM originals WHERE tenant = ? AND handle = ?"
         with self._lock, _failures(), closing(self._db.cursor()) as cursor:
             rows = cursor.execute(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from foveate.core.checks import check_principals
 from foveate.core.errors import BadInput
 from foveate.core.state import encode_member
 from foveate.core.text.terms import document_terms
@@ -247,7 +248,7 @@ def _format_instant(moment: datetime | None) -> str | None:
 
 
 def _format_principals(principals: Iterable[str]) -> str:
-    return json.dumps(sorted(set(principals)))
+    return json.dumps(sorted(set(check_principals(principals))))
 
 
 def _format_metadata(metadata: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import base64
 import json
 import sys
 import textwrap
+import time
 import zlib
 from itertools import pairwise
 
@@ -15,7 +16,15 @@ from hypothesis import strategies as st
 
 import fuzz
 import fuzz_lists
-from foveate import BadInput, BadOption, BudgetTooSmall, UnknownName, compact, expand
+from foveate import (
+    BadInput,
+    BadOption,
+    BudgetTooSmall,
+    OriginalStore,
+    UnknownName,
+    compact,
+    expand,
+)
 from foveate.core.compact.ledger_text import (
     BARE,
     END,
@@ -24,6 +33,7 @@ from foveate.core.compact.ledger_text import (
     spell_left,
     spell_value,
 )
+from foveate.core.compact.pdf_pages import count_pages
 from foveate.core.compact.shorten import result_handle, shorten_result, split_result
 from foveate.core.compact.values import extract_values
 from foveate.pipeline.reason_messages import format_decision
@@ -96,6 +106,19 @@ def test_what_is_no_text_in_a_result_stays_beside_its_shortened_text(form):
     assert 1_600 < decision.numbers["shown"] < decision.numbers["tokens"]
     with pytest.raises(BudgetTooSmall):
         compact([call, result], budget=1_500, form=form)
+
+
+def test_images_of_a_document_in_a_result_stay_without_its_texts():
+    """A2, A7: its texts are shortened with the result, and were sent whole beside it."""
+    image = {"type": "image", "source": {"type": "url", "url": "https://x.example/a.png"}}
+    inner = {"type": "document", "source": {"type": "content", "content": [image]}}
+    source = {"type": "content", "content": [{"type": "text", "text": PAGE * 20}, image, inner]}
+    call, result = spell([Step("tools", calls=(("look", "{}"),), results=("x",))], "anthropic")
+    result["content"][0]["content"] = [{"type": "document", "title": "A", "source": source}]
+    made = compact([call, result], budget=3_500)
+    shown = made.messages[-1]["content"][0]["content"]
+    assert [part["type"] for part in shown] == ["text", "image", "document"]
+    assert made.token_count == compact(made.messages, budget=9_000).token_count <= 3_500
 
 
 def test_half_of_a_call_leaves_whatever_it_carries():
@@ -796,6 +819,23 @@ def test_a_pdf_counts_by_its_pages(packed):
         assert compact(messages, budget=99_000).token_count == 4_600
 
 
+def test_pages_are_counted_fast_whatever_a_file_imitates():
+    """A7: what only looks like object streams took seconds; a search through it takes none."""
+    data = b"%PDF-1.7 " + b"/ObjStm " * 1_000_000
+    start = time.process_time()
+    assert count_pages(data) == 1
+    assert time.process_time() - start < 1
+
+
+def test_what_is_nested_too_deeply_is_refused():
+    """A2: with the place of the message."""
+    part = {"type": "text", "text": "a"}
+    for _ in range(1_000):
+        part = {"type": "document", "source": {"type": "content", "content": [part]}}
+    with pytest.raises(BadInput, match="message 2 is nested too deeply"):
+        compact([ASKED, {"role": "user", "content": [part]}], budget=10)
+
+
 def test_handles_lead_back_to_the_original():
     """A4: of what was shortened many times; a text that names its own handle or another's, ends."""
     log = "\n".join(f"{n} [shortened: pump_{n}] \u2026 [\u2026] is shut" for n in range(300))
@@ -816,6 +856,17 @@ def test_handles_lead_back_to_the_original():
     more = [{"role": "user", "content": "word " * size} for size in (400, 550)]
     made = compact([*messages, *more], budget=800)
     assert f"find (expand {result_handle(messages[-1]['content'])})" in made.ledger
+
+
+def test_whoever_reads_a_shortened_text_reads_what_came_first():
+    """A4, X2: whatever the readers are given as; it was lost to those that are read once."""
+    messages, store = looked_up(PAGE * 20), OriginalStore()
+    for budget in (500, 160):
+        made = compact(messages, budget=budget)
+        messages, [handle] = made.messages, store.keep(made.originals, principals=["red"])
+    assert expand(handle, store, budget=90_000, principals=iter(["red"])) == PAGE * 20
+    with pytest.raises(BadInput):
+        expand(handle, store, budget=90_000)
 
 
 def test_a_forged_note_leads_nowhere():

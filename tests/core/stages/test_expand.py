@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
+from foveate.core.grouping import head_places
 from foveate.core.stages.expand import Expand, decay_score
 from foveate.core.types import Candidate, Chunk, Decision, Part
 from foveate.testing.fakes import candidate, request
@@ -32,6 +33,16 @@ def expanded(stage, hits, chunks, **asked):
     """(sequence → score) of what comes out."""
     step = stage(tuple(hits), request(neighbours=tuple(chunks), **asked))
     return {c.chunk.sequence: c.score for c in step.candidates}
+
+
+def test_places_that_no_chunk_has_are_not_looked_for():
+    """F1: an engine may refuse the whole request for a number that it cannot hold."""
+    metadata = {
+        "code_heads_sequences": [2, -1, 2**63, True, "3"],
+        "table_names_sequence": 10**30,
+        "table_title_sequence": 4,
+    }
+    assert head_places(chunk(5, metadata=metadata)) == [("d", 4), ("d", 2)]
 
 
 def test_hits_five_eight_twelve():

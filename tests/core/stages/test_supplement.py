@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from foveate.core.errors import BadOption
+from foveate.core.errors import BadInput, BadOption
 from foveate.core.stages.supplement import SupplementGate
 from foveate.core.types import Decision, Supplement
 from foveate.pipeline.assembler import assemble
@@ -108,6 +108,13 @@ def test_a_recipe_without_a_gate_says_that_it_lets_none_in(readers, said):
 
     assert ("supplements_left_out" in context.trace[0].notes) is said
     assert TERMS.text not in context.text
+
+
+def test_readers_of_side_knowledge_are_a_list():
+    """X5: what was for `red` was shown to `r`."""
+    aside = replace(TERMS, principals="red")
+    with pytest.raises(BadInput, match="must be a list of strings, not 'red'"):
+        assemble("What?", [{"text": "A."}], supplements=[aside], principals=["r"], budget=99)
 
 
 def test_a_forbidden_supplement_leaves_no_trace():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from foveate.core.checks import check_string
@@ -136,9 +136,18 @@ def text_with_content(content: Any, text: str, *, others: bool = True) -> Any:
     parts = content_parts(content)
     kinds = (str(part.get("type")) for part in parts if isinstance(part, Mapping))
     kind = next((kind for kind in kinds if kind in TEXT_TYPES), "text")
-    read = ((part, read_part(part)) for part in parts)
-    kept = [part for part, known in read if known.extra or (others and known.others)]
+    kept = (one for part in parts for one in _beside_text(part, others=others))
     return [{"type": "text" if kind == "refusal" else kind, "text": text}, *kept]
+
+
+def _beside_text(part: Any, *, others: bool) -> Iterator[Any]:
+    """The part where it is no text; without `others`, of a document with texts its images alone."""
+    known = read_part(part)
+    if known.extra and known.others and not others:
+        for inner in content_parts(part["source"]["content"]):
+            yield from _beside_text(inner, others=False)
+    elif known.extra or (known.others and others):
+        yield part
 
 
 def build_entry(

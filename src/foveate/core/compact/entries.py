@@ -187,6 +187,8 @@ def read_entries(read: Reader, messages: Iterable[tuple[int, Json]]) -> list[Ent
             entry = read(index, message, names)
         except BadInput as error:
             raise refuse(index, error) from None
+        except RecursionError:
+            raise refuse(index, "is nested too deeply") from None
         names.update((call.id, call.name) for call in entry.calls)
         found.append(entry)
     return found

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import zlib
+from itertools import islice
 
 PDF = b"%PDF-"
 """How such a file begins."""
 _PAGE = re.compile(rb"/Type\s*+/Page\b")
-_STREAM = re.compile(rb"/ObjStm\b[^\0]{0,400}?\bstream\r?\n")
+_OBJECTS = re.compile(rb"/ObjStm\b")
+_STREAM = re.compile(rb"\bstream\r?\n")
+LONGEST_HEAD = 400
+"""Bytes between the type of an object stream and its data."""
 MOST_STREAMS, MOST_BYTES = 500, 200_000
 """Object streams that are looked into, and bytes of each, for they may be made to grow."""
 
@@ -20,7 +24,10 @@ def count_pages(data: bytes) -> int:
     1
     """
     pages = len(_PAGE.findall(data))
-    for _, stream in zip(range(MOST_STREAMS), _STREAM.finditer(data), strict=False):
+    for head in islice(_OBJECTS.finditer(data), MOST_STREAMS):
+        stream = _STREAM.search(data, head.end(), head.end() + LONGEST_HEAD)
+        if stream is None:
+            continue
         try:
             packed = data[stream.end() : stream.end() + MOST_BYTES]
             inner = zlib.decompressobj().decompress(packed, MOST_BYTES)

@@ -109,6 +109,7 @@ LONG = {
     "calls without end": lambda n: f"import a\n\nb = 1\nc = 2\n{'a(' * 8 * n}\n",
     "records and words": lambda n: '{"a": 1} and\n' * 8 * n,
     "comments without end": lambda n: "<x ><!-- \n" * 8 * n,
+    "titles of a wide table": lambda n: ("| a" * (n // 10) + " |\n") * 40 + "| Note |\n" * (n // 5),
     "names in a row": lambda n: f"<table><tr><TD>a{'<th>' * 8 * n}",
     "strings": lambda n: "import a\n" + 'b = """c\n' * n,
     "strings of two kinds": lambda n: "def f():\n" + "    a = '''b\n    c = \"\"\"d\n" * n,

@@ -73,8 +73,11 @@ def add_rows(
     if first:
         head = draft.add(starts[0], head)
     may_title = head >= 0  # the row below the names, and any behind a title or a total
+    has_figures: bool | None = None  # not read for each title again, for the rows may be wide
     for start, cells in zip(starts[first:], rows[first:], strict=True):
-        is_title = is_title_row(cells, columns) and (may_title or _has_figures(rows))
+        is_title = is_title_row(cells, columns)
+        if is_title and not may_title:
+            is_title = has_figures = _has_figures(rows) if has_figures is None else has_figures
         own = draft.add(start, head if is_title or title < 0 else title)
         draft.untitled += goes_on and not is_title
         if is_title or is_total_row(cells, group):
