@@ -162,7 +162,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=50, help="candidates")
     given = parser.parse_args()
     settings = Settings(store="", log_format="json")
-    observed, traces = Telemetry(settings), provider()
+    observed, traces = Telemetry(settings, ["default"]), provider()
     print(f"{given.size} candidates, budget 2,000, {given.rounds} rounds of {EACH} each")
     assemblies(given.rounds, pool(given.size), ways(traces, observed))
     logs.configure_logging(settings)

@@ -211,11 +211,16 @@ def test_a_heading_opens_a_chunk_and_stays_with_its_text() -> None:
 
 
 def test_tiny_sections_share_a_chunk() -> None:
-    """A section under a tenth of the size goes with the next; the section named has text."""
+    """A section under a tenth of the size goes with the next; the sections named have text."""
     text = f"# Book\n\n## One\n\nShort.\n\n## Two\n\n{PARAGRAPH}\n\n# End\n\nBye."
     pieces = _chunk(text, TOKENIZERS[0], 350, 70)
     assert [piece.section for piece in pieces] == ["Book > One"]
     assert pieces[0].text == text
+    assert [(at, path) for at, _, path in pieces[0].places] == [
+        (0, "Book > One"),
+        (text.index("## Two"), "Book > Two"),
+        (text.index("# End"), "End"),
+    ]
 
 
 def test_a_long_sentence_after_its_heading_is_cut_to_stay() -> None:

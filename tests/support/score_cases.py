@@ -65,7 +65,7 @@ def _case(name: str, n: int, question: str, facts: list[str], others: list[str])
             Passage(
                 id=f"c{i}",
                 doc_id=f"d{i}",
-                text=f"{i}. {text}",
+                text=f"{text} This is note {i}.",
                 score=1 / (i + 1),
                 is_gold=text in texts,
             )

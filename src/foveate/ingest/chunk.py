@@ -292,7 +292,10 @@ def _cells(sections: Sequence[Section], start: int, end: int) -> str:
 
 
 def _places(text: str, sections: Sequence[Section], start: int, end: int) -> tuple[Place, ...]:
-    """The sections of which something stands in `text[start:end]`, if there is more than one."""
+    """The sections of which something stands in `text[start:end]`, if there is more than one.
+
+    A heading with nothing below it but a deeper heading belongs to the section of that one.
+    """
     found: list[Place] = []
     reached = start
     for number in range(max(_section_before(sections, start), 0), len(sections)):
@@ -302,11 +305,21 @@ def _places(text: str, sections: Sequence[Section], start: int, end: int) -> tup
         if _SAYS.search(text, reached, max(section.start, reached)):
             found.append((reached - start, None, ""))
         if section.end > start:
-            found.append((max(section.start - start, 0), section.row, section.path))
+            at = max(section.start - start, 0)
+            before = sections[number - 1]
+            if found and found[-1][2] == before.path and _is_heading_alone(text, before, section):
+                at = found.pop()[0]
+            found.append((at, section.row, section.path))
             reached = section.end
     if found and _SAYS.search(text, reached, end):
         found.append((reached - start, None, ""))
     return tuple(found) if len({place[1:] for place in found}) > 1 else ()
+
+
+def _is_heading_alone(text: str, section: Section, following: Section) -> bool:
+    """Whether a section is its heading, of one line, and the next one is deeper in it."""
+    is_deeper = following.path.startswith(f"{section.path} > ")
+    return is_deeper and "\n" not in text[section.start : following.start].strip()
 
 
 def _section_before(sections: Sequence[Section], at: int) -> int:
