@@ -115,7 +115,8 @@ def score_sentences(
     separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
     named = identified(pool, query)
-    inside = np.array([share for p in pool.passages for share in p.inside])
+    # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
+    inside = np.array([min(2 * share, 1.0) for p in pool.passages for share in p.inside])
     logs = likely + separation.gain * inside + named
     _raise_lines(pool, logs)
     top = logs.max(initial=-np.inf)
