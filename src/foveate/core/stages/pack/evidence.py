@@ -22,13 +22,19 @@ from typing import Literal, TypeAlias
 
 from foveate.core.renditions import full_rendition, join_chunk_spans
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
-from foveate.core.stages.pack.choice import Choice, Choices, worth_figures
+from foveate.core.stages.pack.choice import Choice, Choices
+from foveate.core.stages.pack.outcome import (
+    FRESH,
+    NEW,
+    build_choices,
+    places_in_order,
+    record_stop,
+    record_unmatched,
+)
 from foveate.core.stages.pack.selection import Selection, build_selection, open_to_choice
 from foveate.core.token_counter import Cost, new_cost
 from foveate.core.types import Candidate, Rendition
 
-FRESH = 0.6  # a sentence of which less than that share is new waits for room to spare
-NEW = 1e-6  # and with less than that it is left out: all of it was said
 ROUNDS = 4  # of counting what was chosen and using what is left
 LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
 NOTHING = Cost(0, 0)
@@ -81,10 +87,11 @@ def pack_evidence(
         waiting = [entry for entry in waiting if entry[1] not in others]
     if not basket.groups:
         _take_least(basket, counted, scale)
-    choices = _choices(basket, counted, scale, room)
-    _record_unmatched(choices, basket)
+    used = _used(basket, counted)[basket.unit]
+    choices = build_choices(basket, counted, scale, room, used)
+    record_unmatched(choices, basket)
     if noise and modest < room and not waiting:
-        _record_stop(choices, basket, noise)
+        record_stop(choices, basket, noise)
     return choices
 
 
@@ -134,29 +141,6 @@ def _divide(
     return parts
 
 
-def _record_unmatched(choices: Choices, basket: Selection) -> None:
-    """Say which candidates are left out because nothing in them earned a block."""
-    waits = choices.waits or {}
-    for owner, candidate in enumerate(basket.pool):
-        pieces = slice(basket.firsts[owner], basket.firsts[owner + 1])
-        if candidate.chunk.id in choices.left_out and not any(basket.earned[pieces]):
-            choices.left_out[candidate.chunk.id] = "no_match"
-            waits.pop(candidate.chunk.id, None)
-
-
-def _record_stop(choices: Choices, basket: Selection, noise: Sequence[Entry]) -> None:
-    """Say that room was left on purpose, and which candidates it leaves out."""
-    best = max(basket.worths[piece] for _, piece in noise)
-    choices.notes |= {"stopped": len(noise), "next_worth": float(f"{best:.3g}")}
-    waits = choices.waits or {}
-    unlikely = {basket.owners[piece] for _, piece in noise}
-    for owner in sorted(unlikely):
-        own = basket.pool[owner].chunk.id
-        if choices.left_out.get(own) == "over_budget":
-            choices.left_out[own] = "unlikely"
-            waits.pop(own, None)
-
-
 def _all(basket: Selection) -> list[Entry]:
     """Every piece by its density; few lean on another, and most of those on one that stands."""
     worths, costs, heads = basket.worths, basket.costs, basket.heads
@@ -168,7 +152,7 @@ def _all(basket: Selection) -> list[Entry]:
             found[piece] = -(worths[piece] + worths[head]) / (costs[piece] + costs[head])
         else:
             found[piece] = -basket.density(piece)
-    return [(found[piece], piece) for piece in _order(found)]
+    return [(found[piece], piece) for piece in places_in_order(found)]
 
 
 def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
@@ -342,73 +326,3 @@ def _rendition(basket: Selection, owner: int) -> Rendition:
     )
     value = sum([sentences.worths[n] for n in places]) / (sum(sentences.worths) or 1.0)
     return Rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
-
-
-def _choices(
-    basket: Selection, counted: dict[int, Choice], scale: BudgetTracker, room: int
-) -> Choices:
-    """The chosen, best candidate first; the others with the reason."""
-    choices = Choices()
-    for owner, candidate in enumerate(basket.pool):
-        if not basket.many[owner]:
-            pieces = range(basket.firsts[owner], basket.firsts[owner + 1])
-            said = all(basket.fresh(p) < NEW for p in pieces)
-            choices.left_out[candidate.chunk.id] = "already_said" if said else "over_budget"
-            continue
-        rendition = counted[owner].rendition
-        cost = scale.cost(candidate, rendition)
-        scale.take(candidate, cost)
-        choices.chosen.append(Choice(candidate=candidate, rendition=rendition, cost=cost))
-    order = _order([*map(neg, map(truediv, basket.worths, basket.costs))])
-    waits = _waits(basket, order, room - _used(basket, counted)[basket.unit])
-    choices.waits = {basket.pool[owner].chunk.id: wait for owner, wait in waits.items()}
-    value = sum([basket.worths[p] for p in sorted(p for group in basket.groups for p in group)])
-    choices.notes |= worth_figures(value, _relaxed(basket, order, room))
-    if hidden := sum(not basket.taken[piece] for piece in basket.asked):
-        choices.notes |= {"with_the_identifier": len(basket.asked), "of_them_left_out": hidden}
-    return choices
-
-
-def _waits(basket: Selection, order: list[int], left: int) -> dict[int, tuple[int, int]]:
-    """What comes in before a candidate's first piece, and how much that lacks; of those not shown.
-
-    In the unit that limits. With more room the pieces that wait come in by density, `order`; those
-    that say little new wait on.
-    """
-    closed = basket.many.count(0)
-    found: dict[int, tuple[int, int]] = {}
-    spent = 0
-    for p in order:
-        if len(found) == closed:
-            break
-        if basket.taken[p] or (basket.runs[p] and basket.fresh(p) < FRESH):
-            continue
-        owner = basket.owners[p]
-        if basket.many[owner] or owner in found:
-            spent += basket.costs[p]
-            continue
-        cost = basket.cost(basket.with_heads(p))
-        found[owner] = spent, max(cost - left, 1)
-        spent += cost
-    return found
-
-
-def _relaxed(basket: Selection, order: list[int], room: int) -> float:
-    """The best fractional filling of the room with pieces, their blocks for nothing."""
-    costs, worths = basket.costs, basket.worths
-    total = 0.0
-    for p in order:
-        if room <= 0:
-            break
-        part = min(costs[p], room)
-        total += worths[p] * part / costs[p]
-        room -= part
-    return total
-
-
-def _order(values: list[float]) -> list[int]:
-    """Their places, the least value first."""
-    import numpy as np
-
-    order: list[int] = np.argsort(np.array(values), kind="stable").tolist()
-    return order
