@@ -131,6 +131,25 @@ def test_a_score_speaks_for_the_share_of_a_sentence_that_is_in_its_chunk() -> No
     assert passage.inside == (1.0, 1.0, 1.0)
 
 
+def test_a_score_speaks_for_all_of_a_sentence_of_which_half_is_in_its_chunk() -> None:
+    """J1: where a chunk ends is chance; below a half, the score says less and less."""
+    text = "Salt came by the river in flat boats. The boiler is fed by a pipe of clay. It is old."
+    start, end = text.index("The boiler"), text.index(" It is")
+    others = [candidate(f"Pipe {n} is grey.", id=f"o{n}", score=0.1) for n in range(9)]
+
+    def gain(share: float) -> float:
+        cut = round(end - (end - start) * share)
+        parts = tuple(
+            Part(chunk=Chunk(id=f"c{n}", text=text[a:b]), span=(a, b), origin="retrieved", score=s)
+            for n, (a, b, s) in enumerate([(0, cut, 0.1), (cut, len(text), 0.99)])
+        )
+        pool = [replace(candidate(text, id="c0", score=0.99), parts=parts), *others]
+        worths = score_sentences(pool, "Which pipe?").by_candidate["c0"].worths
+        return worths[1] / worths[2]
+
+    assert gain(0.5) == gain(0.75) == gain(1.0) > gain(0.4) > gain(0.2)
+
+
 @given(candidates(), st.integers(0, 99))
 def test_the_order_of_the_pool_does_not_matter(pool: tuple[Candidate, ...], seed: int) -> None:
     """D1: worths are the same, to the last bit, however the candidates came in."""
