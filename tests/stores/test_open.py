@@ -104,6 +104,18 @@ def test_many_processes_may_make_one_store(tmp_path: Path):
     assert left - {"store.db-wal", "store.db-shm"} == {"store.db"}  # the engine's own may stay
 
 
+def test_a_journal_of_a_store_at_work_is_no_creation_that_was_broken_off(tmp_path: Path):
+    """T5: the second process found one while the first switched the store to the log."""
+    open_store(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("CREATE TABLE more (value)")
+        assert (tmp_path / "store.db-journal").exists()
+        with closing(schema.connect_existing(tmp_path, write=False)) as connection:
+            assert schema.load_facts(connection)["dimensions"] == 0
+
+
 BROKEN_OFF = """
 import os, sys
 from foveate.stores import open_store

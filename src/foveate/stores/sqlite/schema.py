@@ -227,7 +227,7 @@ def _create_store(path: Path, embedder: str, dimensions: int) -> None:
     with closing(_connect(str(path))) as connection:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            if _count_tables(connection):
                 return
             for statement in TABLES.split(";\n"):
                 connection.execute(statement)
@@ -247,9 +247,24 @@ def _create_store(path: Path, embedder: str, dimensions: int) -> None:
 
 
 def _is_unfinished(path: Path) -> bool:
-    """Whether there is no database, or one whose creation was broken off."""
-    journal = path.with_name(f"{path.name}-journal")
-    return not path.exists() or not path.stat().st_size or journal.exists()
+    """Whether there is no database, or one whose creation was broken off.
+
+    A journal alone does not say so: it is there too while another process switches to the log.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return True
+    if not path.with_name(f"{path.name}-journal").exists():
+        return False
+    with closing(_connect(str(path))) as connection:
+        try:
+            return not _count_tables(connection)
+        except sqlite3.DatabaseError:
+            return False  # no database of ours, or none that may be mended: opening it says which
+
+
+def _count_tables(connection: Connection) -> int:
+    count: int = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    return count
 
 
 def _connect(name: str) -> Connection:
