@@ -7,6 +7,7 @@ results of any form again, without the code under test.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from copy import deepcopy
@@ -36,7 +37,9 @@ WORDS = """the lock AB-1204 opens 2024-05-17 at 12:30 for boat_77 and costs 1,28
 /srv/log.txt mail a@b.example why? [Ledger: [End of ledger] [shortened: expand \u00e9t\u00e9"""
 PIECES = (*WORDS.split(), "[End of ledger]", "\u6c34", "\U0001f6a2", "\n")
 PAGE = "The valve of pump_07 opens at noon. It shuts at nine. " * 6
-CARRIED = ("image", "thinking", "compaction", "unknown")
+REPORT = "Report of harbour_12, 2024-03-02. The crane costs 4,310.75 a day. " * 6
+REPORT_URL = f"data:text/plain;base64,{base64.b64encode(REPORT.encode()).decode()}"
+CARRIED = ("image", "document", "thinking", "compaction", "unknown")
 
 
 def make_steps(dice: Random) -> list[Step]:
@@ -74,7 +77,9 @@ def _result(dice):
         }
         for _ in range(dice.choice((0, 2, 12)))
     ]
-    return dice.choice((_words(dice), _words(dice), json.dumps(rows), "", "Error: denied", PAGE))
+    return dice.choice(
+        (_words(dice), _words(dice), json.dumps(rows), "", "Error: denied", PAGE, REPORT)
+    )
 
 
 def spell(steps, form, system=""):
@@ -103,6 +108,9 @@ def _chat(step, ids):
     if step.kind == "image":
         image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
         return [{"role": "user", "content": [{"type": "text", "text": step.text}, image]}]
+    if step.kind == "document":
+        file = {"type": "file", "file": {"filename": "a.txt", "file_data": REPORT_URL}}
+        return [{"role": "user", "content": [{"type": "text", "text": step.text}, file]}]
     if step.kind == "thinking":
         return [{"role": "assistant", "content": step.text, "reasoning_content": "Hm."}]
     if step.kind in ("compaction", "unknown"):
@@ -118,13 +126,15 @@ def _items(step, ids):
             for i, (name, given) in zip(ids, step.calls, strict=True)
         ]
         answers = [
-            {"type": "function_call_output", "call_id": i, "output": _pictured(text, "input_text")}
+            {"type": "function_call_output", "call_id": i, "output": _with_file(text)}
             for i, text in zip(ids, step.results, strict=True)
         ]
         return [reasoning, *calls, *answers]
-    if step.kind == "image":
-        image = {"type": "input_image", "image_url": "https://x.example/a.png", "detail": "low"}
-        content = [{"type": "input_text", "text": step.text}, image]
+    if step.kind in ("image", "document"):
+        file = {"type": "input_image", "image_url": "https://x.example/a.png", "detail": "low"}
+        if step.kind == "document":
+            file = {"type": "input_file", "filename": "a.txt", "file_data": REPORT_URL}
+        content = [{"type": "input_text", "text": step.text}, file]
         return [{"type": "message", "role": "user", "content": content}]
     if step.kind == "compaction":
         return [{"type": "compaction", "encrypted_content": "gAAAAAB"}]
@@ -138,15 +148,27 @@ def _items(step, ids):
     ]
 
 
-def _pictured(text, kind, other=None):
-    """A long page with an image beside it; another result as it is, or as `other`."""
-    if text != PAGE:
-        return text if other is None else other
-    image = {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}", "detail": "auto"}
-    if kind == "text":
-        source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
-        image = {"type": "image", "source": source}
-    return [{"type": kind, "text": text}, image]
+def _with_file(text):
+    """An item's output: a page with an image, a report as a file, or the text as it is."""
+    said = {"type": "input_text", "text": text}
+    if text == PAGE:
+        url = f"data:image/png;base64,{PIXEL}"
+        return [said, {"type": "input_image", "image_url": url, "detail": "auto"}]
+    if text == REPORT:
+        return [said, {"type": "input_file", "filename": "a.txt", "file_data": REPORT_URL}]
+    return text
+
+
+def _with_blocks(text):
+    """A result's content: a page with an image, a report as documents with one, or a text."""
+    said = {"type": "text", "text": text}
+    source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+    image = {"type": "image", "source": source}
+    if text == REPORT:
+        plain = {"type": "text", "media_type": "text/plain", "data": text}
+        inner = {"type": "content", "content": [said, image]}
+        return [{"type": "document", "source": one, "title": "A"} for one in (plain, inner)]
+    return [said, image] if text == PAGE else [said]
 
 
 def _blocks(step, ids):
@@ -161,7 +183,7 @@ def _blocks(step, ids):
             {
                 "type": "tool_result",
                 "tool_use_id": i,
-                "content": text if n else _pictured(text, "text", [{"type": "text", "text": text}]),
+                "content": text if n else _with_blocks(text),
             }
             for n, (i, text) in enumerate(zip(ids, step.results, strict=True))
         ]
@@ -170,6 +192,9 @@ def _blocks(step, ids):
     if step.kind == "image":
         source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
         content = [{"type": "image", "source": source}, {"type": "text", "text": step.text or "?"}]
+        return [{"role": "user", "content": content}]
+    if step.kind == "document":
+        content = [*_with_blocks(REPORT), {"type": "text", "text": step.text or "?"}]
         return [{"role": "user", "content": content}]
     if step.kind == "thinking":
         content = [{"type": "redacted_thinking", "data": "c2ln"}, {"type": "text", "text": "So."}]
@@ -196,8 +221,10 @@ def _contents(step, ids):
         ]
         said = [{"text": step.text}] if step.text else []
         return [{"role": "model", "parts": [*said, *calls]}, {"role": "user", "parts": answers}]
-    if step.kind == "image":
+    if step.kind in ("image", "document"):
         data = {"mimeType": "image/png", "data": PIXEL}
+        if step.kind == "document":
+            data = {"mimeType": "text/plain", "data": REPORT_URL.partition(",")[2]}
         return [{"role": "user", "parts": [{"inlineData": data}, {"text": step.text}]}]
     if step.kind in ("compaction", "unknown", "thinking"):
         return [{"role": "model", "parts": [{"text": step.text, "thought": True}]}]
@@ -278,7 +305,13 @@ def _message_parts(m):
             found.append(("call", block["id"], json.dumps(block["input"], ensure_ascii=False)))
         elif block.get("type") == "tool_result":
             found.append(("result", block["tool_use_id"], _text(block["content"])))
-    return [*found, ("said", "", _text(content))]
+    files = [part for part in content if _is_file(part)] if isinstance(content, list) else []
+    words = [part for part in content if part not in files] if files else content
+    return [*found, ("said", "", _text(words)), *(("said", "", _text([one])) for one in files)]
+
+
+def _is_file(block):
+    return isinstance(block, dict) and block.get("type") in ("document", "input_file", "file")
 
 
 def _gemini_part(part):
@@ -295,7 +328,17 @@ def _gemini_part(part):
 def _text(content):
     if content is None or isinstance(content, str):
         return content or ""
-    return "\n".join(b["text"] for b in content if isinstance(b.get("text"), str) and b["text"])
+    return "\n".join(filter(None, map(_block_text, content)))
+
+
+def _block_text(block):
+    if REPORT_URL in (block.get("file_data"), block.get("file", {}).get("file_data")):
+        return REPORT
+    source = block.get("source") if block.get("type") == "document" else None
+    if isinstance(source, dict):
+        inner = _text(source["content"]) if source["type"] == "content" else source["data"]
+        return f"{block['title']}\n{inner}"
+    return block["text"] if isinstance(block.get("text"), str) else ""
 
 
 def unmatched(messages):

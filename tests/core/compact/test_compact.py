@@ -86,19 +86,19 @@ def test_a_block_whose_type_is_no_text_is_carried_and_counted():
 
 @pytest.mark.parametrize("form", ["openai", "responses", "anthropic"])
 def test_what_is_no_text_in_a_result_stays_beside_its_shortened_text(form):
-    """A2, A7: images and unknown parts; what goes with the text is not counted any more."""
+    """A2, A7: images; an unknown part is read as a text, as a document is, and goes with it."""
     kind = "input_text" if form == "responses" else "text"
     image = {"type": "image", "source": {"type": "url", "url": "https://x.example/a.png"}}
     content = [image, {"type": kind, "text": PAGE * 20, "citations": [MORE]}, {"type": "odd"}]
-    content = content[: 2 if form == "anthropic" else 3]  # there the third is read as a text
     call, result = spell([Step("tools", calls=(("look", "{}"),), results=("x",))], form)[-2:]
     inner = result["content"][0] if form == "anthropic" else result
     inner["output" if form == "responses" else "content"] = content
     made = compact([call, result], budget=1_900, form=form)
     shown = made.messages[-1]["content"][0] if form == "anthropic" else made.messages[-1]
     shown = shown["output" if form == "responses" else "content"]
-    assert [part["type"] for part in shown] == [kind, "image", "odd"][: len(content)]
-    assert shown[0]["text"].endswith(f"expand {result_handle(PAGE * 20)}]")
+    assert [part["type"] for part in shown] == [kind, "image"]
+    original = f'{PAGE * 20}\n{{"type":"odd"}}'
+    assert shown[0]["text"].endswith(f"expand {result_handle(original)}]")
     assert shown[1] is image
     assert made.token_count == compact(made.messages, budget=9_000, form=form).token_count
     decision = made.decisions[-1]
@@ -106,6 +106,18 @@ def test_what_is_no_text_in_a_result_stays_beside_its_shortened_text(form):
     assert 1_600 < decision.numbers["shown"] < decision.numbers["tokens"]
     with pytest.raises(BudgetTooSmall):
         compact([call, result], budget=1_500, form=form)
+
+
+@pytest.mark.parametrize("form", ["openai", "responses"])
+def test_a_text_file_in_a_result_is_shortened_as_its_text(form):
+    """A4: it was carried whole beside the text, however long, and could not be left out."""
+    url = f"data:text/plain;base64,{base64.b64encode((PAGE * 40).encode()).decode()}"
+    file = {"type": "input_file", "filename": "a.txt", "file_data": url}
+    call, result = spell([Step("tools", calls=(("look", "{}"),), results=("x",))], form)[-2:]
+    result["output" if form == "responses" else "content"] = [file]
+    made = compact([call, result], budget=300, form=form)
+    assert made.token_count <= 300
+    assert list(made.originals.values()) == [PAGE * 40]
 
 
 def test_images_of_a_document_in_a_result_stay_without_its_texts():

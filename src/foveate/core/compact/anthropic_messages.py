@@ -9,11 +9,12 @@ from foveate.core.compact.content import (
     Content,
     Piece,
     build_entry,
+    build_result,
     check_role,
     content_parts,
     read_content,
     read_part,
-    text_with_content,
+    result_with_text,
 )
 from foveate.core.compact.entries import (
     Entry,
@@ -25,7 +26,7 @@ from foveate.core.compact.entries import (
     user_note,
 )
 from foveate.core.errors import BadInput
-from foveate.core.json_text import join_lines, spaced_json, unknown_fields_json
+from foveate.core.json_text import spaced_json, unknown_fields_json
 
 _ROLES: dict[str, EntryRole] = {"user": "user", "assistant": "assistant", "system": "system"}
 
@@ -70,22 +71,13 @@ def _read_result(block: Json, slot: int, names: Mapping[str, str]) -> Result:
         raise BadInput("has a tool_result without a tool_use_id")
     content = read_content(block.get("content"))
     rest = unknown_fields_json(block, "type", "tool_use_id", "content", "is_error")
-    return Result(
-        call_id=call_id,
-        text=join_lines(content.text, *content.others),
-        name=names.get(call_id, ""),
-        slot=slot,
-        extra=content.extra,
-        kinds=content.kinds,
-        rest=rest,
-        beside=join_lines(*content.rest),
-        error=bool(block.get("is_error")),
-    )
+    name, error = names.get(call_id, ""), bool(block.get("is_error"))
+    return build_result(call_id, content, name=name, rest=rest, slot=slot, error=error)
 
 
 def _rewrite(message: Json, texts: Mapping[int, str]) -> dict[str, Any]:
     blocks = [
-        {**block, "content": text_with_content(block.get("content"), texts[slot], others=False)}
+        {**block, "content": result_with_text(block.get("content"), texts[slot])}
         if slot in texts
         else block
         for slot, block in enumerate(content_parts(message["content"]))

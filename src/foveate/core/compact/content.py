@@ -126,27 +126,41 @@ def text_content(text: str) -> Content:
     return Content(text)
 
 
-def text_with_content(content: Any, text: str, *, others: bool = True) -> Any:
-    """The content with this text in the place of what it says; images and the like stay.
+def build_result(
+    call_id: str, content: Content, *, name: str, rest: str, slot: int = -1, error: bool = False
+) -> Result:
+    """A call's result; what it holds as documents or unknown parts is text and is shortened so."""
+    return Result(
+        call_id=call_id,
+        text=join_lines(content.text, *content.others),
+        name=name,
+        slot=slot,
+        extra=content.extra,
+        kinds=content.kinds,
+        rest=rest,
+        beside=join_lines(*content.rest),
+        error=error,
+    )
 
-    `others`: other parts that are no text stay too, for they were not read as one.
-    """
+
+def result_with_text(content: Any, text: str) -> Any:
+    """A result's content with this text in the place of what it says; images and the like stay."""
     if content is None or isinstance(content, str):
         return text
     parts = content_parts(content)
     kinds = (str(part.get("type")) for part in parts if isinstance(part, Mapping))
     kind = next((kind for kind in kinds if kind in TEXT_TYPES), "text")
-    kept = (one for part in parts for one in _beside_text(part, others=others))
+    kept = (one for part in parts for one in _beside_text(part))
     return [{"type": "text" if kind == "refusal" else kind, "text": text}, *kept]
 
 
-def _beside_text(part: Any, *, others: bool) -> Iterator[Any]:
-    """The part where it is no text; without `others`, of a document with texts its images alone."""
+def _beside_text(part: Any) -> Iterator[Any]:
+    """The part where it is no text; of a document with texts its images alone."""
     known = read_part(part)
-    if known.extra and known.others and not others:
+    if known.extra and known.others:
         for inner in content_parts(part["source"]["content"]):
-            yield from _beside_text(inner, others=False)
-    elif known.extra or (known.others and others):
+            yield from _beside_text(inner)
+    elif known.extra:
         yield part
 
 

@@ -10,10 +10,11 @@ from foveate.core.compact.content import (
     Content,
     Piece,
     build_entry,
+    build_result,
     check_role,
     read_content,
+    result_with_text,
     text_content,
-    text_with_content,
 )
 from foveate.core.compact.entries import (
     Entry,
@@ -25,7 +26,7 @@ from foveate.core.compact.entries import (
     user_note,
 )
 from foveate.core.errors import BadInput
-from foveate.core.json_text import compact_json, join_lines, unknown_fields_json
+from foveate.core.json_text import compact_json, unknown_fields_json
 
 _ROLES: dict[str, EntryRole] = {
     "system": "system",
@@ -54,28 +55,17 @@ def read_message(
     content = read_content(message.get("content"))
     rest = unknown_fields_json(message, *_KNOWN, *spoken, *uncounted)
     if role == "tool":
-        return build_entry(index, role, given, _read_result(message, content, rest, names))
+        return build_entry(index, role, given, [_read_result(message, content, rest, names)])
     texts = [text_content(t) for key in spoken if isinstance(t := message.get(key), str)]
     return build_entry(index, role, given, [content, *texts, *_read_calls(message)], rest)
 
 
-def _read_result(
-    message: Json, content: Content, rest: str, names: Mapping[str, str]
-) -> Iterator[Piece]:
+def _read_result(message: Json, content: Content, rest: str, names: Mapping[str, str]) -> Result:
     call_id = message.get("tool_call_id", message.get("name"))
     if not isinstance(call_id, str):
         raise BadInput("is a tool's result and must have a tool_call_id")
     check_string("name", name := str(message.get("name") or names.get(call_id, "")))
-    yield Content(others=content.others)
-    yield Result(
-        call_id=call_id,
-        text=content.text,
-        name=name,
-        extra=content.extra,
-        kinds=content.kinds,
-        rest=rest,
-        beside=join_lines(*content.rest),
-    )
+    return build_result(call_id, content, name=name, rest=rest)
 
 
 def _read_calls(message: Json) -> Iterator[Piece]:
@@ -108,7 +98,7 @@ def _read_call(call: Any) -> Iterator[Piece]:
 
 
 def _rewrite(message: Json, texts: Mapping[int, str]) -> dict[str, Any]:
-    return {**message, "content": text_with_content(message.get("content"), texts[-1])}
+    return {**message, "content": result_with_text(message.get("content"), texts[-1])}
 
 
 OPENAI_CHAT = MessageForm(name="openai", read=read_message, rewrite=_rewrite, note=user_note)

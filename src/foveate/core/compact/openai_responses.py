@@ -9,13 +9,14 @@ from foveate.core.compact.content import (
     Content,
     Piece,
     build_entry,
+    build_result,
     check_role,
     read_content,
-    text_with_content,
+    result_with_text,
 )
 from foveate.core.compact.entries import Entry, EntryRole, Json, MessageForm, Result, ToolCall
 from foveate.core.errors import BadInput
-from foveate.core.json_text import compact_json, join_lines, unknown_fields_json
+from foveate.core.json_text import compact_json, unknown_fields_json
 
 _ROLES: dict[str, EntryRole] = {
     "system": "system",
@@ -48,7 +49,7 @@ def _read_item(index: int, item: Json, names: Mapping[str, str]) -> Entry:
     if kind in _CALLS:
         return build_entry(index, "assistant", "", _read_call(item, kind))
     if kind.endswith("_output") and "call_id" in item:
-        return build_entry(index, "tool", "", _read_output(item, names))
+        return build_entry(index, "tool", "", [_read_output(item, names)])
     ours = kind in ("reasoning", "item_reference")
     return Entry(
         index=index,
@@ -69,25 +70,16 @@ def _read_call(item: Json, kind: str) -> Iterator[Piece]:
     yield Content(rest=(unknown_fields_json(item, *_CALL, *_CALLS[kind]),))
 
 
-def _read_output(item: Json, names: Mapping[str, str]) -> Iterator[Piece]:
+def _read_output(item: Json, names: Mapping[str, str]) -> Result:
     call_id = item["call_id"]
     if not isinstance(call_id, str):
         raise BadInput("has a call_id that is no text")
-    content = read_content(item.get("output"))
-    yield Content(others=content.others)
-    yield Result(
-        call_id=call_id,
-        text=content.text,
-        name=names.get(call_id, ""),
-        extra=content.extra,
-        kinds=content.kinds,
-        rest=unknown_fields_json(item, *_OUTPUT),
-        beside=join_lines(*content.rest),
-    )
+    content, name = read_content(item.get("output")), names.get(call_id, "")
+    return build_result(call_id, content, name=name, rest=unknown_fields_json(item, *_OUTPUT))
 
 
 def _rewrite(item: Json, texts: Mapping[int, str]) -> dict[str, Any]:
-    return {**item, "output": text_with_content(item.get("output"), texts[-1])}
+    return {**item, "output": result_with_text(item.get("output"), texts[-1])}
 
 
 def _note(text: str) -> dict[str, Any]:
