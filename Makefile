@@ -40,7 +40,7 @@ ifndef BESIDE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check checked lint types contracts spelling sizes changes quick unit oldest fuzz mutants smoke bare install-size \
+.PHONY: help demo test check lint types contracts spelling sizes changes quick unit oldest fuzz mutants smoke bare install-size \
 	wheels dist contents sbom licences audit release-check clean-tree changelog status tag docs-check \
 	bench-store \
 	soak-store soak-service bench-service bench-waits schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-counts bench-answers \
@@ -55,9 +55,9 @@ demo: $(VENV)/local.stamp ## index a real manual, ask two questions, see the con
 	$(call say,demo: from a folder of documents to a context that fits)
 	@$(PY) examples/demo.py
 
-test: CASES = 10000
-test: LISTS = 4000
-test: checked unit ## everything that CI runs; of the fuzzer half of what `make fuzz` tries
+test: $(VENV)/dev.stamp ## everything that CI runs; of the fuzzer half of what `make fuzz` tries
+	@$(MAKE) --no-print-directory -j $$(($(JOBS) + 1)) BESIDE=yes $(VENV)/browser.stamp unit \
+		CASES=10000 LISTS=4000
 	$(call say,all green)
 
 CHECKS := lint types contracts spelling sizes changes
@@ -65,12 +65,11 @@ CHECKS := lint types contracts spelling sizes changes
 check: $(VENV)/dev.stamp ## style and types and import contracts and sizes
 	@$(MAKE) --no-print-directory -j $(JOBS) BESIDE=yes $(CHECKS)
 
-# All but the unit tests, beside each other: a browser and two environments wait for the network.
-checked: $(VENV)/dev.stamp
-	@$(MAKE) --no-print-directory -j $$(($(JOBS) + 1)) BESIDE=yes $(VENV)/browser.stamp \
-		types $(filter-out types,$(CHECKS)) site oldest smoke fuzz CASES=$(CASES) LISTS=$(LISTS)
+# In `make test` all others come before the unit tests and run beside each other, for two environments
+# and the browser wait for the network. A test that needs the browser waits until it is there.
+BEFORE := $(if $(BESIDE),types $(filter-out types,$(CHECKS)) site oldest smoke fuzz,$(VENV)/browser.stamp)
 
-unit: $(VENV)/dev.stamp $(VENV)/browser.stamp ## unit tests, laws, docs and doctests
+unit: $(VENV)/dev.stamp $(BEFORE) ## unit tests, laws, docs and doctests
 	$(call say,tests: units and laws and docs and doctests)
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules src tests tools
 

@@ -122,8 +122,17 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(trylast=True)  # behind the shuffling
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files come first, for one at the end leaves a processor with nothing to do."""
-    items.sort(key=lambda item: not any(part in item.nodeid.partition("::")[0] for part in LONG))
+    """Long files come first, for one at the end leaves a processor with nothing to do.
+
+    Those with a browser are behind the other long ones: it may still be on its way.
+    """
+    items.sort(key=_rank)
+
+
+def _rank(item: pytest.Item) -> int:
+    if not any(part in item.nodeid.partition("::")[0] for part in LONG):
+        return 2
+    return 1 if item.get_closest_marker("browser") else 0
 
 
 class Golden:
