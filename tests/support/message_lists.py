@@ -307,7 +307,8 @@ def _message_parts(m):
             found.append(("result", block["tool_use_id"], _text(block["content"])))
     files = [part for part in content if _is_file(part)] if isinstance(content, list) else []
     words = [part for part in content if part not in files] if files else content
-    return [*found, ("said", "", _text(words)), *(("said", "", _text([one])) for one in files)]
+    texts = [_text(words), *(text for one in files for text in _file_texts(one))]
+    return [*found, *(("said", "", text) for text in texts)]
 
 
 def _is_file(block):
@@ -332,13 +333,18 @@ def _text(content):
 
 
 def _block_text(block):
-    if REPORT_URL in (block.get("file_data"), block.get("file", {}).get("file_data")):
-        return REPORT
-    source = block.get("source") if block.get("type") == "document" else None
-    if isinstance(source, dict):
-        inner = _text(source["content"]) if source["type"] == "content" else source["data"]
-        return f"{block['title']}\n{inner}"
+    if _is_file(block):
+        return "\n".join(_file_texts(block))
     return block["text"] if isinstance(block.get("text"), str) else ""
+
+
+def _file_texts(block):
+    """What a document holds: its title and its text, which are counted one by one."""
+    if "source" not in block:
+        return [REPORT]
+    source = block["source"]
+    inner = _text(source["content"]) if source["type"] == "content" else source["data"]
+    return [block["title"], inner]
 
 
 def unmatched(messages):
