@@ -58,7 +58,10 @@ def imports_of(path: Path) -> Iterator[Import]:
 
 def needs_matrix(path: Path) -> bool:
     """Whether importing the file needs a package that only `make matrix` has."""
-    return any(found.eager and found.top in MATRIX_ONLY for found in imports_of(path))
+    text = path.read_text(encoding="utf-8")
+    return any(name in text for name in MATRIX_ONLY) and any(
+        found.eager and found.top in MATRIX_ONLY for found in imports_of(path)
+    )
 
 
 def _imports(body: list[ast.stmt], *, eager: bool) -> Iterator[Import]:
