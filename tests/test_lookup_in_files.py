@@ -205,3 +205,14 @@ def test_what_is_shown_is_cited_by_its_own_row_and_sections(tmp_path: Path) -> N
     shown = re.findall(r"^\[(server\S+)\]", port.blocks[0].text, re.MULTILINE)
     assert list(port.citations[0].sections) == shown
     assert len(shown) > 1
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_a_search_has_what_holds_the_identifier_first(indexed: Indexed, form: str) -> None:
+    """U2: candidates are best first; one that the vectors did not know came last."""
+    made = indexed.texts[form]
+    found = indexed.store.search(made.asked, limit=3)
+
+    assert made.ids[made.target] in found.candidates[0].chunk.text
+    scores = [candidate.score for candidate in found.candidates]
+    assert scores == sorted(scores, reverse=True)

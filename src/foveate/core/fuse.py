@@ -16,7 +16,11 @@ class _Sortable(Hashable, Protocol):
 Key = TypeVar("Key", bound=_Sortable)
 
 
-def rrf(rankings: Sequence[Sequence[Key]], *, k: int = 60) -> list[tuple[Key, float]]:
+RRF_K = 60
+"""The paper's constant: how little the first places of a ranking are apart."""
+
+
+def rrf(rankings: Sequence[Sequence[Key]], *, k: int = RRF_K) -> list[tuple[Key, float]]:
     """Reciprocal rank fusion: each list gives `1 / (k + rank)`, rank from 1; best first.
 
     A key that a list holds twice counts once, at its best place. Ties go by key, and sums are

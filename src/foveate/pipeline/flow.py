@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.candidates import BestFirst, candidate_to_json
 from foveate.core.errors import ExternalError
+from foveate.core.fuse import RRF_K
 from foveate.core.image_fit import has_any_image
 from foveate.core.request import Inputs, Recipe
 from foveate.core.text.words import identifier_pattern, query_identifiers
@@ -93,14 +94,18 @@ def keep_named(
 ) -> tuple[Candidate, ...]:
     """The best `limit` candidates; those that hold a name stay, instead of the last without one.
 
-    A chunk that one leg of the search ranks first and the other does not know may be far down.
+    They are one more ranking of the fusion, of the weight of both others: a chunk that one of these
+    has first and the other does not know would be far down.
     """
-    if not names or len(candidates) <= limit:
-        return candidates
+    if not names:
+        return candidates[:limit]
     pattern = identifier_pattern(names)
-    holds = [pattern.search(candidate.chunk.text) is not None for candidate in candidates]
-    places = sorted(range(len(candidates)), key=lambda n: (not holds[n], n))[:limit]
-    return tuple([candidates[n] for n in sorted(places)])
+    holders = [c for c in candidates if pattern.search(c.chunk.text)]
+    named = [replace(c, score=c.score + 2 / (RRF_K + n)) for n, c in enumerate(holders, start=1)]
+    ids = {c.chunk.id for c in holders}
+    others = [c for c in candidates if c.chunk.id not in ids]
+    kept = named[:limit] + others[: max(limit - len(named), 0)]
+    return tuple(sorted(kept, key=rank))
 
 
 def search_figures(found: SearchResult) -> CallFigures:
