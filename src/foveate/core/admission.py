@@ -14,7 +14,7 @@ from foveate.core.candidates import check_consistency, is_readable
 from foveate.core.checks import check_principals
 from foveate.core.errors import BadInput
 from foveate.core.manifest import candidates_hash, stage_name
-from foveate.core.request import Inputs
+from foveate.core.request import Inputs, Recipe
 from foveate.core.text.sanitise import is_invisible
 from foveate.core.types import Candidate, Chunk, Decision, Number, Step, rank
 
@@ -46,12 +46,22 @@ def admit(inputs: Inputs) -> Inputs:
     ]
     return replace(
         inputs,
+        recipe=_settle_format(inputs.recipe, candidates),
         candidates=_sort_by_rank(candidates),
         neighbours=_deduplicate_neighbours(neighbours),
         supplements=tuple(sorted(supplements, key=lambda s: s.id)),
         principals=tuple(sorted(allowed)),
         offers=tuple(sorted(inputs.offers, key=repr)) if inputs.offers else (),
     )
+
+
+def _settle_format(recipe: Recipe, candidates: Sequence[Candidate]) -> Recipe:
+    """The recipe, its format as these candidates need it, where it depends on them."""
+    settle = getattr(recipe.format, "for_sources", None)
+    if settle is None:
+        return recipe
+    form = settle(c.chunk.source for c in candidates)
+    return recipe if form == recipe.format else replace(recipe, format=form)
 
 
 def trace_notes(admitted: Inputs) -> tuple[tuple[str, Number], ...]:

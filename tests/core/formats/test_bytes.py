@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from foveate import assemble
+from foveate.core.errors import BadOption
 from foveate.core.formats import BUILTIN
 from foveate.core.formats.doc import Doc
 from foveate.core.formats.grouped import Grouped
@@ -172,6 +174,26 @@ def test_short_headers_say_a_name_once_and_no_identifier():
     found = [(p.fields["marker"], p.fields["source"]) for p in renderer.parse(text)]
     assert found == [("1", "a.md"), ("2", "a.md"), ("3", "")]
     assert renderer.parse(text)[1].fields["author"] == "Ann"
+
+
+def test_short_headers_tell_files_of_one_name_apart():
+    """J5: three files were all `rates.md`; what the caller may not read decides nothing."""
+    found = [
+        {"text": f"The rate of {land} is {n} %.", "source": f"laws/{land}/rates.md", "score": n / 9}
+        for n, land in enumerate(("France", "Spain", "Italy"), start=1)
+    ]
+    other = {"text": "No.", "source": "old/Spain/rates.md", "principals": ["staff"], "score": 0.1}
+    context = assemble("What is the rate of Spain?", [*found, other], budget=900)
+
+    heads = [line for line in context.text.splitlines() if line.startswith("[")]
+    assert sorted(head[4:] for head in heads) == sorted(f["source"][5:] for f in found)
+    alone = assemble("What is the rate of Spain?", found[:1], budget=900)
+    assert alone.text.startswith("[1] rates.md\n")
+    paths = ["/a/x.md", "a/x.md", "b/x.md", "A / x.md"]
+    assert Numbered(header_form="short").for_sources(paths).name_parts == 3
+    assert Numbered().for_sources(paths) == Numbered()
+    with pytest.raises(BadOption, match="name_parts must be 1 or more, not 0"):
+        Numbered(name_parts=0)
 
 
 @pytest.mark.parametrize("name", ["source", "numbered"])

@@ -3,9 +3,10 @@
 What comes from a row of a sheet or file has `S § section, row N`.
 
 The short form is `[i] NAME`, with the last part of the source's path, and an empty line between
-blocks: some 7 tokens a block instead of 14. A UUID and the like says nothing to a reader and is
-left out, and so is the name that the block before has: then the header is `[i]` alone. The citation
-has the full source and the page. The bare form is `[i] text`, without a source.
+blocks: some 7 tokens a block instead of 14. Where two candidates have the same last part, names
+have as many parts as tell them apart. A UUID and the like says nothing to a reader and is left out,
+and so is the name that the block before has: then the header is `[i]` alone. The citation has the
+full source and the page. The bare form is `[i] text`, without a source.
 
 `[i]` occurs in the context as a marker only: digits in brackets are neutralised in the text. Lines
 of dashes are neutralised too, so `parse` tells the long and the short form apart.
@@ -14,8 +15,9 @@ of dashes are neutralised too, so `parse` tells the long and the short form apar
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 from foveate.core.contracts import ParsedBlock
 from foveate.core.errors import BadOption
@@ -60,6 +62,8 @@ class Numbered(TextFormat):
 
     `header_form`: `long`, `short`, `bare` (the marker alone), or `auto`: short if the budget for
     documents is under `SHORT_BELOW` tokens, else long; it is settled when the options are resolved.
+    `name_parts`: the parts of a path in short headers; more where that many do not tell the
+    candidates' sources apart.
     """
 
     name = "numbered"
@@ -73,18 +77,32 @@ class Numbered(TextFormat):
     """
     page: bool = True
     header_form: Header = "long"
+    name_parts: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse an unknown form."""
+        """Refuse an unknown form, and names of no parts."""
         if self.header_form not in get_args(Header):
             raise BadOption(
                 f"numbered: header_form must be one of {get_args(Header)}, not {self.header_form!r}"
             )
+        if type(self.name_parts) is not int or self.name_parts < 1:
+            raise BadOption(f"numbered: name_parts must be 1 or more, not {self.name_parts!r}")
 
     @property
     def is_short(self) -> bool:
         """Whether headers are short, or bare."""
         return self.header_form in ("short", "bare")
+
+    def for_sources(self, sources: Iterable[str]) -> Self:
+        """The format whose short headers tell these sources apart."""
+        if self.header_form != "short":
+            return self
+        paths = [source for source in dict.fromkeys(sources) if short_name(source)]
+        parts = self.name_parts
+        most = max((path.count("/") for path in paths), default=0)
+        while parts <= most and len({short_name(path, parts) for path in paths}) < len(paths):
+            parts += 1
+        return replace(self, name_parts=parts)
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """A ruler between empty lines; one empty line in the short form."""
@@ -98,7 +116,7 @@ class Numbered(TextFormat):
             return format_numbered_line(block, _FIELD, page=self.page) + "\n"
         if previous is not None and _repeats_header(block, previous):
             return f"[{block.marker}]\n"
-        name = format_origin(replace(block, source=short_name(block.source)), _FIELD, page=False)
+        name = format_origin(self._with_short_name(block), _FIELD, page=False)
         lead = _LEAD if name.startswith(_LEAD) else ""
         return f"[{block.marker}] {lead}{name}\n"
 
@@ -121,10 +139,13 @@ class Numbered(TextFormat):
                 text=block.text, fields=with_summary({"marker": str(block.marker)}, summary)
             )
         if self.is_short:
-            block = replace(block, source=short_name(block.source))
+            block = self._with_short_name(block)
         shows_page = self.page and not self.is_short
         names = ("marker", "source", *(("page",) if shows_page else ()), *row_fields(block))
         return ParsedBlock(text=block.text, fields=fields(block, *names))
+
+    def _with_short_name(self, block: Block) -> Block:
+        return replace(block, source=short_name(block.source, self.name_parts))
 
 
 def _parse_header(head: re.Match[str]) -> dict[str, str]:
@@ -139,15 +160,19 @@ def _repeats_header(block: Block, previous: Block) -> bool:
     return not rows and not previous.summary and is_same_document(block, previous)
 
 
-def short_name(source: str) -> str:
-    """The last part of a path or address; other names as they are; nothing of a random identifier.
+def short_name(source: str, parts: int = 1) -> str:
+    """The last parts of a path or address; other names as they are; nothing of a random identifier.
 
     >>> short_name("manual/boiler.md"), short_name("https://a.example/docs/"), short_name("A / B")
     ('boiler.md', 'docs', 'A / B')
+    >>> short_name("/srv/manual/boiler.md", 2)
+    'manual/boiler.md'
     >>> short_name("05b0f8ce-bea1-4c1d-9d3e-0a8f1c2b7e55")
     ''
     """
     line = one_line(source)
     path = line.rstrip("/")
-    name = line if " / " in line or not path else path.rpartition("/")[2]
-    return "" if _IDENTIFIER.fullmatch(name) else name
+    if " / " in line or not path:
+        return line
+    names = path.split("/")[-parts:]
+    return "" if _IDENTIFIER.fullmatch(names[-1]) else "/".join(names)
