@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import sys
 import textwrap
 import time
 import zlib
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -25,6 +27,7 @@ from foveate import (
     compact,
     expand,
 )
+from foveate.core.compact.entries import Entry, Group, Result, ToolCall
 from foveate.core.compact.ledger_text import (
     BARE,
     END,
@@ -33,6 +36,7 @@ from foveate.core.compact.ledger_text import (
     spell_left,
     spell_value,
 )
+from foveate.core.compact.packing import asked_for
 from foveate.core.compact.pdf_pages import count_pages
 from foveate.core.compact.shorten import result_handle, shorten_result, split_result
 from foveate.core.compact.values import extract_values
@@ -1024,3 +1028,40 @@ def test_name_of_a_result_that_no_utf8_holds_names_its_message():
     ]
     with pytest.raises(BadInput, match="message 2: field 'name'"):
         compact(messages, budget=500)
+
+
+def test_what_a_person_forbids_outlives_the_values_of_results():
+    """A3: the ledger kept two dozen names of helpers, and not that tests stay as they are."""
+    code = "\n".join(f"def helper_{n}(item_{n}):\n    return item_{n} * {n}77" for n in range(60))
+    task = (
+        "The test of refunds fails. Find out why. Mend it. Do not touch the tests. Use Python 3.9."
+    )
+    steps = [Step("user", task)]
+    for n in range(8):
+        call = ("read", json.dumps({"path": f"src/room_{n}/helpers.py"}))
+        steps.append(Step("tools", calls=(call,), results=(code.replace("helper", f"help_{n}"),)))
+        steps.append(
+            Step("user", "Also: never change the signature of quote()." if n == 3 else "Go on.")
+        )
+    made = compact(spell(steps, "openai"), budget=1_500)
+
+    ledger = str(made.messages[0]["content"])
+    assert [line for line in task.split(". ") if line.rstrip(".") not in ledger] == []
+    assert "never change the signature of quote()." in ledger
+    named = re.findall(r"\(expand [0-9a-f]{8}: \u201c(src/room_\d/helpers.py)\u201d\)", ledger)
+    assert len(named) >= 3
+    assert made.token_count <= 1_500
+
+
+def test_what_a_call_asked_for_is_its_own_or_nothing():
+    """A4: of two calls with one id, whose arguments they are cannot be told."""
+    given = {"path": "src/a  b.txt", "deep": ["x"], "odd": "\ud800", "why": "to see " * 20}
+    call = ToolCall(id="c", name="read", arguments=json.dumps(given))
+    result = Result(call_id="c", text=PAGE)
+
+    def asked(*calls):
+        return asked_for(Group([Entry(index=0, role="assistant", calls=calls)]), result)
+
+    assert asked(call) == f"src/a b.txt, {'to see ' * 6}to s\u2026"
+    assert asked(replace(call, arguments='"a"')) == asked(replace(call, arguments="{")) == ""
+    assert asked(call, call) == asked() == ""

@@ -20,6 +20,7 @@ from foveate.core.compact.ledger_text import (
     Range,
     one_line,
     spell_left,
+    spell_quote,
     spell_value,
     write_line,
 )
@@ -42,8 +43,8 @@ HANDLE_TOKENS = 16
 """More than a handle takes, with its words and a line of its own."""
 RANGE_TOKENS = 3
 """More than the end of a range of places takes."""
-QUESTION_SHARE, HANDLE_SHARE = 3, 6
-"""Questions, then handles, may take this part of the room before the values."""
+QUESTION_SHARE, HANDLE_SHARE, RULE_SHARE = 3, 6, 8
+"""Questions, handles, and rules of people may each take this part of the room before the values."""
 MOST_REFUSED = 24
 """Values in a row without room for them, after which no other is tried."""
 CROWD = 24
@@ -143,6 +144,16 @@ class LedgerDraft:
             if refused > MOST_REFUSED:
                 break
 
+    def add_first_quotes(self, pieces: Iterable[tuple[int, str]], share: int) -> None:
+        """Quote pieces in this order, in that part of the room, up to the first too long one."""
+        most = self.used + (self.room - self.used) // share
+        for n, text in pieces:
+            if text in self.quoted:
+                continue
+            if self.used + self.count(text) > most:
+                break
+            self.add(n, text)
+
     def add_handles(self) -> None:
         """The handles of long results in their part of the room, each once; the longest first."""
         most = self.used + (self.room - self.used) // HANDLE_SHARE
@@ -152,9 +163,16 @@ class LedgerDraft:
             if origin.handle and not origin.shown and origin.size >= WORTH_HANDLE
         }
         for n in sorted(newest.values(), key=lambda n: (-self.origins[n].size, -n)):
-            cost = HANDLE_TOKENS + self.count(f"\n- {self.origins[n].label}")
-            if self.used + cost <= most:
-                self.lines.setdefault(n, Line(self.origins[n])).handle = True
+            origin = self.origins[n]
+            cost = HANDLE_TOKENS + self.count(f"\n- {origin.label}")
+            if self.used + cost > most:
+                continue
+            line = self.lines.setdefault(n, Line(origin))
+            line.handle = True
+            self.used += cost
+            cost = self.count(f": {spell_quote(origin.asked)}")
+            if origin.asked and self.used + cost <= most:
+                line.asked = origin.asked
                 self.used += cost
 
     def finish(self, values: int, needed: int) -> Ledger:
@@ -235,28 +253,24 @@ def rank_values(
 def write_ledger(
     origins: Sequence[Origin],
     ranked: tuple[Sequence[tuple[int, Value]], Sequence[tuple[int, Value]]],
+    *,
     questions: Iterable[tuple[int, str]],
+    rules: Iterable[tuple[int, str]],
     said: Iterable[tuple[int, str]],
     excerpts: Iterable[tuple[int, str]],
-    *,
     left: Sequence[Range],
     room: int,
     count: Callable[[str], int],
 ) -> Ledger:
     """The ledger in at most `room` tokens; `left`: the places of the messages that left.
 
-    Questions and handles come first, each in a part of the room. What `rank_values` puts first,
-    what people `said`, its other values and excerpts follow while they fit.
+    Questions, handles and `rules` come first, each in a part of the room. What `rank_values` puts
+    first, what people `said`, its other values and excerpts follow while they fit.
     """
     draft = LedgerDraft(origins=origins, left=left, room=room, count=count)
-    most = draft.used + (room - draft.used) // QUESTION_SHARE
-    for n, text in questions:
-        if text in draft.quoted:
-            continue
-        if draft.used + count(text) > most:
-            break
-        draft.add(n, text)
+    draft.add_first_quotes(questions, QUESTION_SHARE)
     draft.add_handles()
+    draft.add_first_quotes(rules, RULE_SHARE)
     first, crowd = ranked
     draft.add_values(first)
     draft.add_quotes(said)

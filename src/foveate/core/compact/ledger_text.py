@@ -39,13 +39,15 @@ _RANGES = re.compile(
     r"(?: and (?P<others>\d{1,9}) more up to (?P<end>\d{1,9}))?"
 )
 _STRING = r'"(?:[^"\\]|\\.)*+"'
+_QUOTED = rf"\u201c(?:{_STRING}|[^\u201d]*)\u201d"
 _NAME = r"[\w.-]++"
 _WORD = r'[^\s",\u201c\u201d](?:[^\s"\u201c\u201d]*[^\s",\u201c\u201d])?'
 _LINE = re.compile(
     rf"- \#(?P<place>\d{{1,9}})(?:-\#(?P<last>\d{{1,9}}))?[ ](?P<name>{_NAME}|{_STRING})"
-    r"(?:[ ]\(expand[ ](?P<handle>[0-9a-f]{8})\))?(?::[ ](?P<said>.+))?"
+    rf"(?:[ ]\(expand[ ](?P<handle>[0-9a-f]{{8}})(?::[ ](?P<asked>{_QUOTED}))?\))?"
+    r"(?::[ ](?P<said>.+))?"
 )
-_QUOTE = re.compile(rf"\u201c(?:(?P<string>{_STRING})|(?P<plain>[^\u201d]*))\u201d(?: |\Z)")
+_QUOTE = re.compile(rf"{_QUOTED}(?: |\Z)")
 _VALUE = re.compile(rf"(?:(?P<key>{_WORD}|{_STRING}) )?(?P<text>{_WORD}|{_STRING})(?:, |\Z)")
 _SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant"}
 """Bare names of people and of the model; a tool of such a name is in quotation marks."""
@@ -96,7 +98,7 @@ class Origin:
 
     `place`: its entry, from 0; `last`: that of the last of several that an earlier ledger joined.
     `name`: who spoke, or the tool. `shown`: what of it is still shown. `handle`: of a long result.
-    `size`: characters of the original.
+    `size`: characters of the original. `asked`: what its call asked for, in brief.
     """
 
     place: int
@@ -108,6 +110,7 @@ class Origin:
     shown: str = ""
     size: int = 0
     last: int = -1
+    asked: str = ""
 
     @property
     def label(self) -> str:
@@ -133,6 +136,7 @@ class Line:
     values: dict[str, Value] = field(default_factory=dict)
     quotes: list[str] = field(default_factory=list)
     handle: bool = False
+    asked: str = ""  # beside the handle
 
     @property
     def alone(self) -> bool:
@@ -165,7 +169,8 @@ def write_line(lines: Sequence[Line]) -> str:
     first = lines[0]
     label = label_places([line.origin for line in lines])
     if first.handle:
-        label = f"{label} (expand {first.origin.handle})"
+        asked = f": {spell_quote(first.asked)}" if first.asked else ""
+        label = f"{label} (expand {first.origin.handle}{asked})"
     values = ", ".join(text for line in lines for text in line.spelled())
     said = " ".join(filter(None, [*first.quoted(), values]))
     return f"- {label}: {said}" if said else f"- {label}"
@@ -201,6 +206,10 @@ def _read_string(spelled: str) -> str:
     except ValueError:
         text = spelled
     return unguard_notes(text)
+
+
+def _read_quote(spelled: str) -> str:
+    return _read_string(spelled[1:-1])
 
 
 def _needs_key(value: Value) -> bool:
@@ -271,7 +280,7 @@ def _read_line(spelled: str) -> Origin | None:
         return None
     quotes, at, said = list[str](), 0, line["said"] or ""
     while quote := _QUOTE.match(said, at):
-        quotes.append(_read_string(quote["string"] or quote["plain"]))
+        quotes.append(_read_quote(quote[0].rstrip()))
         at = quote.end()
     listed: list[Value] = []
     while at < len(said):
@@ -280,14 +289,20 @@ def _read_line(spelled: str) -> Origin | None:
             return None
         listed.append(named_value(_read_string(item["text"]), _read_string(item["key"] or "")))
         at = item.end()
-    name, text = line["name"], "\n".join(quotes)
+    name, text, asked = (
+        line["name"],
+        "\n".join(quotes),
+        _read_quote(line["asked"] or "\u201c\u201d"),
+    )
+    known = (*extract_values(text), *listed)
     return Origin(
         place=int(line["place"]) - 1,
         last=int(line["last"] or 0) - 1,
         name=_read_string(name),
         text=text,
-        values=tuple({value.text: value for value in (*extract_values(text), *listed)}.values()),
+        values=tuple({value.text: value for value in known}.values()),
         kind=_SPEAKERS.get(name, "tool"),
         handle=line["handle"] or "",
         size=WORTH_HANDLE if line["handle"] else 0,
+        asked=asked,
     )

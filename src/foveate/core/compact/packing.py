@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from foveate.core.compact.entries import Entry, Result, Speaker
+from foveate.core.checks import is_encodable
+from foveate.core.compact.entries import Entry, Group, Result, Speaker
 from foveate.core.compact.ledger import LONGEST_SAID, Ledger, rank_values, write_ledger
-from foveate.core.compact.ledger_text import WORTH_HANDLE, Origin, join_ranges
+from foveate.core.compact.ledger_text import WORTH_HANDLE, Origin, join_ranges, one_line
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.plan import least_ledger, short_ledger
 from foveate.core.compact.results import ResultsView
@@ -20,6 +22,7 @@ from foveate.core.compact.shorten import (
 )
 from foveate.core.compact.values import Value, extract_values
 from foveate.core.errors import BudgetTooSmall
+from foveate.core.text.facts import polarity_mark
 from foveate.core.text.salience import inverse_document_frequency
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.shapes.dialogue import needs_turn_before
@@ -29,8 +32,10 @@ LEDGER_SHARE = 0.6
 """The part of the free room that the ledger may take from messages, if it is small;"""
 LEDGER_BASE, LEDGER_MORE = 512, 0.1
 """in a large one it takes so many tokens and this part of the room, for messages say more."""
-OPENING = 2
+OPENING = 5
 """Sentences of the first person who spoke that are quoted as questions are: they say the task."""
+LONGEST_ASKED = 60
+"""Characters of a call's arguments beside the handle of its result."""
 PREFER_SHARE = 0.5
 """The part of the free room that messages which are carried, and the question, may take."""
 
@@ -170,9 +175,10 @@ class Packing:
         return write_ledger(
             origins,
             ranked,
-            self._questions(origins),
-            self._said(origins),
-            self._excerpts(origins),
+            questions=self._questions(origins),
+            rules=self._rules(origins),
+            said=self._said(origins),
+            excerpts=self._excerpts(origins),
             left=join_ranges(
                 one
                 for n in gone
@@ -235,10 +241,11 @@ class Packing:
                     yield from self._gone_origins(entry)
                 for result in entry.results:
                     shown = self.view.show(entry, result)
+                    origin = self._result_origin(entry, result)
                     if n not in self.stays:
-                        yield self._result_origin(entry, result)
+                        yield replace(origin, asked=asked_for(self.measured.groups[n], result))
                     elif shown is not None:
-                        yield replace(self._result_origin(entry, result), shown=shown.text)
+                        yield replace(origin, shown=shown.text)
 
     def _gone_origins(self, entry: Entry) -> Iterator[Origin]:
         said, arguments = self.measured.said(entry), " ".join(c.arguments for c in entry.calls)
@@ -288,6 +295,12 @@ class Packing:
             if len(piece) <= LONGEST_SAID:
                 yield n, piece
 
+    def _rules(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
+        """Of these, what forbids, demands or limits something."""
+        for n, piece in self._said(origins):
+            if any(map(polarity_mark, split_words(piece))):
+                yield n, piece
+
     def _excerpts(self, origins: list[Origin]) -> Iterable[tuple[int, str]]:
         """Pieces of what left, those with rare words of the query first."""
         pieces = self._pieces(origins)
@@ -311,6 +324,23 @@ class Packing:
                     for start, end in split or sentence_spans(origin.text, language):
                         if (piece := origin.text[start:end]) not in origin.shown:
                             yield n, piece
+
+
+def asked_for(group: Group, result: Result) -> str:
+    """The texts among the arguments of the result's call, in brief; none if two calls have its id.
+
+    A handle is of use if one knows of which file or command it is.
+    """
+    calls = [c for entry in group.entries for c in entry.calls if c.id == result.call_id]
+    if len(calls) != 1:
+        return ""
+    try:
+        given = json.loads(calls[0].arguments)
+    except (ValueError, RecursionError):
+        given = None
+    texts = given.values() if isinstance(given, dict) else ()
+    words = one_line(", ".join(t for t in texts if isinstance(t, str) and is_encodable(t)))
+    return words if len(words) <= LONGEST_ASKED else f"{words[: LONGEST_ASKED - 1]}\u2026"
 
 
 def _speaker(entry: Entry) -> Speaker:
