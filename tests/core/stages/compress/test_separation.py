@@ -287,7 +287,7 @@ def test_a_step_and_a_statement_stay_whole() -> None:
         for n in range(9)
     )
     code = f"```python\n{functions}\n```"
-    long = "To drain it:\n\n- " + "Wait until the valve is cold to the hand. " * 16
+    long = "To drain it:\n\n- " + "Wait until the valve is cold to the hand. " * 36
 
     assert [steps[a:b] for a, b in units_of(steps).spans][1] == (
         "1. Close valve A. Wait a minute. Open it again."
