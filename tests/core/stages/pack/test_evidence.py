@@ -114,6 +114,23 @@ def test_the_bound_is_one(pool: tuple[Candidate, ...], budget: int) -> None:
     assert float(notes["bound"]) >= float(notes["value"]) - 1e-6
 
 
+def test_a_score_raises_no_sentence_beside_its_own() -> None:
+    """J1: beside a sentence that its score put first, another gains by what the words say alone."""
+    raised, by_words, noise = 1.0, exp(-12), exp(-36)
+    sure = candidate("The gate is shut. The boat is red.", id="sure", score=0.9)
+    spans = ((0, 17), (18, 34))
+    worths = (raised, by_words / 1_000)
+    sentences = Sentences(spans=spans, leans=(0, 1), worths=worths, noise=noise)
+    asked = candidate("The mill is old.", id="asked", score=0.1)
+    other = Sentences(spans=((0, 16),), leans=(0,), worths=(by_words / 5,), noise=noise)
+    pool = (replace(sure, sentences=sentences), replace(asked, sentences=other))
+    budget = request("mill", budget=12)
+    scale = tracker_for_budget(budget.budget, budget.token_counter, None)
+    shown = {c.candidate.id: c.rendition.text for c in pack_evidence(pool, scale).chosen}
+
+    assert shown == {"sure": "The gate is shut. …", "asked": asked.text}
+
+
 def test_nothing_is_said_twice() -> None:
     """S9: a sentence that another candidate has said already is left out, with the reason."""
     said = "The lower gate opens first and the water falls by two metres in all."

@@ -28,7 +28,8 @@ DEPTH = 8
 PIECE = 400
 """Characters; lines of code go together from that many on, for a line alone says little."""
 LONGEST_PIECE = 4 * PIECE
-"""A piece of code ends there even inside of a statement."""
+"""A piece of code ends there even inside of a statement; a longer item of a list is cut. Half a
+step misleads."""
 BRIEF = 30
 """Characters; of up to three words that are no longer than that, nobody learns anything."""
 _BRIEF = re.compile(r"[^\w\n]*+(?:[a-z0-9\u00c0-\u052f]++[^\w\n]*+){0,3}", re.IGNORECASE)
@@ -62,7 +63,7 @@ _ATOM = re.compile(
     r"|\n(?: {4}|\t)(?=[^\n]{0,600}[{}()=;<>])[^\n]{1,600}"
 )
 LONGEST_SENTENCE = 800
-"""Characters; a longer sentence, or item of a list, is cut. Half a step misleads."""
+"""Characters; a longer sentence is cut."""
 REACH = (150, 400)
 """Characters of a piece: it ends at the last sensible place between these."""
 _PLACES = tuple(
@@ -151,7 +152,7 @@ def _prose_units(text: str, language: str) -> Units:
             lines = unit_spans(text, span, kind, language)
             spans += join_atoms(text, cut_long(text, lines))
             prose.append(span)
-        elif kind == "list" and span[1] - span[0] <= LONGEST_SENTENCE:
+        elif kind == "list" and span[1] - span[0] <= LONGEST_PIECE:
             spans.append(span)
         else:
             lines = unit_spans(text, span, kind, language)

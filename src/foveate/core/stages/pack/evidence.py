@@ -41,7 +41,7 @@ NOTHING = Cost(0, 0)
 MODEST = (400, 1_600)  # tokens, characters; with less than that, noise is no burden
 UNLIKELY = 1_200_000.0  # times the worth of noise, 14 in log-odds; what is worth less is unlikely
 SOME = (1_500, 6_000)  # tokens, characters; up to that size, unlikely pieces are shown
-BESIDE_LIKELY = 1.3  # times what likely pieces took; unlikely pieces are shown up to that, too
+BESIDE_LIKELY = 1.15  # times what likely pieces took; unlikely pieces are shown up to that, too
 FEW = 2  # blocks: a row, and the names of its columns
 SLACK = 3  # tokens or characters that are not worth another round
 

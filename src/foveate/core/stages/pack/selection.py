@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 
 from foveate.core.renditions import full_rendition
 from foveate.core.stages.compress.unit_index import text_runs
@@ -17,7 +18,8 @@ from foveate.core.stages.pack.table_heads import link_heads
 from foveate.core.token_counter import Cost
 from foveate.core.types import BlockPosition, Candidate, PieceRuns, Sentences, rank
 
-BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
+BESIDE = 0.02  # of a chosen sentence's worth goes to each neighbour: answers spill over
+BY_WORDS = 2.6e10  # times the worth of noise, 24 in log-odds: the best sentence by words alone
 ELISION = 3  # tokens of the mark between two pieces
 ENDS = 2  # tokens of the marks at both ends of what is shown of a text
 FRAGMENT = (7, 28)  # tokens, characters; what is shorter and unlikely opens no block
@@ -128,8 +130,12 @@ class Selection:
         return sum(map(self.costs.__getitem__, pieces)) < FRAGMENT[self.unit]
 
     def take(self, pieces: tuple[int, ...]) -> list[int]:
-        """Choose them; their neighbours, which are worth a little more for it, are handed back."""
+        """Choose them; their neighbours, which are worth a little more for it, are handed back.
+
+        What a score or an identifier adds to a worth is for that piece alone, not for those beside.
+        """
         gained, taken, extra = [], self.taken, self.extra
+        most = self.noise * BY_WORDS or inf
         for p in pieces:
             taken[p] = True
             if self.runs[p]:
@@ -140,7 +146,7 @@ class Selection:
         for p in pieces:
             owner = self.owners[p]
             first, after = self.firsts[owner], self.firsts[owner + 1]
-            more = BESIDE * self.worths[p]
+            more = BESIDE * min(self.worths[p], most)
             for n in (p - 1, p + 1):
                 if first <= n < after and not taken[n]:
                     extra[n] += more
