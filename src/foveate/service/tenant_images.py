@@ -7,11 +7,11 @@ or a document's metadata name is no right to read what is kept under it.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from foveate.answer.image_bytes import ImageSource, read_image_file
+from foveate.answer.image_bytes import read_image_file
 from foveate.core.errors import BadInput
 from foveate.core.images import IMAGES, images_of
 from foveate.core.types import Context
@@ -48,7 +48,7 @@ def check_metadata(state: AppState, metadata: Mapping[str, Any]) -> None:
         raise BadInput(message, field="metadata")
 
 
-def context_images(state: AppState, tenant: str, body: ContextRequest) -> ImageSource:
+def context_images(state: AppState, tenant: str, body: ContextRequest) -> Callable[[str], bytes]:
     """What gives the bytes of the images in a request's context, by hash."""
 
     def read(wanted: str) -> bytes:

@@ -215,9 +215,7 @@ def test_a_table_without_end_does_not_swallow_the_page(cell: str, row: str, end:
     after = "<p>After.<h2>More</h2><p>Then.<table><tr><th>a<th>b<tr><td>1<td><ul><li>2</table>"
     found = _load(f"<div><table><tr><th>id<th>what<tr><td>A-1<td>{cell}{end}{after}").text
 
-    assert found == (
-        f"| id | what |\n{row}After.\n\n## More\n\nThen.\n\n| a | b |\n| 1 | 2 |"
-    )
+    assert found == (f"| id | what |\n{row}After.\n\n## More\n\nThen.\n\n| a | b |\n| 1 | 2 |")
 
 
 def test_paragraphs_behind_a_table_without_end_are_blocks() -> None:

@@ -134,9 +134,7 @@ def resolve_ask(state: AppState, body: AskRequest) -> AskSettings:
     return AskSettings(name=name, model=model, options=how, context_options=options)
 
 
-def build_messages(
-    context: Context, how: AskSettings, images: ImageSource
-) -> tuple[Message, ...]:
+def build_messages(context: Context, how: AskSettings, images: ImageSource) -> tuple[Message, ...]:
     """System prompt, earlier messages, context and question; raises `BadInput` for wrong roles."""
     options = how.context_options
     *system, user = messages(

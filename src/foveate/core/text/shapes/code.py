@@ -65,6 +65,18 @@ _HOLDS_OTHERS = re.compile(
     re.MULTILINE,
 )
 """A line that opens a block of definitions, which may go on in a later part of the text."""
+_IMPORT = re.compile(
+    r"""(?:(?:\#(?!include|import)|//|/\*|\*)[^\n]*\n[ \t]*)*+
+    (?:import\b|from[ ][\w.]+[ ]import\b|\#[ ]?(?:include|import)\b|use[ ][\w:\\{]|using[ ][\w.]
+    |package[ ][\w.]+[ ;]*$|(?:const|let|var)[ ][^=\n]+=[ ]*require\(
+    |require(?:_relative|_once)?[ (]+["']|if[ ]TYPE_CHECKING:)""",
+    re.VERBOSE | re.MULTILINE,
+)
+_ASKS_FOR_IMPORTS = re.compile(
+    r"(?i)\b(?:import|depend|abh\u00e4ng|d\u00e9pend|dipend|includ|modul|m\u00f3dul|packag|paket|paquet"
+    r"|pakket|librar|bibliot|namespace|requir|comes? from\b)"
+)
+"""Beginnings of words with which imports are asked for, or what they import."""
 _LEADS = re.compile(r"[ \t]*+(?:@\w|#|//|/\*|\*|\[\w)")
 
 
@@ -94,6 +106,24 @@ def read_code(text: str, start: int) -> Reading:
 def read_rest_of_code(text: str) -> Shape:
     """All lines of a text that begins inside of a block of code."""
     return _shape(text, _lines(text, 0)[0], is_torn=True)
+
+
+def asks_for_imports(query: str) -> bool:
+    """Whether the question may be about what code imports.
+
+    >>> asks_for_imports("Which modules does it need?"), asks_for_imports("How are rows counted?")
+    (True, False)
+    """
+    return _ASKS_FOR_IMPORTS.search(query) is not None
+
+
+def import_units(text: str, shape: Shape) -> list[int]:
+    """The units of code that only bring names in: imports at the beginning of a line."""
+    return [
+        n
+        for n, (a, b) in enumerate(shape.spans)
+        if (not a or text[a - 1] == "\n") and _IMPORT.match(text, a, b)
+    ]
 
 
 def _shape(text: str, lines: list[Span], *, is_torn: bool) -> Shape:
