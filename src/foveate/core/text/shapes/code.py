@@ -1,7 +1,6 @@
 """Source code: statements and blocks are units; what is in a long block leans on its signature.
 
-Blocks are read by indentation, which tells them in all languages that are laid out; minified code
-is one line and stays prose.
+Blocks are read by indentation, which tells them in all languages that are laid out.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import re
 import sys
 from dataclasses import dataclass, field
 
+from foveate.core.text.shapes.minified import is_minified
 from foveate.core.text.shapes.shape import (
     Draft,
     Reading,
@@ -136,13 +136,15 @@ def _shape(text: str, lines: list[Span], *, is_torn: bool) -> Shape:
 
 
 def _lines(text: str, start: int, most: int = sys.maxsize) -> tuple[list[Span], int]:
-    """At most so many lines from here on, up to a fence, and where the text goes on."""
+    """At most so many lines from here on, up to a fence or a long line; where the text goes on."""
     lines: list[Span] = []
     at = start
     while at < len(text) and len(lines) < most:
         end = line_end(text, at)
         if text[at:end].strip():
-            if text.startswith(("```", "~~~"), at):
+            if text.startswith(("```", "~~~"), at) or (
+                end - at > LONGEST_STATEMENT and is_minified(text, at, end)
+            ):
                 break
             lines.append((at, end))
         at = end + 1

@@ -21,6 +21,7 @@ from foveate.core.text.shapes.html_table import FIRST, read_html_table
 from foveate.core.text.shapes.indented import KEY, read_indented
 from foveate.core.text.shapes.json import read_json
 from foveate.core.text.shapes.log import ENTRY, read_log
+from foveate.core.text.shapes.minified import is_minified, read_minified
 from foveate.core.text.shapes.pipe_table import RULE, read_pipe_table
 from foveate.core.text.shapes.qualifiers import is_measure_line
 from foveate.core.text.shapes.shape import (
@@ -181,6 +182,7 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield "xml", read_xml, start
     if "<" in body and (tag := FIRST.search(text, start, near)):
         yield "html", read_html_table, tag.start()
+    yield from _minified(text, at, end, start)
     if first in _ENTRY_OPENS or first.isdigit():
         yield from _entries(text, at, end, body)
     if (colon := body.find(":", 0, _LOOKED_AT)) > 0:
@@ -191,6 +193,13 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield "code", read_code, at
     if end < len(text) and (delimiter := opens_table(text, at, end)):
         yield f"rows by {delimiter}", partial(read_delimited, delimiter=delimiter), at
+
+
+def _minified(text: str, at: int, end: int, start: int) -> Iterator[tuple[str, Reader, int]]:
+    if is_minified(text, at, end):
+        if inline := _INLINE.search(text, start, at + _LOOKED_AT):
+            yield "inline", _read_inline, inline.start()
+        yield "minified", read_minified, at
 
 
 def _entries(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
