@@ -25,10 +25,11 @@ from math import exp, inf, log
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from foveate.core.stages.compress.features import compute_features, identified
+from foveate.core.stages.compress.features import GAIN, compute_features, identified
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
 from foveate.core.text.shapes.code import asks_for_imports, import_units
+from foveate.core.text.shapes.trace import asks_for_errors, last_error
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Candidate, PieceRuns, Sentences, Span, rank
 
@@ -116,6 +117,9 @@ def score_sentences(
     separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
     named = identified(pool, query)
+    errors = [*_last_errors(pool)]
+    if asks_for_errors(query):
+        named[[unit for _, unit, _ in errors]] += GAIN
     # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
     inside = np.array([min(2 * share, 1.0) for p in pool.passages for share in p.inside])
     logs = likely + separation.gain * inside + named
@@ -131,6 +135,9 @@ def score_sentences(
     held = _held_terms(pool)
     opens = _earned(pool, held, chunks, named)
     opens[unasked] = False
+    for p, unit, name in errors:  # frames say nothing without their error
+        if name == "traceback" and opens[p.first : p.first + len(p.units.spans)].any():
+            named[unit] += GAIN
     earned, gains = opens.tolist(), named.tolist()
     flags = map(pool.by_passage, (opens, separation.gain > 0, found["bridge"] > 0, named > 0))
     sentences: dict[str, Sentences] = {}
@@ -167,6 +174,18 @@ def _raise_lines(pool: Pool, logs: Numbers) -> None:
                 if lean < n:
                     least = logs[first + entries[n]] + log(OF_ENTRY)
                     logs[first + n] = max(logs[first + n], least)
+
+
+def _last_errors(pool: Pool) -> Iterator[tuple[Passage, int, str]]:
+    """Of each text, the unit with the last error of its tracebacks and logs, and which it is of."""
+    for p in pool.passages:
+        for shape in reversed(p.shapes):
+            if shape.name in ("log", "traceback"):
+                unit = last_error(p.candidate.text, shape)
+                if unit >= 0:
+                    unit += p.first + bisect_left(p.units.spans, shape.spans[0])
+                    yield p, unit, shape.name
+                    break
 
 
 def _imports(pool: Pool) -> Iterator[int]:

@@ -33,8 +33,8 @@ from foveate.core.text.shapes.shape import (
     line_end,
 )
 from foveate.core.text.shapes.torn import read_torn_json, with_rest
+from foveate.core.text.shapes.trace import FRAMES_BELOW, read_trace
 from foveate.core.text.shapes.trace import OPENS as TRACE
-from foveate.core.text.shapes.trace import read_trace
 from foveate.core.text.shapes.xml import OPENS as XML
 from foveate.core.text.shapes.xml import read_xml
 
@@ -53,7 +53,7 @@ _MAY_OPEN = re.compile(
       | [^\n:]{1,64}+:(?=[\s*]|\Z)
       | (?:async|class|const|def|export|final|fn|from|func|function|impl|import|interface|let
           |namespace|package|private|protected|pub|public|static|struct|use|var)\b
-      | Traceback|Exception\ in|Caused\ by
+      | Traceback|Exception\ in|Caused\ by|[\w.$]++(?:(?<=Error)|(?<=Exception))
       | TRACE|DEBUG|INFO|NOTICE|WARN|ERROR|CRITICAL|FATAL|SEVERE
       | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}|time=
       | [^\n,;|\t]*+(?:\t|\||[,;](?!\ ))
@@ -183,8 +183,7 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
     if "<" in body and (tag := FIRST.search(text, start, near)):
         yield "html", read_html_table, tag.start()
     yield from _minified(text, at, end, start)
-    if first in _ENTRY_OPENS or first.isdigit():
-        yield from _entries(text, at, end, body)
+    yield from _entries(text, at, end, body)
     if (colon := body.find(":", 0, _LOOKED_AT)) > 0:
         yield from _labels(at, body, colon)
     if "{" in body and (inline := _INLINE.search(text, start + 1, near)):
@@ -203,6 +202,10 @@ def _minified(text: str, at: int, end: int, start: int) -> Iterator[tuple[str, R
 
 
 def _entries(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
+    if FRAMES_BELOW.match(text, end) and not ENTRY.match(text, at, end):
+        yield "trace", read_trace, at
+    if body[0] not in _ENTRY_OPENS and not body[0].isdigit():
+        return
     if TRACE.match(body):
         yield "trace", read_trace, at
     if ENTRY.match(text, at, end):
