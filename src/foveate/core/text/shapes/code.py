@@ -9,6 +9,7 @@ import re
 import sys
 from dataclasses import dataclass, field
 
+from foveate.core.text.shapes.gaps import UNCOUNTED
 from foveate.core.text.shapes.minified import is_minified
 from foveate.core.text.shapes.shape import (
     Draft,
@@ -20,7 +21,7 @@ from foveate.core.text.shapes.shape import (
 )
 from foveate.core.types import Span
 
-LONGEST_BLOCK = 400
+LONGEST_BLOCK = 800
 """Characters; a longer block is opened."""
 LONGEST_STATEMENT = 4_000
 """Characters; a statement over several lines is not cut below that."""
@@ -130,8 +131,7 @@ def _shape(text: str, lines: list[Span], *, is_torn: bool) -> Shape:
     draft = Draft()
     blocks = _blocks(text, _join_strings(text, lines), is_torn=is_torn)
     head, inner = _write(text, blocks, draft, -1, 0)
-    if len(lines) >= FEWEST_COUNTED:
-        draft.counted.append(("lines", lines))
+    draft.counted.append(("lines" if len(lines) >= FEWEST_COUNTED else UNCOUNTED, lines))
     return draft.shape(text, "code", lines[-1][1], head=head, columns=inner)
 
 
