@@ -18,7 +18,7 @@ ELISION = " […] "
 """The mark between two pieces where nothing is counted."""
 END_MARK = "…"
 """Where a text goes on before or behind what is shown; shorter, for every extract may have two."""
-PATTERN = re.compile(r"\[…(?: \d+ of \d+ [a-z]+(?:, \d+ of \d+ [a-z]+)*)?\]")
+PATTERN = re.compile(r"\[…(?: \d+(?: of \d+)? [a-z]+(?:, \d+(?: of \d+)? [a-z]+)*)?\]")
 """Every mark, without the white space around it."""
 UNCOUNTED = ""
 """In place of a noun: lines that are too few for a number, which would cost more than it says."""
@@ -44,7 +44,10 @@ def gap_mark(
     found = [one for one in found if one[0] != UNCOUNTED]
     if len(found) > MOST_COUNTS:
         found = _add_up(found)
-    told = ", ".join(f"{number} of {total} {noun}" for noun, number, total in found)
+    told = ", ".join(
+        f"{number} of {total} {noun}" if number < total else f"{total} {noun}"
+        for noun, number, total in found
+    )
     mark = f"[… {told}]" if found else ELISION.strip()
     if not found and (start == 0 or end == len(text)):
         is_blank = is_apart or not text[start:end].strip()
