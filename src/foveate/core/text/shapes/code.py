@@ -74,8 +74,8 @@ _IMPORT = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _ASKS_FOR_IMPORTS = re.compile(
-    r"(?i)\b(?:import|depend|abh\u00e4ng|d\u00e9pend|dipend|includ|modul|m\u00f3dul|packag|paket|paquet"
-    r"|pakket|librar|bibliot|namespace|requir|comes? from\b)"
+    r"(?i)\b(?:import|depend|abh\u00e4ng|d\u00e9pend|dipend|include|m[o\u00f3]dul|pa(?:ck|kk?|qu)[ae][gt]"
+    r"|librar|bibliot|namespace|require|comes? from\b)"
 )
 """Beginnings of words with which imports are asked for, or what they import."""
 _LEADS = re.compile(r"[ \t]*+(?:@\w|#|//|/\*|\*|\[\w)")
