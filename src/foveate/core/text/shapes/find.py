@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from foveate.core.text.shapes.code import OPENS as CODE
 from foveate.core.text.shapes.code import read_code
+from foveate.core.text.shapes.column import read_column
 from foveate.core.text.shapes.delimited import opens_table, read_delimited
 from foveate.core.text.shapes.dialogue import FEWEST_TURNS, TURN, read_dialogue, read_transcript
 from foveate.core.text.shapes.html_table import FIRST, read_html_table
@@ -57,6 +58,7 @@ _MAY_OPEN = re.compile(
       | TRACE|DEBUG|INFO|NOTICE|WARN|ERROR|CRITICAL|FATAL|SEVERE
       | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}|time=
       | [^\n,;|\t]*+(?:\t|\||[,;](?!\ ))
+      | \S{1,80}+\r?\Z
     )""",
     re.VERBOSE,
 )
@@ -192,6 +194,8 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield "code", read_code, at
     if end < len(text) and (delimiter := opens_table(text, at, end)):
         yield f"rows by {delimiter}", partial(read_delimited, delimiter=delimiter), at
+    if " " not in body:
+        yield "column", read_column, at
 
 
 def _minified(text: str, at: int, end: int, start: int) -> Iterator[tuple[str, Reader, int]]:
