@@ -35,7 +35,7 @@ APART = 8
 """Records of a chunk where chunks do not touch."""
 CHECKS = ("there", "header", "bytes", "gaps")
 MARK = re.compile(r"\s*\[…[^\]\n]*\]\s*")
-COUNTED = re.compile(r"(\d+) of (\d+) (?:records|rows|lines)")
+COUNTED = re.compile(r"(\d+)(?: of (\d+))? (?:records|rows|lines)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,8 @@ def _gaps_are_counted(
     """Whether what a block shows and what its marks count is the total that each mark names."""
     whole = sum(any(a <= first and last <= b for a, b in pieces) for first, last in counted)
     torn = sum(any(a < last and first < b for a, b in pieces) for first, last in counted) - whole
-    numbers = [(int(n), int(total)) for n, total in COUNTED.findall("".join(MARK.findall(shown)))]
+    marks = "".join(MARK.findall(shown))
+    numbers = [(int(n), int(total or n)) for n, total in COUNTED.findall(marks)]
     left_out = sum(number for number, _ in numbers)
     totals = {total for _, total in numbers}
     if not totals:

@@ -7,78 +7,22 @@ from base64 import b64decode
 from io import BytesIO
 from pathlib import Path
 
-import docx
-import pptx
-import pypdfium2
 import pytest
 from PIL import Image as Picture
-from pypdfium2 import PdfBitmap, PdfImage, PdfMatrix
 
-from documents import pdf, saved
 from foveate import assemble, messages, open_store
 from foveate.core.errors import BadInput, ExternalError
 from foveate.core.images import image_from_bytes, image_hash, images_of
 from foveate.core.types import Chunk
-from foveate.ingest.images import attach_images, keep_images, make_image_folder
+from foveate.ingest.images import attach_images, keep_image, make_image_folder
 from foveate.ingest.load import load_in_process
 from foveate.ingest.loaders.limits import Limits, ReadOptions
 from foveate.ingest.sandbox import Sandbox
 from foveate.ports import LoadedImage
+from illustrated import FILES, pdf_file, picture, word_file
 
 WITH_IMAGES = ReadOptions(images=True)
 QUESTION = "How old is the wheel of the mill?"
-
-
-def picture(colour: str, size: tuple[int, int] = (60, 40), kind: str = "PNG") -> bytes:
-    """An image of one colour."""
-    out = BytesIO()
-    Picture.new("RGB", size, colour).save(out, kind)
-    return out.getvalue()
-
-
-def pdf_file() -> bytes:
-    """A PDF of two pages with text; the second shows a JPEG and a bitmap."""
-    found = pypdfium2.PdfDocument(pdf(["The mill is old.", "The wheel of the mill is of 1880."]))
-    page = found[1]
-    photo = PdfImage.new(found)
-    photo.load_jpeg(BytesIO(picture("red", kind="JPEG")))
-    drawing = PdfImage.new(found)
-    drawing.set_bitmap(PdfBitmap.from_pil(Picture.new("RGB", (50, 70), (10, 20, 30))))
-    for shown, left in ((photo, 50), (drawing, 200)):
-        shown.set_matrix(PdfMatrix().scale(100, 100).translate(left, 300))
-        page.insert_obj(shown)
-    page.gen_content()
-    out = BytesIO()
-    found.save(out)
-    found.close()
-    return out.getvalue()
-
-
-def word_file() -> bytes:
-    """A Word file with an image and its alternative text behind the second paragraph."""
-    document = docx.Document()
-    document.add_paragraph("The mill is old.")
-    document.add_paragraph("The wheel of the mill is of 1880.")
-    document.add_picture(BytesIO(picture("red")))
-    shape = document.inline_shapes[0]
-    shape._inline.docPr.set("descr", "The  wheel,\nfrom the yard")
-    document.add_picture(BytesIO(picture("red", (9, 9))))
-    return saved(document)
-
-
-def slides_file() -> bytes:
-    """A presentation whose second slide has an image."""
-    show = pptx.Presentation()
-    for title in ("The mill", "The wheel of the mill is of 1880."):
-        slide = show.slides.add_slide(show.slide_layouts[5])
-        slide.shapes.title.text = title
-    shown = slide.shapes.add_picture(BytesIO(picture("red")), 0, 0)
-    shown._element.nvPicPr.cNvPr.set("descr", "The wheel")
-    slide.shapes.add_picture(BytesIO(picture("red")), 0, 0)
-    return saved(show)
-
-
-FILES = {"mill.pdf": pdf_file, "mill.docx": word_file, "mill.pptx": slides_file}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -211,9 +155,8 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ExternalError, match="image folder"):
         make_image_folder(str(tmp_path / "file" / "images"))
-    image = LoadedImage(data=picture("red"), start=0, end=1)
     with pytest.raises(ExternalError, match="image folder"):
-        keep_images([image], str(tmp_path / "none"))
+        keep_image(picture("red"), str(tmp_path / "none"))
 
 
 def test_the_figure_of_a_candidate_replays_from_search_to_text(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_principals_of_a_form_hold_for_all_its_files(writable):
         ([("file", (None, b"a"))], "with its name"),
         ([("file", ("a.txt", b"a")), ("metadata", (None, b"[]"))], "must be a JSON object"),
         ([("file", ("a.txt", b"a")), ("metadata", (None, b'{"a": NaN}'))], "finite"),
-        ([("file", ("a.txt", b"a")), ("owner", (None, b"x"))], "known: file, principals, metadata"),
+        ([("file", ("a.txt", b"a")), ("owner", (None, b"x"))], "known: file, images, principals"),
     ],
 )
 def test_a_wrong_form_is_said(writable, parts, said):

@@ -54,14 +54,15 @@ def _read(reference: str, images: ImageSource | None) -> tuple[str, str] | None:
             f"the context has an image by its hash, {wanted}; say where its bytes are: "
             "messages(context, images=DIRECTORY), or a function of the hash"
         )
-    data = images(wanted) if callable(images) else _read_file(Path(images), wanted)
+    data = images(wanted) if callable(images) else read_image_file(Path(images), wanted)
     header = read_image_header(data)
     if header is None or image_hash(data) != wanted:
         raise BadInput(f"image {wanted}: its bytes are others than were hashed", field="images")
     return header.media_type, b64encode(data).decode()
 
 
-def _read_file(folder: Path, name: str) -> bytes:
+def read_image_file(folder: Path, name: str) -> bytes:
+    """The file of that name in the folder; raises `ExternalError`."""
     try:
         return (folder / name).read_bytes()
     except OSError as error:

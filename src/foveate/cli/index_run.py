@@ -139,8 +139,6 @@ def open_indexer(
     for as many processes as are useful, or as Ray has processors.
     """
     check_engine(engine, jobs, address)
-    if images is not None and engine != "local":
-        raise BadOption("--images writes to a folder of this machine; leave out --engine")
     check_sizes(size, overlap)
     walks = walk_paths(paths)
     reader = plugins.embedder(embedder)

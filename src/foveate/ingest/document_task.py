@@ -16,7 +16,6 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.types import Chunk
 from foveate.ingest.enrich import enrich_document
-from foveate.ingest.images import keep_images
 from foveate.ingest.load import load_file, read_file
 from foveate.ingest.loaders.limits import Limits, ReadOptions
 from foveate.ingest.prepare import Settings, build_chunks, build_document, content_digest, file_hash
@@ -67,7 +66,14 @@ class Refusal:
     reason: str
 
 
-PreparedPart: TypeAlias = PreparedDocument | UnchangedDocument | Refusal
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedImage:
+    """The bytes of an image to keep; those of a document come before it."""
+
+    data: bytes
+
+
+PreparedPart: TypeAlias = PreparedDocument | PreparedImage | UnchangedDocument | Refusal
 PartsByTask: TypeAlias = Iterator[Iterator[PreparedPart]]
 """The parts of each task, in the order of the tasks."""
 
@@ -76,8 +82,7 @@ PartsByTask: TypeAlias = Iterator[Iterator[PreparedPart]]
 class Preparer:
     """How files are prepared. `embedder`: None if vectors are computed elsewhere, or not at all.
 
-    `passwords`: of PDF files. `image_folder`: where the bytes of images are written. `moved`:
-    digests of documents whose vectors are known already.
+    `passwords`: of PDF files. `moved`: digests of documents whose vectors are known already.
     """
 
     settings: Settings
@@ -86,7 +91,6 @@ class Preparer:
     limits: Limits = field(default_factory=Limits)
     passwords: tuple[str, ...] = field(default=(), repr=False)
     moved: frozenset[str] = frozenset()
-    image_folder: str = ""
 
     def parts(self, task: Task, sandbox: Sandbox) -> Iterator[PreparedPart]:
         """Yield the parts of the file in order; `sandbox` reads formats that need a sandbox.
@@ -118,7 +122,10 @@ class Preparer:
                 return
             if loaded is None:
                 return
-            yield self._prepare_part(task, loaded, whole)
+            part = self._prepare_part(task, loaded, whole)
+            if isinstance(loaded, LoadedDocument) and isinstance(part, PreparedDocument):
+                yield from (PreparedImage(data=image.data) for image in loaded.images)
+            yield part
 
     def _prepare_part(
         self, task: Task, loaded: LoadedDocument | BadInput, whole: str
@@ -134,8 +141,6 @@ class Preparer:
             )
         except InvalidRequest as error:
             return Refusal(reason=error_reason(error))
-        if loaded.images:
-            keep_images(loaded.images, self.image_folder)
         is_moved = content_digest(document.content_hash) in self.moved
         embedder = None if is_moved else self.embedder
         texts = [chunk.text for chunk in pieces]

@@ -25,16 +25,15 @@ def make_image_folder(folder: str) -> None:
         raise ExternalError(f"image folder {folder!r}: {error.strerror}") from None
 
 
-def keep_images(images: Sequence[LoadedImage], folder: str) -> None:
-    """Write each image's bytes under their hash; raises `ExternalError` if that is not possible."""
-    for image in images:
-        path = Path(folder) / image_hash(image.data)
-        try:
-            if not path.exists():
-                with atomic_write(path) as file:
-                    file.write(image.data)
-        except OSError as error:
-            raise ExternalError(f"image folder {folder!r}: {error.strerror}") from None
+def keep_image(data: bytes, folder: str) -> None:
+    """Write an image's bytes under their hash; raises `ExternalError` if that is not possible."""
+    path = Path(folder) / image_hash(data)
+    try:
+        if not path.exists():
+            with atomic_write(path) as file:
+                file.write(data)
+    except OSError as error:
+        raise ExternalError(f"image folder {folder!r}: {error.strerror}") from None
 
 
 def attach_images(chunks: list[Chunk], images: Sequence[LoadedImage]) -> list[Chunk]:

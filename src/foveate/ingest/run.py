@@ -120,6 +120,7 @@ def ingest(
         walk_paths(paths),
         describe=describe,
         at_once=at_once,
+        image_folder=str(images or ""),
     )
     preparer = Preparer(
         settings=settings,
@@ -128,7 +129,6 @@ def ingest(
         limits=limits or Limits(),
         passwords=tuple(passwords),
         moved=state.moved_digests(),
-        image_folder=str(images or ""),
     )
     try:
         _run_tasks(state, preparer, engine or local_engine(jobs), on_progress)

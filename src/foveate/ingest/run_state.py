@@ -16,12 +16,14 @@ from foveate.core.errors import BadInput, BadOption, ExternalError, InvalidReque
 from foveate.ingest.document_task import (
     EMBED_BATCH,
     PreparedDocument,
+    PreparedImage,
     PreparedPart,
     Refusal,
     Task,
     UnchangedDocument,
     embed_texts,
 )
+from foveate.ingest.images import keep_image
 from foveate.ingest.model_enrichment import ModelEnricher
 from foveate.ingest.prepare import content_digest, origin_from_hash, root_from_hash
 from foveate.ingest.walk import Failure, File, Walk
@@ -69,8 +71,9 @@ class RunState:
     """Takes prepared documents, writes them, and reports the result.
 
     `embedder` computes missing vectors for several documents at once; a renamed document keeps
-    those of the store. `at_once`: how many documents share a transaction (`batch`). Raises
-    `BadOption` if the store has documents of another path of the same name.
+    those of the store. `at_once`: how many documents share a transaction (`batch`).
+    `image_folder`: where the bytes of images are written. Raises `BadOption` if the store has
+    documents of another path of the same name.
     """
 
     def __init__(
@@ -82,7 +85,9 @@ class RunState:
         *,
         describe: ModelEnricher | None = None,
         at_once: int = 1,
+        image_folder: str = "",
     ) -> None:
+        self._image_folder = image_folder
         self._store, self._embedder, self._fingerprint = store, embedder, fingerprint
         self._walks, self._at_once = walks, at_once
         self._describe = describe
@@ -123,6 +128,9 @@ class RunState:
         """One part of a file: count it, or write it."""
         if isinstance(part, Refusal):
             self._record_failure(file, part.reason)
+            return
+        if isinstance(part, PreparedImage):
+            keep_image(part.data, self._image_folder)
             return
         identity = part.id if isinstance(part, UnchangedDocument) else part.document.id
         try:

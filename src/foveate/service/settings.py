@@ -53,6 +53,11 @@ class Settings(BaseSettings):
         256 * MEGABYTE, ge=1_000, description="Size of all originals together, in bytes."
     )
     originals_days: float = Field(30.0, gt=0, description="Days that an original is kept.")
+    images: str = Field(
+        "",
+        description="Folder for the images of uploaded files, '' for none; with {tenant} in it, "
+        "each tenant has its own.",
+    )
     open_stores: int = Field(64, ge=1, description="Number of stores kept open, one per tenant.")
     recipe: str = Field("default", description="Recipe for requests that name none.")
     models: dict[str, str] = Field(

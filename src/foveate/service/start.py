@@ -27,6 +27,8 @@ log = logging.getLogger("foveate.service")
 def check_start(settings: Settings) -> None:
     """Raise `BadOption` for a model that cannot be asked, `BadInput` for a store that is not there.
 
+    `BadOption` also if tenants with stores of their own would share a folder of images.
+
     A server that cannot be reached now may be there later: that is logged, and no error.
     """
     for name, spelled in settings.models.items():
@@ -36,6 +38,8 @@ def check_start(settings: Settings) -> None:
                 check()
         except FoveateError as error:
             raise BadOption(f"models: {name!r}: {error}") from error
+    if settings.images and settings.has_tenant_stores and "{tenant}" not in settings.images:
+        raise BadOption("images: each tenant has a store of its own; put {tenant} into the folder")
     if not settings.store or settings.has_tenant_stores or settings.create:
         return
     try:

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 import fleet_tasks
+import illustrated
 from command_line import CHUNKS, QUERY, jsonl
 from documents import SMALL
 from foveate.batch.engines import on_ray, open_engine
@@ -327,13 +328,14 @@ def report(capfd) -> dict[str, object]:
 
 
 def test_a_bulk_ingest_is_the_local_one(ray, folder, capfd):
-    """T2, D3, T1: the same report and state root, at first and after changes, with vectors."""
+    """T2, D3, T1, U1: the same report, state root and images, at first and after changes."""
     write_documents()
+    Path("docs/figures.pdf").write_bytes(illustrated.pdf_file())
 
     def both() -> list[dict[str, object]]:
         found = []
-        for flags in (("--store", "here", "--jobs", "1"), ("--store", "there", "--engine", "ray")):
-            assert indexed(*flags) == 0
+        for store, *flags in (("here", "--jobs", "1"), ("there", "--engine", "ray")):
+            assert indexed("--store", store, "--images", f"{store}-images", *flags) == 0
             found.append(report(capfd))
         return found
 
@@ -347,6 +349,12 @@ def test_a_bulk_ingest_is_the_local_one(ray, folder, capfd):
     assert on_ray == first
     assert on_ray_again == second
     assert first["added"] > 300
+    kept, on_ray_kept = (
+        {path.name: path.read_bytes() for path in Path(name).iterdir()}
+        for name in ("here-images", "there-images")
+    )
+    assert len(kept) == 2
+    assert on_ray_kept == kept
     assert {failure["path"] for failure in first["failed"]} == {
         "docs/binary.md", "docs/broken.pdf", "docs/rows.jsonl", "docs/taken.jsonl"
     }  # fmt: skip

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.ingest.loaders.html import load_html
-from foveate.ingest.loaders.tags import parse_attributes, parse_tags
+from foveate.ingest.loaders.page import Page
+from foveate.ingest.loaders.tags import Tag, parse_attributes, parse_tags
 from foveate.ports import LoadedDocument
 
 PIECES = st.sampled_from(
@@ -167,3 +168,76 @@ def test_lists_and_tables_in_cells_are_text_of_their_row(cell: str, text: str) -
         f"| A-1 | {text} | open |"
         not in load_html(f"<table>{rows}".encode(), Path("page.html"))[0].text
     )
+
+
+CELLS = {
+    "<ul><li>one<li>two": "one; two",
+    "<ol><li>one<li>two": "one; two",
+    "<dl><dt>one<dd>two": "one; two",
+    "<p>one<p>two": "one two",
+    "<div>one<blockquote>two": "one two",
+    "<b><a href=x><font>one": "one",
+    "<ul>" * 70 + "<li>one": "one",
+    "<b>" * 70 + "one": "one",
+}
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("ends", ["</td>{}</td></tr>", "<td>{}<tr>"])
+def test_what_is_unclosed_in_a_cell_ends_with_it(cell: str, ends: str) -> None:
+    """T2 U1: however deep, and whether or not the cell itself has an end tag."""
+    between, after = ends.split("{}")
+    row = f"<tr><td>A-1<td>{cell}{between.replace('</td>', '</td><td>')}open{after}"
+    found = _load(
+        f"<table><tr><th>id<th>what<th>state{row}<tr><td>A-2<td>none<td>shut</table><p>After."
+    ).text
+
+    assert found.splitlines() == [
+        "| id | what | state |",
+        f"| A-1 | {CELLS[cell]} | open |",
+        "| A-2 | none | shut |",
+        "",
+        "After.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "row"),
+    [
+        ("<ul><li>one<li>two", "| A-1\n\n- one\n- two\n\n"),
+        ("<dl><dt>one<dd>two", "| A-1\n\none\ntwo\n\n"),
+        ("<ul><li>one<ol><li>two", "| A-1\n\n- one\n  1. two\n\n"),
+    ],
+)
+@pytest.mark.parametrize("end", ["", "</div>"])
+def test_a_table_without_end_does_not_swallow_the_page(cell: str, row: str, end: str) -> None:
+    """T2 U1: a list in its last cell is a block, and what follows is no text of the row."""
+    after = "<p>After.<h2>More</h2><p>Then.<table><tr><th>a<th>b<tr><td>1<td><ul><li>2</table>"
+    found = _load(f"<div><table><tr><th>id<th>what<tr><td>A-1<td>{cell}{end}{after}").text
+
+    assert found == (f"| id | what |\n{row}After.\n\n## More\n\nThen.\n\n| a | b |\n| 1 | 2 |")
+
+
+def test_paragraphs_behind_a_table_without_end_are_blocks() -> None:
+    """T2 U1: though they are in its last cell, as the page is written."""
+    found = _load("<body><table><tr><th>id<th>what<tr><td>A-1<td>one<p>After.<p>Then.</body>").text
+
+    assert found == "| id | what |\n| A-1 | one\n\nAfter.\n\nThen."
+
+
+def test_tables_without_end_are_read_twice_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """X2: however many there are."""
+    calls = 0
+    handle_tag = Page.handle_tag
+
+    def counted(page: Page, tag: Tag) -> None:
+        nonlocal calls
+        calls += 1
+        handle_tag(page, tag)
+
+    monkeypatch.setattr(Page, "handle_tag", counted)
+    unit = "<div><table><tr><th>a<th>b<tr><td>1<td><ul><li>2</div>"
+    tags = len(list(parse_tags(unit * 500)))
+    _load(unit * 500)
+
+    assert calls == 2 * tags

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["format_from_path", "is_sandboxed", "is_text", "loader_for", "suffixes"]
 
 _SUFFIXES = {
-    "code": ".bash .c .cc .cpp .cs .go .h .hpp .java .js .jsx .kt .lua .php .pl .ps1 .py .r .rb .rs"
-    " .scala .sh .sql .swift .ts .tsx",
+    "code": ".bash .c .cc .cpp .cs .css .go .h .hpp .java .js .jsx .kt .lua .php .pl .ps1 .py .r"
+    " .rb .rs .scala .sh .sql .swift .ts .tsx",
     "csv": ".csv .tsv",
     "data": ".cfg .conf .ini .json .log .toml .xml .yaml .yml",
     "docx": ".docx",

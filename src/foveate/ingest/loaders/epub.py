@@ -17,7 +17,7 @@ from foveate.ingest.loaders.archive import Archive, Properties, properties_from_
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.decode import declared_encoding, decode
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
-from foveate.ingest.loaders.page import Page
+from foveate.ingest.loaders.page import read_page
 from foveate.ingest.loaders.tags import parse_tags
 from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ports import LoadedDocument
@@ -46,10 +46,9 @@ def load_epub(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tu
 
 def _add_chapter(data: bytes, blocks: Blocks) -> None:
     source = decode(data, declared_encoding(data))
-    page = Page()
-    for tag in parse_tags(_ALONE.sub(r"<\1\2></\1>", source)):
-        page.handle_tag(tag)
-    start = blocks.add_paragraph(page.finish())
+    source = _ALONE.sub(r"<\1\2></\1>", source)
+    page, text = read_page(lambda: parse_tags(source))
+    start = blocks.add_paragraph(text)
     blocks.headings += [(at + start, level, name) for at, level, name in page.headings]
 
 

@@ -6,6 +6,7 @@ Headings become `#` lines, list items `-` or `1.`, table rows `| a | b |`, `pre`
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from foveate.ingest.loaders.tags import Tag, element_names, parse_attributes
@@ -33,7 +34,6 @@ _ENDS = {
     "option": (frozenset({"option"}), frozenset({"select"})),
 }
 _FENCES_P = frozenset({"table", "td", "th", "button", "object"})
-_MAX_LOOKBACK = 64
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
@@ -43,7 +43,7 @@ class Outline:
 
     hidden: int = 0
     _open: list[tuple[str, bool]] = field(default_factory=list)
-    _counts: dict[str, int] = field(default_factory=dict)
+    _places: dict[str, list[int]] = field(default_factory=dict)  # in it, by name
 
     def open(self, tag: Tag) -> list[str]:
         """Enter an element; the shown elements that it ends, innermost first."""
@@ -55,19 +55,22 @@ class Outline:
         alone = tag.name in _VOID or (tag.name in ("svg", "math") and tag.raw.endswith("/"))
         if not alone:
             hides = tag.name in _DROPPED or _is_hidden(tag.raw)
+            places = self._places.get(tag.name)
+            if places is None:
+                places = self._places[tag.name] = []
+            places.append(len(self._open))
             self._open.append((tag.name, hides))
-            self._counts[tag.name] = self._counts.get(tag.name, 0) + 1
             self.hidden += hides
         return ended
 
     def close(self, name: str) -> list[str]:
         """Leave the innermost element of this name; the shown elements that end, in order."""
-        if not self._counts.get(name):
+        if not self._places.get(name):
             return []
         ended: list[str] = []
         while self._open:
             last, hides = self._open.pop()
-            self._counts[last] -= 1
+            self._places[last].pop()
             self.hidden -= hides
             if not self.hidden and not hides:
                 ended.append(last)
@@ -76,12 +79,19 @@ class Outline:
         return ended
 
     def _end_near(self, names: frozenset[str], fences: frozenset[str]) -> list[str]:
-        for name, _ in reversed(self._open[-_MAX_LOOKBACK:]):
-            if name in names:
-                return self.close(name)
-            if name in fences:
-                break
-        return []
+        last = self._innermost(names)
+        if last < 0 or last < self._innermost(fences):
+            return []
+        return self.close(self._open[last][0])
+
+    def _innermost(self, names: frozenset[str]) -> int:
+        """The place of the innermost open element of these names, -1 if there is none."""
+        last = -1
+        for name in names:
+            found = self._places.get(name)
+            if found and found[-1] > last:
+                last = found[-1]
+        return last
 
 
 def _is_hidden(raw: str) -> bool:
@@ -100,6 +110,7 @@ _TIGHT = frozenset({"br", "dt", "dd", "li", "tr"})
 _LISTS = frozenset({"ol", "ul"})
 _CELLS = frozenset({"td", "th"})
 _IN_CELLS = frozenset({"dl", "ol", "table", "ul"})
+_OF_TABLES = element_names("caption table tbody td tfoot th thead tr")
 _ITEMS = frozenset({"dd", "dt", "li"})
 _ROW_ENDS = frozenset({"ul", "ol", "pre", "table", "dl", *_LEVELS})
 _TICKS = re.compile(r"`+")
@@ -108,9 +119,17 @@ _MAX_DEPTH = 8  # indents of nested lists; deeper ones stand where the eighth do
 
 @dataclass(slots=True)
 class Page:
-    """The text so far. Feed `take` every tag, then read `finished()` and `headings`."""
+    """The text so far. Feed `handle_tag` every tag, then read `finish()` and `headings`.
 
+    `torn`: the numbers of the tags of the first block in each cell that had no end where its table
+    was left, so that what followed became text of its row. A page whose tag numbers `row_ends` are
+    those has blocks of their own instead.
+    """
+
+    row_ends: frozenset[int] = frozenset()
     headings: list[Heading] = field(default_factory=list)
+    torn: list[int] = field(default_factory=list)
+    _tags: int = 0
     _outline: Outline = field(default_factory=Outline)
     _parts: list[str] = field(default_factory=list)
     _size: int = 0
@@ -122,9 +141,11 @@ class Page:
     _row: int | None = None
     _tables: list[bool] = field(default_factory=list)  # the open ones: whether they have names
     _inner: int = 0  # lists and tables that are open in a cell of a table with names
+    _block: int = 0  # the number of the tag of the first block in the cell that is open
 
     def handle_tag(self, tag: Tag) -> None:
         """One tag or text, in the order of the page."""
+        self._tags += 1
         if tag.kind == "text":
             if not self._outline.hidden:
                 self._add_text(tag.raw)
@@ -134,11 +155,15 @@ class Page:
             if not self._outline.hidden:
                 self._open(tag.name)
         else:
-            for name in self._outline.close(tag.name):
+            ended = self._outline.close(tag.name)
+            if "table" in ended and tag.name not in _OF_TABLES:
+                self._note_torn_cell()
+            for name in ended:
                 self._close(name)
 
     def finish(self) -> str:
         """The text, once all tags are in."""
+        self._note_torn_cell()
         self._close("pre")
         self._end_heading()
         return "".join(self._parts)
@@ -148,6 +173,8 @@ class Page:
             if name == "br":
                 self._pre.append("\n")
             return
+        if self._tags in self.row_ends:
+            self._end_row()
         if self._inner or (name in _IN_CELLS and self._row and self._tables and self._tables[-1]):
             self._open_inner(name)
             return
@@ -190,6 +217,7 @@ class Page:
             self._break("\n\n")
 
     def _open_loose(self, name: str) -> None:
+        self._block = self._block or self._tags
         self._break("\n" if name in _LISTS and self._lists else "\n\n")
         if name in _LISTS:
             self._lists.append(0 if name == "ul" else 1)
@@ -198,8 +226,13 @@ class Page:
 
     def _open_inner(self, name: str) -> None:
         """A list or table in a cell that has a name: its items are text of the row."""
+        self._block = self._block or self._tags
         self._inner += name in _IN_CELLS
         self._gap = "; " if name in _CELLS or name in _ITEMS else self._gap or " "
+
+    def _note_torn_cell(self) -> None:
+        if self._row and self._block:
+            self.torn.append(self._block)
 
     def _open_tight(self, name: str) -> None:
         if name == "tr":
@@ -224,6 +257,7 @@ class Page:
             self._tables[-1] = True
         if self._row is None:
             return
+        self._block = 0
         self._gap = "" if self._row else self._gap
         self._write(" | " if self._row else "| ")
         self._row += 1
@@ -294,3 +328,17 @@ class Page:
             self._prefix = ""
             self._write(f"{fence}\n{code}\n{fence}")
         self._break("\n\n")
+
+
+def read_page(parse: Callable[[], Iterable[Tag]]) -> tuple[Page, str]:
+    """The page of the tags, and its text; they are read again if blocks in cells never end."""
+    page = Page()
+    for tag in parse():
+        page.handle_tag(tag)
+    text = page.finish()
+    if not page.torn:
+        return page, text
+    page = Page(row_ends=frozenset(page.torn))
+    for tag in parse():
+        page.handle_tag(tag)
+    return page, page.finish()

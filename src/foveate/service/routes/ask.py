@@ -18,6 +18,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from foveate.answer.ask import Answer, AskEvent, AskOptions, aask_events
+from foveate.answer.image_bytes import ImageSource
 from foveate.answer.messages import messages
 from foveate.answer.stream import CitationEvent
 from foveate.answer.wire import answer_to_json, event_to_json
@@ -34,6 +35,7 @@ from foveate.service.problems import ProblemError, problem_responses, problem_to
 from foveate.service.request_options import is_path
 from foveate.service.routes import state_of
 from foveate.service.routes.assemble import assemble_evidence, result_to_json
+from foveate.service.tenant_images import context_images
 from foveate.service.wire.answers import EVENT_SCHEMA, AskAnswer
 from foveate.service.wire.body import StrictRoute
 from foveate.service.wire.json import encode_json, json_response
@@ -78,9 +80,10 @@ async def ask(
 
     def work() -> tuple[AskSettings, Context, bytes]:
         how = resolve_ask(state, body)
+        images = context_images(state, caller.tenant, body)
         result = assemble_evidence(state, caller, body.question, body, how.context_options)
         record = result_to_json(request, caller, body, result)
-        how = replace(how, sent=build_messages(result.context, how))
+        how = replace(how, sent=build_messages(result.context, how, images))
         return how, result.context, encode_json(record) if body.stream else b""
 
     with ExitStack() as slots:
@@ -131,10 +134,12 @@ def resolve_ask(state: AppState, body: AskRequest) -> AskSettings:
     return AskSettings(name=name, model=model, options=how, context_options=options)
 
 
-def build_messages(context: Context, how: AskSettings) -> tuple[Message, ...]:
+def build_messages(context: Context, how: AskSettings, images: ImageSource) -> tuple[Message, ...]:
     """System prompt, earlier messages, context and question; raises `BadInput` for wrong roles."""
     options = how.context_options
-    *system, user = messages(context, system=how.options.system, template=options.template)
+    *system, user = messages(
+        context, system=how.options.system, template=options.template, images=images
+    )
     earlier: list[Message] = [
         {"role": role, "content": text} for role, text in parse_messages(options.messages)
     ]

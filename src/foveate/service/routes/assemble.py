@@ -23,6 +23,7 @@ from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.problems import ProblemError, problem_responses
 from foveate.service.request_options import NEIGHBOUR_REACH
 from foveate.service.routes import run_in_pool, state_of
+from foveate.service.tenant_images import image_bytes_to_json
 from foveate.service.wire.answers import AssembleAnswer, SearchAnswer
 from foveate.service.wire.body import StrictRoute
 from foveate.service.wire.requests import (
@@ -49,7 +50,12 @@ async def assemble(
 
     def work() -> dict[str, Any]:
         result = assemble_request(state_of(request), caller, body)
-        return result_to_json(request, caller, body, result, bundle=body.bundle)
+        record = result_to_json(request, caller, body, result, bundle=body.bundle)
+        if body.image_bytes:
+            record["image_bytes"] = image_bytes_to_json(
+                state_of(request), caller.tenant, body, result.context
+            )
+        return record
 
     return await run_in_pool(request, work)
 

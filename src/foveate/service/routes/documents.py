@@ -21,6 +21,7 @@ from fastapi import Path as PathParameter
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
+from foveate.core.images import image_hash
 from foveate.ingest import Enrich
 from foveate.ingest.document_task import PreparedDocument, embed_texts
 from foveate.ingest.enrich import enrich_document
@@ -38,6 +39,7 @@ from foveate.service.deadline import check_deadline
 from foveate.service.problems import ProblemError, problem_responses
 from foveate.service.routes import run_in_pool, state_of
 from foveate.service.settings import Settings
+from foveate.service.tenant_images import check_metadata, keep_images
 from foveate.service.tenant_stores import TenantStore
 from foveate.service.wire.answers import FullDocumentOut, ListAnswer, PutDocumentAnswer
 from foveate.service.wire.body import StrictRoute
@@ -53,9 +55,10 @@ _NO_FILE_NAME = "\0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentWrite:
-    """A prepared document; `is_unchanged`: the store has it already."""
+    """A prepared document; `is_unchanged`: the store has it already. `images`: their bytes."""
 
     prepared: PreparedDocument
+    images: tuple[bytes, ...]
     is_unchanged: bool
 
 
@@ -71,6 +74,7 @@ def prepare_loaded(
     state: AppState, caller: Caller, loaded: LoadedDocument, document: Document
 ) -> DocumentWrite:
     """The same for a document that was read from a file; it gets its content hash here."""
+    check_metadata(state, document.metadata)
     counter = _timed(tokenizer(TOKENIZER))
     limits = Limits(chunks=state.settings.chunks)
     with state.stores.borrow(caller.tenant) as opened:
@@ -84,6 +88,7 @@ def prepare_loaded(
         embedder = None if is_unchanged else opened.embedder
         return DocumentWrite(
             is_unchanged=is_unchanged,
+            images=tuple(image.data for image in loaded.images),
             prepared=PreparedDocument(
                 document=described,
                 chunks=chunks,
@@ -96,6 +101,7 @@ def prepare_loaded(
 def write_document(state: AppState, caller: Caller, ready: DocumentWrite) -> dict[str, Any]:
     """Write it in one transaction; the response does not depend on what was there."""
     made = ready.prepared
+    keep_images(state, caller.tenant, ready.images)
     fingerprint = tokenizer(TOKENIZER).fingerprint
     with state.stores.borrow(caller.tenant) as opened:
         if not ready.is_unchanged:
@@ -203,7 +209,8 @@ def _content_hash(document: Document, loaded: LoadedDocument, how: Cutting) -> s
     """A hash of all that is stored, and of the chunk settings."""
     values = [getattr(document, field) for field in Document.__dataclass_fields__]
     sections = [(each.start, each.end, each.path) for each in loaded.sections]
-    line = json.dumps([how.key(), values, sections], sort_keys=True, default=str)
+    images = [(image_hash(i.data), i.start, i.end, i.page, i.caption) for i in loaded.images]
+    line = json.dumps([how.key(), values, sections, *images], sort_keys=True, default=str)
     return blake3(f"put\n{line}".encode()).hexdigest(16)
 
 

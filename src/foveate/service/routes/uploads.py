@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request, Response
 
 from foveate.core.errors import BadInput
 from foveate.ingest.load import load_file
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.limits import Limits, ReadOptions
 from foveate.ingest.prepare import document_metadata
 from foveate.ingest.sandbox import Sandbox
 from foveate.ports import Document, LoadedDocument
@@ -26,24 +26,26 @@ from foveate.service.deadline import check_deadline
 from foveate.service.problems import problem_responses
 from foveate.service.routes import state_of
 from foveate.service.routes.documents import DocumentWrite, prepare_loaded, write_document
+from foveate.service.tenant_images import image_folder
 from foveate.service.wire.answers import UploadAnswer
 from foveate.service.wire.body import StrictRoute, parse_strict_json
 from foveate.service.wire.json import encode_json, json_bytes_response
 from foveate.service.wire.multipart import FormPart, parse_form
 from foveate.service.wire.requests import MAX_PRINCIPAL_LENGTH
 
-_FIELDS = ("file", "principals", "metadata")
+_FIELDS = ("file", "images", "principals", "metadata")
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=StrictRoute)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadForm:
-    """The files of a form, and what all their documents get."""
+    """The files of a form, whether their images are kept, and what all their documents get."""
 
     files: tuple[FormPart, ...]
     principals: tuple[str, ...]
     metadata: dict[str, Any]
+    images: bool = False
 
 
 @router.post(
@@ -64,6 +66,11 @@ class UploadForm:
                                 "items": {"type": "string", "format": "binary"},
                                 "description": "The files; a file's name is its document's id.",
                             },
+                            "images": {
+                                "type": "boolean",
+                                "description": "Also keep images of PDF, Word and PowerPoint files "
+                                "[false].",
+                            },
                         },
                     }
                 }
@@ -77,7 +84,8 @@ async def upload_documents(
     """Keep the documents of files, in the place of those of these names.
 
     Beside the files, a form may have `principals`, one a part: who may read them (none: everybody
-    in the tenant); and `metadata`, a JSON object.
+    in the tenant); `metadata`, a JSON object; and `images`, with which the images of PDF, Word and
+    PowerPoint files are kept too.
     """
     state = state_of(request)
     form = read_form(request.headers.get("content-type", ""), await request.body())
@@ -119,8 +127,16 @@ def read_form(content_type: str, body: bytes) -> UploadForm:
             metadata = parse_strict_json(part.data)
     if not isinstance(metadata, dict):
         raise BadInput("must be a JSON object", field="metadata")
+    images = [part.data for part in parts if part.name == "images"]
+    if not set(images) <= {b"true", b"false"}:
+        raise BadInput("must be true or false", field="images")
     names = {_read_principal(part.data) for part in parts if part.name == "principals"}
-    return UploadForm(files=files, principals=tuple(sorted(names)), metadata=metadata)
+    return UploadForm(
+        files=files,
+        principals=tuple(sorted(names)),
+        metadata=metadata,
+        images=b"true" in images,
+    )
 
 
 def _read_principal(data: bytes) -> str:
@@ -139,6 +155,9 @@ def read_files(
 ) -> tuple[list[tuple[str, LoadedDocument]], list[dict[str, str]]]:
     """The documents of the files, each with its id; and why a file, or a part of it, is none."""
     found, refused = list[tuple[str, LoadedDocument]](), list[dict[str, str]]()
+    if form.images:
+        image_folder(state, caller.tenant)  # refuses what cannot be kept, before a file is read
+    options = ReadOptions(images=form.images)
     limits = Limits(
         chunks=state.settings.chunks, seconds=max(1, min(int(state.settings.seconds), 120))
     )
@@ -147,7 +166,7 @@ def read_files(
             check_deadline()
             name = part.file or ""
             try:
-                for loaded in load_file(part.data, Path(name), limits, sandbox):
+                for loaded in load_file(part.data, Path(name), limits, sandbox, options):
                     if isinstance(loaded, BadInput):
                         refused.append({"file": name, "detail": str(loaded)})
                     elif loaded.text.strip():

@@ -77,6 +77,9 @@ class AssembleAnswer(ContextOut):
 
     found: FoundOut | None = None
     bundle: Bundle = None
+    image_bytes: dict[str, str] | None = Field(
+        None, description="By hash, in base64; absent unless asked for."
+    )
 
 
 class ClaimOut(BaseModel):

@@ -263,6 +263,9 @@ class AssembleRequest(ContextRequest):
     bundle: bool = Field(
         False, description="Send along all that a replay needs, the candidates included."
     )
+    image_bytes: bool = Field(
+        False, description="Send along the bytes of the images that the context shows."
+    )
 
 
 class CheckRequest(RequestModel):

@@ -117,3 +117,31 @@ def test_a_class_too_short_to_be_known_as_code_is_found_by_the_metadata() -> Non
     chunks = chunks_of(text, [0, *starts(text, "open", "rest")], {1: [0], 2: [0]})
 
     assert "class Weir:" in asked("W-84", chunks).text
+
+
+def test_short_method_is_shown_whole_or_not_at_all() -> None:
+    """U1, J3: with its signature, and without a hole where a few lines would stand."""
+    method = (
+        "    def turn_{n}(self, wheel):\n        wheel.open()\n        steps = self.count(wheel)\n"
+        "        for step in range(steps):\n            if wheel.is_shut:\n                break\n"
+        "            self.turned.append((step, wheel.measure(step, 'by hand')))\n"
+        "            self.note('the wheel is turned', step, self.turned[-1])\n"
+        "        wheel.shut()\n        return self.turned[-1], len(self.turned), {n}\n\n"
+    )
+    text = "class Weir:\n" + "".join(method.format(n=n) for n in range(20))
+    shown = asked("turn_7 measured", chunks_of(text, [0]), budget=400).text
+    whole = [n for n in range(20) if method.format(n=n).strip() in shown]
+
+    assert 7 in whole
+    assert all((f"def turn_{n}(" in shown) == (n in whole) for n in range(20))
+
+
+def test_gap_in_code_is_a_line_of_its_own() -> None:
+    """U1, J3: in a chunk of too few lines to be counted, too."""
+    statements = "".join(f"    wheel.turn({n}, 'so many times as was said')\n" for n in range(20))
+    text = f"def turn(wheel):\n    wheel.open()\n{statements}    return wheel.measured_by_hand\n"
+    shown = asked("measured by hand", chunks_of(text, [0]), budget=60).text
+
+    assert "\n[…]\n    wheel.turn(" in shown
+    assert "return wheel.measured_by_hand" in shown
+    assert "def turn(wheel):\n" in shown

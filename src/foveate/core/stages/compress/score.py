@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
@@ -25,9 +25,11 @@ from math import exp, inf, log
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from foveate.core.stages.compress.features import compute_features, identified
+from foveate.core.stages.compress.features import GAIN, compute_features, identified
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
+from foveate.core.text.shapes.code import asks_for_imports, import_units
+from foveate.core.text.shapes.trace import asks_for_errors, last_error
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Candidate, PieceRuns, Sentences, Span, rank
 
@@ -115,10 +117,16 @@ def score_sentences(
     separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
     named = identified(pool, query)
+    errors = [*_last_errors(pool)]
+    if asks_for_errors(query):
+        named[[unit for _, unit, _ in errors]] += GAIN
     # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
     inside = np.array([min(2 * share, 1.0) for p in pool.passages for share in p.inside])
     logs = likely + separation.gain * inside + named
     _raise_lines(pool, logs)
+    unasked = [] if asks_for_imports(query) else [n for n in _imports(pool) if not named[n]]
+    if len(unasked) < pool.units:
+        logs[unasked] = -np.inf
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
@@ -126,6 +134,10 @@ def score_sentences(
     runs = runs_of(pool.index.words, pool.index.widths)
     held = _held_terms(pool)
     opens = _earned(pool, held, chunks, named)
+    opens[unasked] = False
+    for p, unit, name in errors:  # frames say nothing without their error
+        if name == "traceback" and opens[p.first : p.first + len(p.units.spans)].any():
+            named[unit] += GAIN
     earned, gains = opens.tolist(), named.tolist()
     flags = map(pool.by_passage, (opens, separation.gain > 0, found["bridge"] > 0, named > 0))
     sentences: dict[str, Sentences] = {}
@@ -162,6 +174,27 @@ def _raise_lines(pool: Pool, logs: Numbers) -> None:
                 if lean < n:
                     least = logs[first + entries[n]] + log(OF_ENTRY)
                     logs[first + n] = max(logs[first + n], least)
+
+
+def _last_errors(pool: Pool) -> Iterator[tuple[Passage, int, str]]:
+    """Of each text, the unit with the last error of its tracebacks and logs, and which it is of."""
+    for p in pool.passages:
+        for shape in reversed(p.shapes):
+            if shape.name in ("log", "traceback"):
+                unit = last_error(p.candidate.text, shape)
+                if unit >= 0:
+                    unit += p.first + bisect_left(p.units.spans, shape.spans[0])
+                    yield p, unit, shape.name
+                    break
+
+
+def _imports(pool: Pool) -> Iterator[int]:
+    """The units that only bring names into code: shown where they are asked for, or with all."""
+    for p in pool.passages:
+        for shape in p.shapes:
+            if shape.name == "code":
+                first = p.first + bisect_left(p.units.spans, shape.spans[0])
+                yield from (first + n for n in import_units(p.candidate.text, shape))
 
 
 def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sentences:

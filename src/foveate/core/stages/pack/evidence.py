@@ -42,6 +42,7 @@ MODEST = (400, 1_600)  # tokens, characters; with less than that, noise is no bu
 UNLIKELY = 1_200_000.0  # times the worth of noise, 14 in log-odds; what is worth less is unlikely
 SOME = (1_500, 6_000)  # tokens, characters; up to that size, unlikely pieces are shown
 BESIDE_LIKELY = 1.15  # times what likely pieces took; unlikely pieces are shown up to that, too
+WORTHLESS = 1e-300  # what is worth less, such as imports, is shown where it is asked for
 FEW = 2  # blocks: a row, and the names of its columns
 SLACK = 3  # tokens or characters that are not worth another round
 
@@ -64,6 +65,8 @@ def pack_evidence(
     basket = build_selection(candidates, scale)
     counted: dict[int, Choice] = {}
     room = (scale.tokens, scale.characters)[basket.unit] or 0
+    if fill == "relevance":
+        basket.least = WORTHLESS
     _take_asked(basket, counted, scale)
     waiting, noise, unlikely = _all(basket), list[Entry](), list[Entry]()
     if fill == "relevance":
@@ -85,6 +88,8 @@ def pack_evidence(
         others = {piece for _, piece in unmatched}
         noise = [entry for entry in rest if entry[1] not in others]
         waiting = [entry for entry in waiting if entry[1] not in others]
+    if any(map(basket.least.__gt__, basket.worths)):
+        _complete(basket, counted, scale)
     if not basket.groups:
         _take_least(basket, counted, scale)
     used = _used(basket, counted)[basket.unit]
@@ -152,7 +157,8 @@ def _all(basket: Selection) -> list[Entry]:
             found[piece] = -(worths[piece] + worths[head]) / (costs[piece] + costs[head])
         else:
             found[piece] = -basket.density(piece)
-    return [(found[piece], piece) for piece in places_in_order(found)]
+    order = places_in_order(found)
+    return [(found[piece], piece) for piece in order if worths[piece] >= basket.least]
 
 
 def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
@@ -179,12 +185,27 @@ def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTrac
 
 def _take_least(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
     """Where estimates left nothing, the cheapest piece that does fit by its count."""
-    order = sorted(range(len(basket.costs)), key=lambda p: (basket.costs[p], p))
+    costs, worths = basket.costs, basket.worths
+    order = sorted(range(len(costs)), key=lambda p: (worths[p] < basket.least, costs[p], p))
     for piece in order[:LEAST]:
         basket.take(basket.with_heads(piece))
         _count(basket, counted, scale)
         if not _over(_used(basket, counted), scale):
             return
+        basket.drop_last()
+        basket.recompute()
+        _count(basket, counted, scale)
+
+
+def _complete(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
+    """Take what is shown for others alone, if that is all that blocks lack, and all of it fits."""
+    many, taken = basket.many, basket.taken
+    left = [p for p, owner in enumerate(basket.owners) if many[owner] and not taken[p]]
+    if not left or max(map(basket.worths.__getitem__, left)) >= basket.least:
+        return
+    basket.take(tuple(left))
+    _count(basket, counted, scale)
+    if _over(_used(basket, counted), scale) > 0:
         basket.drop_last()
         basket.recompute()
         _count(basket, counted, scale)
@@ -246,7 +267,8 @@ def _fill(
             continue
         room -= cost
         for near in basket.take(group):
-            heappush(heap, (-basket.density(near), near))
+            if worths[near] >= basket.least:
+                heappush(heap, (-basket.density(near), near))
     left += line[1:] if room <= 0 else [e for e in line[1:] if not taken[e[1]]]
     left += [e for e in heap if e is not NOBODY and (room <= 0 or not taken[e[1]])]
     return left

@@ -57,6 +57,7 @@ class Selection:
     earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
     is_modest: bool = False  # little is shown so far, so any whole text may open a block
     noise: float = 0.0  # the worth under which a piece is not worth showing
+    least: float = 0.0  # the worth under which a piece is shown for others alone
     likely: float = 0.0  # the worth under which a piece is unlikely beside the best
     changed: set[int] = field(default_factory=set)  # candidates to be counted anew
 

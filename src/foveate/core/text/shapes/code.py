@@ -1,7 +1,6 @@
 """Source code: statements and blocks are units; what is in a long block leans on its signature.
 
-Blocks are read by indentation, which tells them in all languages that are laid out; minified code
-is one line and stays prose.
+Blocks are read by indentation, which tells them in all languages that are laid out.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ import re
 import sys
 from dataclasses import dataclass, field
 
+from foveate.core.text.shapes.gaps import UNCOUNTED
+from foveate.core.text.shapes.minified import is_minified
 from foveate.core.text.shapes.shape import (
     Draft,
     Reading,
@@ -20,7 +21,7 @@ from foveate.core.text.shapes.shape import (
 )
 from foveate.core.types import Span
 
-LONGEST_BLOCK = 400
+LONGEST_BLOCK = 800
 """Characters; a longer block is opened."""
 LONGEST_STATEMENT = 4_000
 """Characters; a statement over several lines is not cut below that."""
@@ -65,6 +66,18 @@ _HOLDS_OTHERS = re.compile(
     re.MULTILINE,
 )
 """A line that opens a block of definitions, which may go on in a later part of the text."""
+_IMPORT = re.compile(
+    r"""(?:(?:\#(?!include|import)|//|/\*|\*)[^\n]*\n[ \t]*)*+
+    (?:import\b|from[ ][\w.]+[ ]import\b|\#[ ]?(?:include|import)\b|use[ ][\w:\\{]|using[ ][\w.]
+    |package[ ][\w.]+[ ;]*$|(?:const|let|var)[ ][^=\n]+=[ ]*require\(
+    |require(?:_relative|_once)?[ (]+["']|if[ ]TYPE_CHECKING:)""",
+    re.VERBOSE | re.MULTILINE,
+)
+_ASKS_FOR_IMPORTS = re.compile(
+    r"(?i)\b(?:import|depend|abh\u00e4ng|d\u00e9pend|dipend|include|m[o\u00f3]dul|pa(?:ck|kk?|qu)[ae][gt]"
+    r"|librar|bibliot|namespace|require|comes? from\b)"
+)
+"""Beginnings of words with which imports are asked for, or what they import."""
 _LEADS = re.compile(r"[ \t]*+(?:@\w|#|//|/\*|\*|\[\w)")
 
 
@@ -96,23 +109,42 @@ def read_rest_of_code(text: str) -> Shape:
     return _shape(text, _lines(text, 0)[0], is_torn=True)
 
 
+def asks_for_imports(query: str) -> bool:
+    """Whether the question may be about what code imports.
+
+    >>> asks_for_imports("Which modules does it need?"), asks_for_imports("How are rows counted?")
+    (True, False)
+    """
+    return _ASKS_FOR_IMPORTS.search(query) is not None
+
+
+def import_units(text: str, shape: Shape) -> list[int]:
+    """The units of code that only bring names in: imports at the beginning of a line."""
+    return [
+        n
+        for n, (a, b) in enumerate(shape.spans)
+        if (not a or text[a - 1] == "\n") and _IMPORT.match(text, a, b)
+    ]
+
+
 def _shape(text: str, lines: list[Span], *, is_torn: bool) -> Shape:
     draft = Draft()
     blocks = _blocks(text, _join_strings(text, lines), is_torn=is_torn)
     head, inner = _write(text, blocks, draft, -1, 0)
-    if len(lines) >= FEWEST_COUNTED:
-        draft.counted.append(("lines", lines))
+    draft.counted.append(("lines" if len(lines) >= FEWEST_COUNTED else UNCOUNTED, lines))
     return draft.shape(text, "code", lines[-1][1], head=head, columns=inner)
 
 
 def _lines(text: str, start: int, most: int = sys.maxsize) -> tuple[list[Span], int]:
-    """At most so many lines from here on, up to a fence, and where the text goes on."""
+    """At most so many lines from here on, up to a fence or a long line; where the text goes on."""
     lines: list[Span] = []
     at = start
     while at < len(text) and len(lines) < most:
         end = line_end(text, at)
         if text[at:end].strip():
-            if text.startswith(("```", "~~~"), at):
+            if text.startswith(("```", "~~~"), at) or (
+                end - at > LONGEST_STATEMENT and is_minified(text, at, end)
+            ):
                 break
             lines.append((at, end))
         at = end + 1

@@ -15,12 +15,14 @@ from typing import TypeAlias
 
 from foveate.core.text.shapes.code import OPENS as CODE
 from foveate.core.text.shapes.code import read_code
+from foveate.core.text.shapes.column import read_column
 from foveate.core.text.shapes.delimited import opens_table, read_delimited
 from foveate.core.text.shapes.dialogue import FEWEST_TURNS, TURN, read_dialogue, read_transcript
 from foveate.core.text.shapes.html_table import FIRST, read_html_table
 from foveate.core.text.shapes.indented import KEY, read_indented
 from foveate.core.text.shapes.json import read_json
 from foveate.core.text.shapes.log import ENTRY, read_log
+from foveate.core.text.shapes.minified import is_minified, read_minified
 from foveate.core.text.shapes.pipe_table import RULE, read_pipe_table
 from foveate.core.text.shapes.qualifiers import is_measure_line
 from foveate.core.text.shapes.shape import (
@@ -32,8 +34,8 @@ from foveate.core.text.shapes.shape import (
     line_end,
 )
 from foveate.core.text.shapes.torn import read_torn_json, with_rest
+from foveate.core.text.shapes.trace import FRAMES_BELOW, read_trace
 from foveate.core.text.shapes.trace import OPENS as TRACE
-from foveate.core.text.shapes.trace import read_trace
 from foveate.core.text.shapes.xml import OPENS as XML
 from foveate.core.text.shapes.xml import read_xml
 
@@ -52,10 +54,11 @@ _MAY_OPEN = re.compile(
       | [^\n:]{1,64}+:(?=[\s*]|\Z)
       | (?:async|class|const|def|export|final|fn|from|func|function|impl|import|interface|let
           |namespace|package|private|protected|pub|public|static|struct|use|var)\b
-      | Traceback|Exception\ in|Caused\ by
+      | Traceback|Exception\ in|Caused\ by|[\w.$]++(?:(?<=Error)|(?<=Exception))
       | TRACE|DEBUG|INFO|NOTICE|WARN|ERROR|CRITICAL|FATAL|SEVERE
       | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}|time=
       | [^\n,;|\t]*+(?:\t|\||[,;](?!\ ))
+      | \S{1,80}+\r?\Z
     )""",
     re.VERBOSE,
 )
@@ -181,8 +184,8 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield "xml", read_xml, start
     if "<" in body and (tag := FIRST.search(text, start, near)):
         yield "html", read_html_table, tag.start()
-    if first in _ENTRY_OPENS or first.isdigit():
-        yield from _entries(text, at, end, body)
+    yield from _minified(text, at, end, start)
+    yield from _entries(text, at, end, body)
     if (colon := body.find(":", 0, _LOOKED_AT)) > 0:
         yield from _labels(at, body, colon)
     if "{" in body and (inline := _INLINE.search(text, start + 1, near)):
@@ -191,9 +194,22 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield "code", read_code, at
     if end < len(text) and (delimiter := opens_table(text, at, end)):
         yield f"rows by {delimiter}", partial(read_delimited, delimiter=delimiter), at
+    if " " not in body:
+        yield "column", read_column, at
+
+
+def _minified(text: str, at: int, end: int, start: int) -> Iterator[tuple[str, Reader, int]]:
+    if is_minified(text, at, end):
+        if inline := _INLINE.search(text, start, at + _LOOKED_AT):
+            yield "inline", _read_inline, inline.start()
+        yield "minified", read_minified, at
 
 
 def _entries(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
+    if FRAMES_BELOW.match(text, end) and not ENTRY.match(text, at, end):
+        yield "trace", read_trace, at
+    if body[0] not in _ENTRY_OPENS and not body[0].isdigit():
+        return
     if TRACE.match(body):
         yield "trace", read_trace, at
     if ENTRY.match(text, at, end):

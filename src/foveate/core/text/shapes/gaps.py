@@ -18,8 +18,10 @@ ELISION = " […] "
 """The mark between two pieces where nothing is counted."""
 END_MARK = "…"
 """Where a text goes on before or behind what is shown; shorter, for every extract may have two."""
-PATTERN = re.compile(r"\[…(?: \d+ of \d+ [a-z]+(?:, \d+ of \d+ [a-z]+)*)?\]")
+PATTERN = re.compile(r"\[…(?: \d+(?: of \d+)? [a-z]+(?:, \d+(?: of \d+)? [a-z]+)*)?\]")
 """Every mark, without the white space around it."""
+UNCOUNTED = ""
+"""In place of a noun: lines that are too few for a number, which would cost more than it says."""
 MOST_COUNTS = 3
 """In a mark; where more tables, lists or logs are left out, their counts are added up by noun."""
 
@@ -29,24 +31,28 @@ def gap_mark(
 ) -> str:
     """The mark for `text[start:end]`, which is left out; empty if that is white space alone.
 
-    On a line of its own where line breaks are left out with what is counted. `is_apart`: what is
-    left out at this end of the text is another chunk, which needs no mark.
+    On a line of its own where line breaks are left out with what is counted, or with lines that are
+    too few for it. `is_apart`: what is left out at this end of the text is another chunk, which
+    needs no mark.
     """
-    found = []
+    found, space = [], " "
     for noun, spans in counted:
         number = len(spans_within(spans, start, end))
         if number:
             found.append((noun, number, len(spans)))
+            space = "\n" if "\n" in text[start:end] else " "
+    found = [one for one in found if one[0] != UNCOUNTED]
     if len(found) > MOST_COUNTS:
         found = _add_up(found)
-    if not found and start > 0 and end < len(text):
-        return ELISION
-    if not found:
+    told = ", ".join(
+        f"{number} of {total} {noun}" if number < total else f"{total} {noun}"
+        for noun, number, total in found
+    )
+    mark = f"[… {told}]" if found else ELISION.strip()
+    if not found and (start == 0 or end == len(text)):
         is_blank = is_apart or not text[start:end].strip()
-        return "" if is_blank else f" {END_MARK}" if start else f"{END_MARK} "
-    told = ", ".join(f"{number} of {total} {noun}" for noun, number, total in found)
-    mark, space = f"[… {told}]", "\n" if "\n" in text[start:end] else " "
-    return f"{space if start > 0 else ''}{mark}{space if end < len(text) else ''}"
+        mark, space = "" if is_blank else END_MARK, " "
+    return mark and f"{space if start > 0 else ''}{mark}{space if end < len(text) else ''}"
 
 
 def _add_up(found: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:

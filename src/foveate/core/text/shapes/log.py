@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end
-from foveate.core.text.shapes.trace import OPENS, add_trace, ends_frames
+from foveate.core.text.shapes.trace import FRAMES_BELOW, OPENS, add_trace, ends_frames
 from foveate.core.types import Span
 
 FEWEST_ENTRIES = 3
@@ -50,13 +50,15 @@ def read_log(text: str, start: int) -> Reading:
             if ENTRY.match(text, at, end):
                 entries.append(len(lines))
                 last = len(lines)
-            elif indent_of(text[at:end]) > 0 and last == len(lines) - 1:
+            elif last == len(lines) - 1 and (
+                indent_of(text[at:end]) > 0 or OPENS.match(text, at, end)
+            ):
                 last = len(lines)
             elif len(lines) - last > FARTHEST:
                 break
             lines.append((at, end))
         at = end + 1
-    lines = lines[: _last_line(text, lines, last) + 1]
+    lines = lines[: _last_line(text, lines, entries[-1] if entries else 0, last) + 1]
     if len(entries) < FEWEST_ENTRIES or len(entries) < LEAST_SHARE * len(lines):
         return Reading(None, max(at if len(entries) >= FEWEST_ENTRIES else start + 1, start + 1))
     draft = Draft()
@@ -68,9 +70,9 @@ def read_log(text: str, start: int) -> Reading:
     return Reading(draft.shape(text, "log", stop), stop + 1)
 
 
-def _last_line(text: str, lines: list[Span], last: int) -> int:
+def _last_line(text: str, lines: list[Span], entry: int, last: int) -> int:
     """The last line of the log: a traceback that follows the last entry belongs to it."""
-    in_trace = False
+    in_trace = any(OPENS.match(text, a, b) for a, b in lines[entry : last + 1])
     while last + 1 < len(lines):
         line = text[slice(*lines[last + 1])]
         in_trace = in_trace or OPENS.match(line) is not None
@@ -84,7 +86,7 @@ def _last_line(text: str, lines: list[Span], last: int) -> int:
 def _add_entry(text: str, lines: list[Span], draft: Draft) -> None:
     first = draft.add(lines[0][0])
     for n, (a, b) in enumerate(lines[1:], 1):
-        if OPENS.match(text[a:b]):
+        if OPENS.match(text[a:b]) or FRAMES_BELOW.match(text, b):
             add_trace(text, lines[n:], draft, first)
             return
     if lines[-1][1] - lines[0][0] > LONGEST_ENTRY:

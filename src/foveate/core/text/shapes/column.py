@@ -1,0 +1,32 @@
+"""A column of ids, one a line: each is a unit, below the column's name."""
+
+from __future__ import annotations
+
+import re
+
+from foveate.core.text.shapes.shape import Draft, Reading, line_end
+
+FEWEST_LINES = 8
+LEAST_SHARE = 0.8
+"""Of the lines, those that have a digit; else they are words."""
+_WORD = re.compile(r"\S{1,80}+(?=\r?(?:\n|\Z))")
+_DIGIT = re.compile(r"\d")
+
+
+def read_column(text: str, start: int) -> Reading:
+    """The lines from here on that are one word each, if most of them have a digit."""
+    starts, at, digits = list[int](), start, 0
+    while at < len(text) and (word := _WORD.match(text, at)):
+        digits += _DIGIT.search(word.group()) is not None
+        starts.append(at)
+        at = line_end(text, at) + 1
+    end = min(at - 1, len(text)) if starts else start
+    if len(starts) < FEWEST_LINES or digits < LEAST_SHARE * len(starts):
+        return Reading(None, max(at, start + 1))
+    draft = Draft()
+    named = not _DIGIT.search(text, starts[0], starts[1])
+    head = draft.add(start) if named else -1
+    for place in starts[named:]:
+        draft.add(place, head)
+    draft.counted.append(("lines", [(a, line_end(text, a)) for a in starts[named:]]))
+    return Reading(draft.shape(text, "column", end), max(at, start + 1))

@@ -1,0 +1,104 @@
+"""Code and data without line breaks: JavaScript, CSS and objects on one long line.
+
+It is cut where statements, rules and members end, outside of strings and parentheses. A unit holds
+as many of them as make a short function, and a block that is no longer is whole.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from foveate.core.text.shapes.shape import Draft, Reading, line_end
+
+LONGEST_LINE = 400
+"""Characters; a line of code that is laid out is shorter."""
+SHORTEST_UNIT, LONGEST_UNIT = 40, 400
+"""Characters; where a unit ends with what it began in, and where it ends at any statement."""
+LONGEST_LIST = 1_600
+"""Characters; what has no other end is cut between the items of a list."""
+LONGEST_STRETCH = 4_000
+"""Characters; what is longer has ends whatever they are in."""
+_LOOKED_AT = 2_000
+MOST_SPACES, FEWEST_MARKS = 0.08, 0.02
+"""Shares of the characters. Prose has twice as many spaces, and hardly a mark."""
+_MARKS = re.compile(r"[;{}]")
+_BLOCK_END = re.compile(r"[;}]")
+_TOKEN = re.compile(
+    r"""
+      (?<!\\)(?:"(?:[^"\\\n]|\\.){0,4000}+"
+        | '(?:[^'\\\n]|\\.){0,4000}+' | `(?:[^`\\]|\\.){0,4000}+`)
+    | /\*(?s:.*?)(?:\*/|\Z)
+    | (?:(?<![\w)\]}"'`/\\])|(?<=\breturn)|(?<=\btypeof)|(?<=\bcase))
+      /(?:[^/*\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.){0,100}+\])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.){0,100}+\]){0,400}+/
+    | url\([^()"'\n]*+\)
+    | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<end>[;,\n])
+    """,
+    re.VERBOSE,
+)
+"""Strings, comments and patterns of JavaScript, in which nothing ends; brackets; ends.
+
+A quote that opens no string is followed by another after 4,000 characters, or has a backslash
+before it and is not looked at; so each character is looked at a few times.
+"""
+_GOES_ON = re.compile(r"[,;.)\]=?:&|<>*/+(-]|(?:else|catch|finally|while)\b")
+
+
+def is_minified(text: str, start: int, end: int) -> bool:
+    """Whether the line is long, without the spaces of prose, and full of the marks of code."""
+    if end - start < LONGEST_LINE or text[start] == "<":
+        return False
+    line = text[start : min(end, start + _LOOKED_AT)]
+    marks, spaces = len(_MARKS.findall(line)), line.count(" ") + line.count("\t")
+    return marks >= FEWEST_MARKS * len(line) and spaces <= MOST_SPACES * len(line)
+
+
+def read_minified(text: str, start: int) -> Reading:
+    """The line here, and those behind it that are like it."""
+    stop = line_end(text, start)
+    if not is_minified(text, start, stop):
+        return Reading(None, stop + 1)
+    while is_minified(text, stop + 1, after := line_end(text, stop + 1)):
+        stop = after
+    ends = _ends(text, start, stop)
+    draft = Draft()
+    first, level = start, 0
+    draft.add(start)
+    for at, depth in ends:
+        length = at - first
+        if length >= LONGEST_UNIT or (length >= SHORTEST_UNIT and depth <= level):
+            draft.add(at)
+            first, level = at, depth
+    places = [start, *(at for at, _ in ends), stop]
+    draft.counted.append(("statements", [(a, b) for a, b in pairwise(places) if a < b]))
+    return Reading(draft.shape(text, "minified code", stop), stop + 1)
+
+
+def _ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
+    """The places behind statements, blocks and members, each with how many brackets are open."""
+    found: list[tuple[int, int]] = []
+    open_: list[str] = []
+    last = start
+    for token in _TOKEN.finditer(text, start, stop):
+        at, mark = token.end(), token.group()
+        inner = open_[-1] if open_ else "{"
+        if token.group("open"):
+            open_.append(mark)
+            continue
+        if token.group("close"):
+            del open_[-1:]
+            inner = open_[-1] if open_ else "{"
+            is_end = mark == "}" and inner == "{" and not _GOES_ON.match(text, at, stop)
+        elif mark == ",":
+            is_member = inner != "(" and text[at - 2] in "}]"
+            is_end = is_member or at - last > LONGEST_LIST
+        else:
+            is_end = mark == "\n" or (mark == ";" and inner == "{")
+        if is_end and at < stop:
+            if at - last > LONGEST_STRETCH:  # a string that is cut, or read from its end on
+                found += [
+                    (one.end(), len(open_)) for one in _BLOCK_END.finditer(text, last, at - 1)
+                ]
+            found.append((at, len(open_)))
+            last = at
+    return found

@@ -1,0 +1,80 @@
+"""Bytes of images by tenant: kept with an upload, read for a context that shows them.
+
+The bytes of a hash are given for a context of the tenant's own store alone. A hash that a request
+or a document's metadata name is no right to read what is kept under it.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from foveate.answer.image_bytes import read_image_file
+from foveate.core.errors import BadInput
+from foveate.core.images import IMAGES, images_of
+from foveate.core.types import Context
+from foveate.ingest.images import keep_image, make_image_folder
+from foveate.service.app_state import AppState
+from foveate.service.wire.requests import ContextRequest
+
+
+def image_folder(state: AppState, tenant: str) -> Path:
+    """The tenant's folder; raises `BadInput` if the settings name none, and a 403 problem."""
+    if not state.settings.images:
+        raise BadInput(
+            "this service keeps no images of files; its operator names a folder for them with the "
+            "setting `images`",
+            field=IMAGES,
+        )
+    state.stores.store_url(tenant)  # refuses a name that is no part of a path
+    return Path(state.settings.images.replace("{tenant}", tenant))
+
+
+def keep_images(state: AppState, tenant: str, images: Sequence[bytes]) -> None:
+    """Write them into the tenant's folder; raises `ExternalError`."""
+    folder = str(image_folder(state, tenant)) if images else ""
+    if folder:
+        make_image_folder(folder)
+    for data in images:
+        keep_image(data, folder)
+
+
+def check_metadata(state: AppState, metadata: Mapping[str, Any]) -> None:
+    """Refuse metadata that name bytes which may be kept here for others."""
+    if state.settings.images and any(image.hash for image in images_of(metadata)):
+        message = "name images by hash; give their url, or upload their file with images=true"
+        raise BadInput(message, field="metadata")
+
+
+def context_images(state: AppState, tenant: str, body: ContextRequest) -> Callable[[str], bytes]:
+    """What gives the bytes of the images in a request's context, by hash."""
+
+    def read(wanted: str) -> bytes:
+        if body.candidates is not None or body.neighbours:
+            message = "are sent by hash, and their bytes are not here; give their url"
+            raise BadInput(message, field=IMAGES)
+        return read_image_file(image_folder(state, tenant), wanted)
+
+    return read
+
+
+def image_bytes_to_json(
+    state: AppState, tenant: str, body: ContextRequest, context: Context
+) -> dict[str, str]:
+    """The bytes of the images that the context shows, in base64 by hash."""
+    images = context_images(state, tenant, body)
+    most, found = state.settings.body_bytes, dict[str, str]()
+    hashes = {image.hash for block in context.blocks for image in block.images if image.hash}
+    for wanted in sorted(hashes):
+        data = images(wanted)
+        most -= len(data)
+        if most < 0:
+            raise BadInput(
+                f"the images have more than {state.settings.body_bytes} bytes; give a smaller "
+                "budget, or one with fewer tokens for images",
+                field="image_bytes",
+            )
+        found[wanted] = b64encode(data).decode()
+    return found
