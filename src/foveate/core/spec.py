@@ -32,7 +32,8 @@ class ComponentRegistry:
 def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
     """The recipe as plain data."""
     record: dict[str, Any] = {"name": recipe.name}
-    for name in ("description", "cite", "tokenizer", "summary_label", "include_metadata"):
+    labels = ("summary_label", "supplement_label", "supplements_end")
+    for name in ("description", "cite", "tokenizer", *labels, "include_metadata"):
         value = getattr(recipe, name)
         if value != _field_default(Recipe, name):
             record[name] = list(value) if isinstance(value, tuple) else value

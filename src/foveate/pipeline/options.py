@@ -22,6 +22,7 @@ from foveate.core.types import Chunk, Supplement, Vector
 from foveate.core.window import split_template
 from foveate.models import Model
 from foveate.pipeline.inputs import Channel, parse_messages
+from foveate.pipeline.labels import label_recipe
 
 if TYPE_CHECKING:
     from foveate.pipeline.taxonomy import Taxonomy
@@ -38,6 +39,7 @@ class AssembleKeywords(TypedDict, total=False):
     format: str | Format | None
     order: str | None
     language: str
+    labels: Mapping[str, str] | None
     channel: Channel
     prompt: str | None
     system: str | None
@@ -56,16 +58,6 @@ class AssembleKeywords(TypedDict, total=False):
     instant: datetime | None
 
 
-SUMMARY_LABELS = {
-    "en": "Page context",
-    "de": "Seitenkontext",
-    "es": "Contexto de la página",
-    "fr": "Contexte de la page",
-    "it": "Contesto della pagina",
-    "nl": "Pagina context",
-    "pt": "Contexto da página",
-}
-"""What stands before a page's summary, unless the recipe has words of its own."""
 DEFAULT_TOKENS = 4_000
 """The budget for documents if neither the caller nor the recipe names one."""
 
@@ -84,6 +76,8 @@ class AssembleOptions:
       is the part of that window, in tokens, that is kept for the answer.
     - `format`, `order`: in place of the recipe's. `order` is a name, or `attention:CURVE`.
     - `language`, `channel`: of the texts and the prompt; the `voice` channel shows no markers.
+      `labels`: words in place of the language's before a page summary (`summary`), before a
+      supplement (`supplement`) and behind the last one (`supplements_end`).
     - `prompt`: the name or file of the system prompt that is sent along, `system` its text. It
       shares the window, as do `extra_instructions` behind it, the `template` of the user's message
       and `messages`: the conversation so far, with a role and a content each.
@@ -105,6 +99,7 @@ class AssembleOptions:
     format: str | Format | None = None
     order: str | None = None
     language: str = "en"
+    labels: Mapping[str, str] | None = None
     channel: Channel = "text"
     prompt: str | None = None
     system: str | None = None
@@ -280,8 +275,7 @@ def _recipe_for(options: AssembleOptions) -> Recipe:
     elif form is not None:
         recipe = replace(recipe, format=form)
     recipe = recipe if options.order is None else _reorder(recipe, options.order)
-    if recipe.summary_label == SUMMARY_LABELS["en"] and options.language in SUMMARY_LABELS:
-        recipe = replace(recipe, summary_label=SUMMARY_LABELS[options.language])
+    recipe = label_recipe(recipe, options.language, options.labels)
     return _gather(recipe) if getattr(recipe.format, "once_a_document", False) else recipe
 
 
