@@ -14,7 +14,6 @@ from typing import Any
 
 from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, Format, ParsedBlock
 from foveate.core.errors import BadOption
-from foveate.core.formats.shared.guards import body_guard
 from foveate.core.request import Recipe
 from foveate.core.text.escape import Guard, inline_rule
 from foveate.core.text.sanitise import sanitise
@@ -26,7 +25,6 @@ SPACE_MARK = "^"
 
 _SPACE_OR_MARK = re.compile(r"[ ^]\\*+")
 _MARK_RUN = re.compile(r"\^\\*+")
-_STRUCTURE = body_guard(markers=True)
 _LABEL = re.compile(r"[^\[\]<>\\:,§\s](?:[^\[\]<>\\:,§\n\r\t]{0,78}[^\[\]<>\\:,§\s])?")
 
 
@@ -88,9 +86,11 @@ class Renderer:
             words = getattr(self, name)
             if words == usual:
                 continue
+            from foveate.core.formats.shared.guards import body_guard
+
             closed = f"[{words}]"
             shaped = _LABEL.fullmatch(words) and '"' not in words
-            if not shaped or closed != _STRUCTURE(closed):
+            if not shaped or closed != body_guard(markers=True)(closed):
                 raise BadOption(
                     f"{name} {words!r}: give one line of at most 80 characters without brackets, "
                     "quotes, colon, comma, backslash or §, unlike all else in a context"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from foveate import plugins
 from foveate.core import zones
+from foveate.core.arguments import check_fields
 from foveate.core.checks import check_principals
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
@@ -118,7 +119,8 @@ class AssembleOptions:
     instant: datetime | None = None
 
     def __post_init__(self) -> None:
-        """Keep what an iterator gives: every call reads it, and more than once."""
+        """Refuse wrong types, and keep what an iterator gives: every call reads it again."""
+        check_fields(self)
         for name in ("messages", "principals", "neighbours", "supplements"):
             if isinstance(given := getattr(self, name), Iterator):
                 object.__setattr__(self, name, tuple(given))
@@ -374,8 +376,6 @@ def _model_budget(
 
 
 def _check_tokens(budget: int) -> int:
-    if isinstance(budget, bool) or not isinstance(budget, int):
-        raise BadOption(f"budget must be a number of tokens or a Budget, not {budget!r}")
     if budget < 1:
         raise BadOption(f"budget is {budget}; it must be 1 or more")
     return budget
