@@ -13,7 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from random import Random
 
+import pytest
+
 from foveate import Budget, plugins
+from foveate.core.candidates import candidates_from_items
 from foveate.core.recipes import builtin_recipes
 from foveate.core.request import Recipe
 from foveate.core.stages.order import Order
@@ -151,16 +154,67 @@ def cfs_021(rows: Sequence[Row], budget: int) -> str:
     )
 
 
-def document_first(rows: Sequence[Row], budget: int) -> list[list[str]]:
-    """Whole documents, the best first, the tail dropped: the texts of each, in reading order."""
-    kept, left = [], budget
-    for group in by_document(rows):
-        cost = sum(tokens(row.text) for row in group)
-        if cost > left:
+def documents_of(seed: int) -> list[Row]:
+    """Whole documents in chunks, some of which begin with the end of the one before.
+
+    Those with a score were found. `section` is the page's summary.
+    """
+    random = Random(seed)
+    chunks: list[Row] = []
+    for name in "abcde"[: random.randint(1, 5)]:
+        summary = random.choice(("", f"On {random.choice(WORDS)} {random.randint(10, 99)}."))
+        last = ""
+        for n in range(random.randint(1, 8)):
+            own = text_of(random, 40, 200)
+            text = f"{last} {own}" if last and random.random() < 0.5 else own
+            last = own.rpartition(". ")[2]
+            score = round(random.uniform(0.01, 1), 6) if random.random() < 0.4 or n == 0 else 0.0
+            chunks.append(
+                Row(text=text, source=f"docs/{name}.md", sequence=n, score=score, section=summary)
+            )
+    return chunks
+
+
+def with_neighbours(chunks: Sequence[Row]) -> list[Row]:
+    """What was found, and the chunks beside it at half its score."""
+    found = {(row.source, row.sequence): row.score for row in chunks}
+    scores = [
+        row.score or max(found.get((row.source, row.sequence + step), 0.0) / 2 for step in (-1, 1))
+        for row in chunks
+    ]
+    rows = [replace(row, score=s) for row, s in zip(chunks, scores, strict=True) if s]
+    return sorted(rows, key=lambda row: -row.score)
+
+
+def joined(rows: Sequence[Row]) -> list[str]:
+    """The texts of a document: what follows on as one text, and nothing of it twice."""
+    texts: list[str] = []
+    for before, row in zip([None, *rows], rows, strict=False):
+        if before is None or row.sequence != before.sequence + 1:
+            texts.append(row.text)
+            continue
+        most = min(len(before.text), len(row.text))
+        twice = (n for n in range(most, 20, -1) if before.text.endswith(row.text[:n]))
+        shared = next(twice, 0)
+        texts[-1] += row.text[shared:] if shared else f"\n\n{row.text}"
+    return texts
+
+
+def document_first(chunks: Sequence[Row], budget: int) -> str:
+    """Whole documents with neighbours, the best first, the tail dropped; a page's summary once.
+
+    The page gives no layout of headings and rulers, which are foveate's.
+    """
+    sections, left = [], budget
+    for n, group in enumerate(by_document(with_neighbours(chunks)), 1):
+        texts, summary = joined(group), group[0].section
+        left -= sum(map(tokens, texts)) + (tokens(summary) if summary else 0)
+        if left < 0:
             break
-        left -= cost
-        kept.append([row.text for row in group])
-    return kept
+        label = f"[Pagina context: {summary}]\n" if summary else ""
+        body = "\n\n\n".join(texts)
+        sections.append(f"{label}## [{n}] {group[0].source}\n{body}")
+    return "\n\n---\n\n".join(sections)
 
 
 def compared(
@@ -233,21 +287,60 @@ def test_cfs_021_is_its_listing() -> None:
     assert by_score["equal"] == 42
 
 
-def test_document_first_is_its_listing() -> None:
-    """P1: the same documents with the same texts, where the listing's budget holds the headers."""
+def document_first_text(chunks: Sequence[Row], budget: int) -> str:
+    """The recipe's text, in the language of its system."""
+
+    def mapping(row: Row) -> dict[str, object]:
+        record = {**row.mapping(), "id": f"{row.source}#{row.sequence}", "summary": row.section}
+        return {key: value for key, value in record.items() if key not in ("section", "score")}
+
+    hits = [{**mapping(row), "score": row.score} for row in chunks if row.score]
+    beside = candidates_from_items([mapping(row) for row in chunks if not row.score])
+    context = assemble(
+        "q",
+        hits,
+        recipe="document-first",
+        budget=budget,
+        language="nl",
+        neighbours=[one.chunk for one in beside],
+    )
+    assert context.token_count <= budget
+    return context.text
+
+
+def without_summaries(text: str) -> str:
+    """The text less the lines of page summaries."""
+    return "".join(
+        line for line in text.splitlines(keepends=True) if not line.startswith("[Pagina context: ")
+    )
+
+
+@pytest.mark.parametrize(
+    ("budgets", "expected"),
+    [
+        ((300, 900), {"equal": 56, "over": 4}),
+        ((100, 500), {"equal": 45, "over": 11, "more than nothing": 3, "less a summary": 1}),
+    ],
+)
+def test_document_first_is_its_listing(budgets: tuple[int, int], expected: dict[str, int]) -> None:
+    """P1: to the byte, neighbours, what is there twice and summaries included.
+
+    In a tight budget foveate gives up a summary before a text, and shows the best chunks of a
+    document that is larger than the budget, where the listing shows nothing.
+    """
     found: Counter[str] = Counter()
     for seed in POOLS:
-        rows, budget = pool_of(seed), Random(seed).randint(500, 1_500)
-        rows = [replace(row, sequence=row.sequence * 5) for row in rows]
-        context = assemble(
-            "q", [row.mapping() for row in rows], recipe="document-first", budget=budget
-        )
-        given = [
-            [block.text for block in mine]
-            for _, mine in groupby(context.blocks, lambda block: block.document_id)
-        ]
-        assert context.token_count <= budget
-        expected = document_first(rows, budget)
-        found["equal" if given == expected else f"other in {seed}"] += 1
+        chunks, budget = documents_of(seed), Random(seed).randint(*budgets)
+        listed, given = document_first(chunks, budget), document_first_text(chunks, budget)
+        if tokens(listed) > budget:
+            found["over"] += 1
+        elif given == listed:
+            found["equal"] += 1
+        elif not listed and given:
+            found["more than nothing"] += 1
+        elif without_summaries(given) == without_summaries(listed):
+            found["less a summary"] += 1
+        else:
+            found[f"other in {seed}"] += 1
 
-    assert found == {"equal": 60}
+    assert found == expected

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Page
+from playwright.sync_api import FloatRect, Locator, Page
 
 import model_servers
 from browsing import NARROW, Visit, started
@@ -27,7 +27,8 @@ PIECES = ("In winter a berth in the old harbour costs ", "14 euros a metre [1]."
 PICTURES = {
     "playground": ("light", WIDE, ""),
     "playground-dark": ("dark", WIDE, ""),
-    "playground-answers": ("light", WIDE, "#answer"),
+    "playground-answers": ("light", WIDE, "#answering"),
+    "playground-why": ("light", WIDE, "#pool"),
     "playground-phone": ("light", NARROW, ""),
     "playground-bill": ("light", WIDE, "#bill"),
 }
@@ -54,8 +55,40 @@ def show_bill(page: Page) -> None:
     page.mouse.move(0, 0)
 
 
+def show_reason(page: Page) -> None:
+    """Why the best candidate that the budget kept out is not in the context."""
+    page.locator("#pool").evaluate("e => e.scrollIntoView()")
+    page.locator("#filters button", has_text="over budget").click()
+    page.locator("#candidates summary").first.click()
+
+
+def take(here: Visit, part: str, path: Path) -> None:
+    """The first screen after a run, or the part of the page that is named."""
+    page = here.page
+    if part == "#bill":
+        show_bill(page)
+        page.screenshot(path=path, full_page=True, clip=around(page.locator(part)))
+        return
+    if part == "#answering":
+        page.select_option("#model", "small")
+    here.ask(QUESTION, gold=GOLD, budget=300)
+    if part == "#answering":
+        page.locator("#checked .card").first.wait_for()
+        page.locator(part).evaluate("e => e.scrollIntoView()")
+    if part == "#pool":
+        show_reason(page)
+    page.mouse.move(0, 0)
+    page.screenshot(path=path)
+
+
+def around(part: Locator) -> FloatRect:
+    """The part with the page's margin on each side."""
+    top, height = part.evaluate("e => [e.offsetTop, e.offsetHeight]")
+    return {"x": 0, "y": top, "width": WIDE[0], "height": height + 24}
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Take each picture: the first screen after a run, or the part that it is of."""
+    """Take each picture."""
     folder = Path(arguments[0])
     with (
         TemporaryDirectory() as place,
@@ -78,19 +111,7 @@ def main(arguments: Sequence[str]) -> int:
             )
             here = Visit(page=page, site=str(client.base_url))
             page.goto(f"{here.site}/playground/")
-            if part == "#answer":
-                page.select_option("#model", "small")
-            if part == "#bill":
-                show_bill(page)
-                page.locator(part).screenshot(path=folder / f"{name}.png")
-                page.close()
-                continue
-            here.ask(QUESTION, gold=GOLD, budget=300)
-            if part == "#answer":
-                page.locator("#checked .card").first.wait_for()
-                page.locator(part).evaluate("e => e.scrollIntoView()")
-            page.mouse.move(0, 0)
-            page.screenshot(path=folder / f"{name}.png")
+            take(here, part, folder / f"{name}.png")
             page.close()
     return 0
 

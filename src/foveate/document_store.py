@@ -17,6 +17,7 @@ from typing import Self, Unpack
 
 from foveate import plugins
 from foveate.answer.ask import Answer, AskOptions, ask, resolve_for_model
+from foveate.core.arguments import check_arguments
 from foveate.core.checks import check_principals
 from foveate.core.types import Context
 from foveate.ingest.enrich import Enrich
@@ -35,6 +36,7 @@ __all__ = ["DocumentStore", "open_store"]
 TOKENIZER = "cl100k_base"
 
 
+@check_arguments()
 def open_store(
     url: str | Path = ".foveate", *, embedder: str | Embedder = "wordllama", create: bool = True
 ) -> DocumentStore:
@@ -67,6 +69,7 @@ class DocumentStore:
         self.embedder = embedder
         self.assembler = Assembler(store=store, embedder=embedder)
 
+    @check_arguments("principals")
     def index(
         self,
         paths: str | Path | Iterable[str | Path],

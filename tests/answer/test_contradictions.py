@@ -25,6 +25,10 @@ SOURCES = {
     "tariff": (
         "Parking costs 2 euros an hour. A stay costs at most 12 euros. A bicycle costs 1 euro."
     ),
+    "hours": (
+        "Descale the boiler after 300 Betriebsstunden. A check of it comes every 40 minutes. "
+        "The inspection takes about 25 minutes."
+    ),
     "fr": "La consultation dure 25 minutes. Il ne faut pas ouvrir la vanne.",
 }
 WRONG = [
@@ -48,8 +52,13 @@ WRONG = [
     ("tariff", "Parking costs 2 euros a day."),
     ("tariff", "A stay costs at least 12 euros."),
     ("tariff", "A bicycle pays 2 euros."),
+    ("hours", "The boiler is descaled after 300 days."),
+    ("hours", "The inspection takes about 40 minutes."),
 ]
 RIGHT = [
+    ("hours", "Descale the boiler after 300 hours."),
+    ("hours", "An inspection takes nearly half an hour, or 25 minutes."),
+    ("museum", "From 9:30 on it is open."),
     ("pump", "The pump starts at one bar."),
     ("pump", "It starts at 1 bar and stops at 3 bar."),
     ("pump", "Do not open the valve while it is under pressure."),

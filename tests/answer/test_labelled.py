@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.parametrize(
-    ("folder", "answers", "accused", "found"), [("labelled", 200, 20, 60), ("unseen", 96, 8, 30)]
+    ("folder", "answers", "accused", "found"), [("labelled", 200, 4, 66), ("unseen", 96, 4, 29)]
 )
 def test_labels_by_hand_are_met(folder: str, answers: int, accused: int, found: int) -> None:
     """C3: few right answers are accused, most wrong ones near their source are found."""
@@ -102,6 +102,16 @@ def test_spans_marked_by_people_are_found_more_often_than_right_sentences_are_ac
         ("It is 1500 m long.", "It is 15 km long.", ("1500",)),
         ("Until 9 in the evening.", "Until 21:00.", ()),
         ("50 % is paid back.", "Half of it is paid back.", ()),
+        ("They lapse on 31 May.", "They may lapse on 31 March.", ("may",)),
+        ("They lapse on 1 May.", "They lapse at the beginning of May.", ("1",)),
+        ("Il dure 75 minutes.", "Il dure une heure et quart.", ()),
+        ("It takes 90 minutes.", "It takes an hour and a half.", ()),
+        ("Het duurt 90 minuten.", "Het duurt anderhalf uur.", ()),
+        ("Es dauert 150 Minuten.", "Es dauert zweieinhalb Stunden.", ()),
+        ("Es dauert 140 Minuten.", "Es dauert zweieinhalb Stunden.", ("140",)),
+        ("Ab 6:30 Uhr.", "Ab halb sieben.", ()),
+        ("Ab halb acht.", "Ab 6:30 Uhr.", ("7",)),
+        ("Boek ten minste 3 dagen vooraf.", "Minstens drie dagen vooraf.", ()),
     ],
 )
 def test_days_months_ranks_and_quantities(

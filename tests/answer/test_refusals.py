@@ -6,7 +6,7 @@ import pytest
 
 from foveate import assemble
 from foveate.answer.check import check_answer
-from foveate.answer.claims import find_assertion_start
+from foveate.answer.refusals import find_assertion_start
 
 FOUND = [{"text": "The museum opens at nine. Adults pay 1,200 yen.", "source": "museum.md"}]
 CONTEXT = assemble("When does the museum open?", FOUND, budget=300, recipe="citations")
@@ -56,6 +56,25 @@ Ich habe nicht genügend Informationen, um die Frage zu beantworten.
 Ich kann diese Frage leider nicht beantworten.
 Je n'ai pas assez d'informations pour répondre à cette question.
 Je ne peux pas répondre à cette question.
+I don't know.
+I don't know when the museum was built.
+No information is available on this.
+That isn't covered by the sources.
+It is unclear from the documents when the museum was built.
+Dat staat niet in de documenten.
+Hierover is geen informatie beschikbaar.
+Helaas kan ik dat niet beantwoorden.
+Ik kan dit niet terugvinden in de documenten.
+Dazu steht nichts in den Dokumenten.
+Darüber liegen keine Informationen vor.
+Leider kann ich das nicht beantworten.
+Das wird in den Quellen nicht erwähnt.
+Ich konnte dazu nichts finden.
+Les documents ne le disent pas.
+Cette information ne figure pas dans les sources.
+Je n'ai pas trouvé cette information dans les documents.
+Aucune information n'est disponible à ce sujet.
+Je ne dispose pas de cette information.
 """.strip().splitlines(),
 )
 def test_what_was_not_told_needs_no_source(said):
@@ -79,6 +98,12 @@ The museum does not have enough information desks for its visitors.
 Laut Unterlagen enthält der Boiler keine Dichtung.
 Volgens de documenten bevat de ketel geen pakking.
 La source n'est pas profonde.
+No data is available on this device.
+De winterprijs staat niet in de folder.
+Daar is op zondag geen informatiebalie open.
+Dazu liegen keine Schienen bereit.
+Das wird in den Ferien nicht angeboten.
+Le prix ne figure pas sur le billet.
 """.strip().splitlines(),
 )
 def test_what_denies_something_is_a_claim(said):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import foveate
 from command_line import CHUNKS, QUERY
-from foveate import Assembler, BadInput, BadOption, assemble
+from foveate import AssembleOptions, Assembler, BadInput, BadOption, FoveateError, assemble
+from foveate.answer.ask import AskOptions
+from foveate.core.chat.session import FillRate, TokenPrices
 from foveate.testing.fakes import ScriptedModel
 
 
@@ -65,3 +70,68 @@ class _NoVectors:
 
     def embed(self, texts):
         return [[0.0] * 4 for _ in texts]
+
+
+class _Odd:
+    """Nothing that any option could be."""
+
+
+ODD = (None, -1, 1.5, True, "x", b"x", [None], {1: 2}, _Odd(), _Odd)
+SAID = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
+CONTEXT = assemble(QUERY, CHUNKS, budget=99)
+MODEL = ScriptedModel(says=lambda messages: "Yes [1].")
+ORDERS = [{"role": "user", "content": "Order 44 2231 9087 again, please. " * 40}]
+OPTIONS = tuple(AssembleOptions.__dataclass_fields__)
+CALLS: dict[str, tuple[Callable[..., object], dict[str, Any], tuple[str, ...]]] = {
+    "assemble": (assemble, {"query": QUERY, "candidates": CHUNKS}, OPTIONS),
+    "converse": (
+        foveate.converse,
+        {"query": QUERY, "candidates": CHUNKS, "budget": 99},
+        (*OPTIONS, "turns", "history", "zones", "summariser"),
+    ),
+    "proceed": (
+        foveate.proceed,
+        {"session": foveate.Session(), "query": QUERY, "candidates": CHUNKS, "budget": 400},
+        ("store", "history", "summariser", "zones", "pace", "prices", "current", "state_root"),
+    ),
+    "compact": (foveate.compact, {"messages": SAID, "budget": 60}, ()),
+    "expand": (foveate.expand, {"handle": "x", "originals": {"x": "A text. " * 40}}, ()),
+    "observed": (foveate.observed, {"usage": {"prompt_tokens": 640}, "sent": ORDERS}, ()),
+    "messages": (foveate.messages, {"context": CONTEXT}, ()),
+    "ask": (foveate.ask, {"context": CONTEXT, "model": MODEL}, ()),
+    "AskOptions": (AskOptions, {}, ()),
+    "FillRate": (FillRate, {}, ()),
+    "TokenPrices": (TokenPrices, {}, ()),
+    "Compressor": (foveate.Compressor, {"model": MODEL}, ()),
+    "Assembler": (Assembler, {}, ()),
+}
+
+
+@pytest.mark.filterwarnings("ignore::foveate.models.UnknownModel")
+@pytest.mark.parametrize("name", CALLS)
+def test_whatever_an_argument_is_there_is_an_answer_or_a_clear_error(name):
+    """X1: no argument of a wrong type ends in an error of Python's own, from deep within."""
+    call, usual, more = CALLS[name]
+    named = [one.name for one in signature(call).parameters.values() if one.kind != one.VAR_KEYWORD]
+    for argument in (*named, *more):
+        for value in ODD:
+            try:
+                call(**{**usual, argument: value})
+            except FoveateError:
+                continue
+            except Exception as error:  # noqa: BLE001  # whatever it is, its argument is said
+                pytest.fail(f"{name}({argument}={value!r}): {error!r}")
+
+
+def test_a_wrong_argument_is_told_what_it_must_be(tmp_path):
+    """X1: by its name, with what may be passed and what was."""
+    with pytest.raises(BadOption, match="embedder must be a string or an Embedder, not None"):
+        foveate.open_store(tmp_path / "new", embedder=None)
+    with pytest.raises(BadOption, match="zones must be a FlexibleBudget or True or False, not 3"):
+        foveate.converse(QUERY, CHUNKS, zones=3)
+    with pytest.raises(BadOption, match="pinned must be a list of whole numbers, not 5"):
+        foveate.compact(SAID, 60, pinned=5)
+    with pytest.raises(BadOption, match="labels must be a mapping or None, not 5"):
+        assemble(QUERY, CHUNKS, labels=5)
+    with pytest.raises(BadOption, match="paths must be a string or a Path or a list, not 7"):
+        foveate.open_store(tmp_path / "new", embedder=_NoVectors()).index(7)

@@ -262,8 +262,8 @@ def odd_options() -> Iterator[dict[str, Any]]:
     for value in ODD:
         yield {**base, "stages": value}
         yield {**base, "format": value}
-        for key in ("name", "description", "cite", "summary_label", "include_metadata",
-                    "spotlight", "tokenizer"):  # fmt: skip
+        for key in ("name", "description", "cite", "summary_label", "supplements_end",
+                    "include_metadata", "spotlight", "tokenizer"):  # fmt: skip
             yield {**base, key: value}
     yield {**base, "stages": ["pack"] * 33}
     yield {**base, "stages": ["pack"] * 32}

@@ -20,6 +20,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from random import Random
+from typing import Any
 
 from foveate.answer.read_back import parse_message
 from foveate.core.chat.request import CONTENT_PART_FORMATS
@@ -41,11 +42,17 @@ FORMATS: tuple[Format, ...] = (
     *(Grouped(markers=True), Numbered(page=False), Numbered(header_form="bare")),
     AnthropicSearchResult(sentences=True),
 )
-LOOKS = (("Page context", False), ("Pagina context", True), ("", False))
-RENDERERS = tuple(
-    Renderer(format=form, label=label, spotlight=spotlight)
-    for (label, spotlight), form in product(LOOKS, FORMATS)
+LOOKS: tuple[dict[str, Any], ...] = (
+    {},
+    {
+        "label": "Pagina context",
+        "spotlight": True,
+        "supplement": "Aanvulling",
+        "supplements_end": "Einde van de aanvullingen",
+    },
+    {"label": ""},
 )
+RENDERERS = tuple(Renderer(format=form, **look) for look, form in product(LOOKS, FORMATS))
 GOOD = Block(marker=2, text="Bread rises.\n\nIt is so.", source="b.md", document_id="b", page=3)
 FIELDS = ("source", "title", "section", "summary")
 INSERTED = ("\\", "\\\\", "\n", "\n\n", " ", "[", "]", "<", "-", "*", "#", ",", "^", "§", ":", "")
@@ -158,7 +165,12 @@ def check(seed: int) -> None:
     if renderer.format.name in CONTENT_PART_FORMATS:
         content = join_parts(json.loads(rendered.text), question)
     parsed = parse_message(
-        content, format=renderer.format, label=renderer.label, spotlight=renderer.spotlight
+        content,
+        format=renderer.format,
+        label=renderer.label,
+        spotlight=renderer.spotlight,
+        supplement_label=renderer.supplement,
+        supplements_end=renderer.supplements_end,
     )
     expected = [shown(block) for block in renderer.shown_blocks(blocks)]
     assert parsed.question == question, f"{renderer!r}: the question of {content!r}"

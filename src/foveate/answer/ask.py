@@ -20,6 +20,7 @@ from foveate.answer.provider_citations import (
 )
 from foveate.answer.stream import Resolver, StreamEvent
 from foveate.answer.voice import citations_from_check
+from foveate.core.arguments import check_arguments, check_fields
 from foveate.core.errors import BadOption, ExternalError
 from foveate.core.types import Citation, Context
 from foveate.models import model as find_model
@@ -76,6 +77,7 @@ class AskOptions:
 
     def __post_init__(self) -> None:
         """Refuse limits that are none, before anything is searched or counted for them."""
+        check_fields(self)
         check_timeout(self.timeout)
         if self.max_tokens is not None and self.max_tokens < 1:
             raise BadOption(f"max_tokens is {self.max_tokens}; give at least one token, or None")
@@ -133,6 +135,7 @@ def ask(
     return last
 
 
+@check_arguments("context")
 def ask_events(
     context: Context,
     model: str | Model,

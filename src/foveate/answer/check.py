@@ -18,6 +18,7 @@ from foveate.answer.figures import missing_numbers, number_spellings
 from foveate.answer.quotes import Quotation, check_quotations
 from foveate.answer.stated_cells import stated_cells
 from foveate.answer.support import Detector, Scorer, SourceIndex, Support
+from foveate.core.arguments import check_arguments
 from foveate.core.errors import BadInput
 from foveate.core.text.citation_markers import AnswerPiece, CitationMark, scan_markers
 from foveate.core.types import Context, Span
@@ -118,6 +119,7 @@ class AnswerCheck:
         return sum(scores) / len(scores) if scores else None
 
 
+@check_arguments("answer", "context")
 def check_answer(
     answer: str,
     context: Context,

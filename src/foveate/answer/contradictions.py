@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from foveate.answer.figures import normalise_numbers
-from foveate.answer.quantities import FIGURE, ONE, UNITS, units_of_figures
+from foveate.answer.quantities import FIGURE, ONE, UNITS, quantities, units_of_figures
+from foveate.answer.word_forms import word_form
 from foveate.core.text.terms import query_terms
 from foveate.core.text.words import split_words
 
@@ -25,7 +26,8 @@ _NEGATION_WORDS = """
 """
 _NEGATIONS = frozenset(_NEGATION_WORDS.split())
 _CLAUSE = re.compile(
-    r"[,;:.!?()–—]|\b(?:and|but|or|while|und|aber|oder|en|maar|of|et|mais|ou)\b", re.IGNORECASE
+    r"[,;!?()–—]|[:.](?!\d)|\b(?:and|but|or|while|und|aber|oder|en|maar|of|et|mais|ou)\b",
+    re.IGNORECASE,
 )
 _SAME_CLAUSE = 0.75
 """Share of a clause's terms from which two clauses speak of the same thing."""
@@ -73,7 +75,7 @@ def contradictions(claim: str, passage: str) -> tuple[Contradiction, ...]:
         found.append("other_unit")
     if _has_other_bound(claim, passage):
         found.append("other_bound")
-    if _is_swapped(claim, passage) or _is_misplaced(claim, passage):
+    if any(wrong(claim, passage) for wrong in (_is_swapped, _is_misplaced, _is_another)):
         found.append("swapped_figures")
     return tuple(found)
 
@@ -91,7 +93,7 @@ def _clauses(text: str) -> Iterator[tuple[frozenset[str], bool]]:
         negations = (
             sum(word in _NEGATIONS for word in words) + part.count("n't") + part.count("n’t")
         )
-        terms = frozenset(query_terms(part)) - _NEGATIONS
+        terms = _forms(part) - _NEGATIONS
         if terms:
             yield terms, negations % 2 == 1
 
@@ -177,12 +179,26 @@ def _is_misplaced(claim: str, passage: str) -> bool:
     return False
 
 
+def _is_another(claim: str, passage: str) -> bool:
+    """Whether the passage says the same of another figure, and nothing of the claim's."""
+    known = list(_with_unit(passage))
+    there = {figure for figure, _ in units_of_figures(passage)}
+    same = {quantity for _, quantity in quantities(passage)}
+    of_figures = dict(quantities(claim))
+    for figure, unit, terms in _with_unit(claim):
+        if figure in there or of_figures.get(figure) in same or len(terms) < 2:
+            continue
+        if any(unit == u and len(terms & t) >= _SAME_CLAUSE * len(terms) for _, u, t in known):
+            return True
+    return False
+
+
 def _with_unit(text: str) -> Iterator[tuple[str, str, frozenset[str]]]:
     """Each figure with a unit in a clause that has one, with the other words of its clause."""
     for part in _CLAUSE.split(text):
         figures = units_of_figures(part)
         if len(figures) == 1 and figures[0][1]:
-            words = frozenset(query_terms(FIGURE.sub(" ", part))) - _BOUND_WORDS
+            words = _forms(FIGURE.sub(" ", part)) - _BOUND_WORDS
             yield (*figures[0], words)
 
 
@@ -191,7 +207,11 @@ def _beside(text: str) -> Iterator[tuple[str, frozenset[str]]]:
     for part in _CLAUSE.split(text):
         figures = [found[2] for found in FIGURE.finditer(part)]
         if len(figures) == 1:
-            yield figures[0], frozenset(query_terms(part)) - {figures[0]}
+            yield figures[0], _forms(part) - {figures[0]}
+
+
+def _forms(text: str) -> frozenset[str]:
+    return frozenset(map(word_form, query_terms(text)))
 
 
 def _overlap(mine: frozenset[str], theirs: frozenset[str]) -> float:

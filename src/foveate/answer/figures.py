@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
+from foveate.answer.number_words import NUMBER_BY_WORD, join_fractions
 from foveate.answer.quantities import (
     NUMERIC_DATE,
     ONE,
@@ -32,27 +33,6 @@ _SCALES = {"thousand": 3, "duizend": 3, "tausend": 3, "mille": 3, "million": 6, 
 _SCALES |= {"miljoen": 6, "millionen": 6, "billion": 9, "billions": 9, "miljard": 9}
 _SCALES |= {"milliarden": 9, "milliard": 9, "milliards": 9, "milliarde": 9}
 _SCALE = re.compile(rf"[ \u00a0\u202f-]?({'|'.join(_SCALES)})\b", re.IGNORECASE)
-_ONES = """
-    zero nul null zéro | one een één ein eins un une | two twee zwei deux | three drie drei trois |
-    four vier quatre | five vijf fünf cinq | six zes sechs | seven zeven sieben sept |
-    eight acht huit | nine negen neun neuf | ten tien zehn dix | eleven elf onze |
-    twelve twaalf zwölf douze | thirteen dertien dreizehn treize |
-    fourteen veertien vierzehn quatorze | fifteen vijftien fünfzehn quinze |
-    sixteen zestien sechzehn seize | seventeen zeventien siebzehn | eighteen achttien achtzehn |
-    nineteen negentien neunzehn
-"""
-_TENS = """
-    twenty twintig zwanzig vingt | thirty dertig dreißig dreissig trente |
-    forty veertig vierzig quarante | fifty vijftig fünfzig cinquante |
-    sixty zestig sechzig soixante | seventy zeventig siebzig | eighty tachtig achtzig |
-    ninety negentig neunzig
-"""
-_NUMBER_BY_WORD = {
-    word: step * number
-    for listed, first, step in ((_ONES, 0, 1), (_TENS, 2, 10))
-    for number, words in enumerate(listed.split("|"), first)
-    for word in words.split()
-}
 _FIRST_TENS = 20
 _AMBIGUOUS_WORDS = frozenset(
     ["zero", "nul", "null", "zéro", "one", "een", "ein", "eins", "un", "une", "neuf", "elf", "acht"]
@@ -60,13 +40,14 @@ _AMBIGUOUS_WORDS = frozenset(
 _PARTS = {"hal[fv]": "50", "hälfte": "50", "helft": "50", "moitié": "50", "demi": "30"}
 _PARTS |= {"quart": "15", "kwart": "15", "viertel": "15", "twice": "2", "zweimal": "2"}
 """What words say of numbers in a source: half of a hundred, a quarter of an hour."""
-_UNITS = "|".join(word for word, value in _NUMBER_BY_WORD.items() if 0 < value < 10)
-_TEN_WORDS = "|".join(word for word, value in _NUMBER_BY_WORD.items() if value >= _FIRST_TENS)
+_UNITS = "|".join(word for word, value in NUMBER_BY_WORD.items() if 0 < value < 10)
+_TEN_WORDS = "|".join(word for word, value in NUMBER_BY_WORD.items() if value >= _FIRST_TENS)
 _NUMBER_WORD = re.compile(
     rf"\b(?:({_UNITS})(?:en|ën|und)({_TEN_WORDS})|"
-    rf"({_TEN_WORDS})(?:[- ]| et |-et-)({_UNITS})|({'|'.join(_NUMBER_BY_WORD)}))\b"
+    rf"({_TEN_WORDS})(?:[- ]| et |-et-)({_UNITS})|"
+    rf"(?!ten (?:minste|hoogste|laatste|eerste|tweede|slotte)\b)({'|'.join(NUMBER_BY_WORD)}))\b"
 )
-"""vijfentwintig, fünfundzwanzig; twenty-five, vingt et un; one word."""
+"""vijfentwintig, fünfundzwanzig; twenty-five, vingt et un; one word. Dutch `ten minste` is none."""
 
 
 def find_numbers(text: str) -> list[str]:
@@ -78,7 +59,7 @@ def find_numbers(text: str) -> list[str]:
     ['1000', '12345', '3.5', '22', '-5', '1500000']
     """
     clean = _LIST_ITEM.sub(lambda found: " " * len(found[0]), text)
-    return [value for _, value in sorted(_iter_numbers(_join_digit_groups(clean)))]
+    return [value for _, value in sorted(_iter_numbers(_join_parts(clean)))]
 
 
 def number_spellings(text: str) -> set[str]:
@@ -88,7 +69,7 @@ def number_spellings(text: str) -> set[str]:
 
     A part of the digits is no figure: 1,200 is not 200.
     """
-    clean = _join_digit_groups(text)
+    clean = _join_parts(text)
     found = {value.removeprefix("-") for _, value in _iter_numbers(clean)}
     found.update(value for _, value in _iter_numbers(clean))
     for run in _DIGITS.findall(clean):
@@ -99,8 +80,8 @@ def number_spellings(text: str) -> set[str]:
         found.add(normalise_number(f"{hours}.{minutes or dotted}"))
         found.add(str(int(hours) % 12 or 12))
     found.update(str(_word_value(word)) for word in _NUMBER_WORD.finditer(clean.casefold()))
-    plain = clean.casefold()
-    found.update(str(_NUMBER_BY_WORD[word]) for word in _ANY_NUMBER_WORD.findall(plain))
+    plain = text.casefold()
+    found.update(str(NUMBER_BY_WORD[word]) for word in _ANY_NUMBER_WORD.findall(plain))
     found.update(value for word, value in _PARTS.items() if re.search(rf"\b{word}", plain))
     found.update(calendar_spellings(plain))
     found.update(quantity for _, quantity in quantities(ONE.sub("1", normalise_numbers(text))))
@@ -113,8 +94,8 @@ def normalise_numbers(text: str) -> str:
     >>> normalise_numbers("Dertig of vijfendertig minuten, 1.000 keer.")
     '30 of 35 minuten, 1000 keer.'
     """
-    spelled = _NUMBER_WORD.sub(_word_as_digits, text.casefold())
-    return _DIGITS.sub(lambda found: normalise_number(found[0]), _join_digit_groups(spelled))
+    spelled = _NUMBER_WORD.sub(_word_as_digits, _join_parts(text.casefold()))
+    return _DIGITS.sub(lambda found: normalise_number(found[0]), spelled)
 
 
 def _word_as_digits(found: re.Match[str]) -> str:
@@ -122,7 +103,7 @@ def _word_as_digits(found: re.Match[str]) -> str:
 
 
 def _word_value(found: re.Match[str]) -> int:
-    return sum(_NUMBER_BY_WORD[word] for word in found.groups() if word)
+    return sum(NUMBER_BY_WORD[word] for word in found.groups() if word)
 
 
 def normalise_number(run: str) -> str:
@@ -171,11 +152,13 @@ def _is_same_date(date: str, there: AbstractSet[str]) -> bool:
     return last in there and any(f"month {m}" in there and d in there for m, d in orders)
 
 
-_ANY_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_BY_WORD)})\b")
+_ANY_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(NUMBER_BY_WORD)})\b")
 
 
-def _join_digit_groups(text: str) -> str:
-    return _SPACED_DIGITS.sub(lambda found: found[1] + found[2].replace(" ", ""), text)
+def _join_parts(text: str) -> str:
+    """The text with each number in one piece: digits in groups, halves and quarters."""
+    joined = join_fractions(text)
+    return _SPACED_DIGITS.sub(lambda found: found[1] + found[2].replace(" ", ""), joined)
 
 
 def _iter_numbers(clean: str) -> Iterable[tuple[int, str]]:

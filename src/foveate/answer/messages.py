@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 from foveate import plugins
 from foveate.answer.image_bytes import ImageSource, add_image_bytes, gemini_part
+from foveate.core.arguments import check_arguments
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, UnknownName
 from foveate.core.formats.shared.parts import parse_content_parts
@@ -29,6 +30,7 @@ CACHE_MARKER_KEYS = frozenset({"cache_control", "prompt_cache_breakpoint"})
 """What providers call a cache breakpoint on a content part."""
 
 
+@check_arguments("context")
 def messages(
     context: Context,
     *,

@@ -41,6 +41,11 @@ _SIZES = {
     "mg": ("g", ".001"), "g": ("g", "1"), "kg": ("g", "1000"), "t": ("g", "1000000"),
     "ml": ("l", ".001"), "cl": ("l", ".01"), "l": ("l", "1"), "ct": ("€", ".01"), "€": ("€", "1"),
 }  # fmt: skip
+_COMPOUND = re.compile(
+    r"(?<=\w{4})(?:sekunden|minuten|stunden|tagen?|wochen|monaten?|jahren?|seconden|dagen|weken|"
+    r"maanden|jaren)\Z"
+)
+"""The unit that a compound ends with: 300 Betriebsstunden."""
 FIGURE = re.compile(
     r"([€$£] ?)?(?<![\w.])(\d+(?:\.\d+)?)[ \u00a0\u202f-]?(km/h|[€$£%]|°[cf]|[a-zµ]+)?"
 )
@@ -62,7 +67,10 @@ def units_of_figures(text: str) -> list[tuple[str, str]]:
 
 
 def _unit(word: str) -> str:
-    return word if word == "km/h" else UNITS.get(word, "")
+    if word == "km/h":
+        return word
+    compound = None if word in UNITS else _COMPOUND.search(word)
+    return UNITS.get(compound[0] if compound else word, "")
 
 
 def quantities(text: str) -> Iterator[tuple[str, str]]:
@@ -71,10 +79,17 @@ def quantities(text: str) -> Iterator[tuple[str, str]]:
     >>> dict(quantities("14 days, 2 weeks"))
     {'14': '1209600 s', '2': '1209600 s'}
     """
-    for figure, unit in units_of_figures(text):
+    for found, quantity in quantity_matches(text):
+        yield found[2], quantity
+
+
+def quantity_matches(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """The same with the places of figure and unit."""
+    for found in FIGURE.finditer(text):
+        unit = _unit(found[3] or "") or _unit((found[1] or "").strip())
         if unit in _SIZES:
             base, size = _SIZES[unit]
-            yield figure, f"{(Decimal(figure) * Decimal(size)).normalize():f} {base}"
+            yield found, f"{(Decimal(found[2]) * Decimal(size)).normalize():f} {base}"
 
 
 _DAYS = """
@@ -102,6 +117,9 @@ _NAMES = {
     for word in words.split()
 }
 _VERBS = frozenset(["march", "may"])
+_MONTH_BY_ITS_PLACE = re.compile(
+    r"\b(?:in|of|until|till|from|by|since|before|after|early|late|mid) (march|may)\b"
+)
 _NAME = re.compile(rf"\b({'|'.join(_NAMES)})(?:s|en)?\b")
 _BESIDE_FIGURE = re.compile(r"\d\.?\s*\Z")
 
@@ -137,7 +155,9 @@ def calendar_spellings(text: str) -> set[str]:
     (['day 5', 'month 3'], {'month 12'})
     """
     found = {name for _, name in calendar_names(text)}
-    found.update(*(_BY_PREFIX.get(word, ()) for word in _SHORT_WORD.findall(text)))
+    short = (word for word in _SHORT_WORD.findall(text) if word not in _VERBS)
+    found.update(*(_BY_PREFIX.get(word, ()) for word in short))
+    found.update(_NAMES[month] for month in _MONTH_BY_ITS_PLACE.findall(text))
     for parts in NUMERIC_DATE.findall(text):
         found.update(f"month {int(part)}" for part in parts if 0 < int(part) <= _MONTHS_OF_A_YEAR)
     return found

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from foveate import plugins
 from foveate.answer.messages import CACHE_MARKER_KEYS
-from foveate.core.contracts import Format, ParsedBlock
+from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, Format, ParsedBlock
 from foveate.core.errors import BadInput, UnknownName
 from foveate.core.formats.anthropic import AnthropicDocument, AnthropicSearchResult
 from foveate.core.formats.openai_parts import OpenAiParts
@@ -38,11 +38,14 @@ def parse_message(
     format: str | Format = "numbered",
     label: str = "Page context",
     spotlight: bool = False,
+    supplement_label: str = SUPPLEMENT_LABEL,
+    supplements_end: str = SUPPLEMENTS_END,
 ) -> ParsedMessage:
     """The content of a user's message as `messages` makes it, taken apart.
 
-    `format`: as the context was rendered; content parts say it themselves. `label`, `spotlight`: as
-    the recipe had them. Raises `BadInput` if the content is no message of ours.
+    `format`: as the context was rendered; content parts say it themselves. The other options are as
+    the recipe had them; `label` is its `summary_label`. Raises `BadInput` if the content is no
+    message of ours.
 
     >>> from foveate import assemble
     >>> from foveate.answer.messages import messages
@@ -65,7 +68,13 @@ def parse_message(
         found, question = split_parts(parts)
         text = json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else ""
         known = _detect_format(found)
-    renderer = Renderer(format=known, label=label, spotlight=spotlight)
+    renderer = Renderer(
+        format=known,
+        label=label,
+        spotlight=spotlight,
+        supplement=supplement_label,
+        supplements_end=supplements_end,
+    )
     try:
         blocks = renderer.parse(text)
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):

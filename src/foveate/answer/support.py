@@ -13,6 +13,8 @@ from math import log
 from typing import TypeAlias
 
 from foveate.answer.figures import normalise_numbers, number_spellings
+from foveate.answer.quantities import ONE, quantity_matches
+from foveate.answer.word_forms import LIGHT, word_form
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.terms import document_terms, query_terms
 from foveate.core.types import Context, Span
@@ -20,7 +22,7 @@ from foveate.core.types import Context, Span
 MAX_RUN_SENTENCES = 3
 MAX_SCORED_RUNS = 8
 """Passages of a block that a scorer is asked about for their words, and twice that in all."""
-_QUERY_TERM_WEIGHT = 0.3
+_SMALL_WEIGHT = 0.3
 
 Scorer: TypeAlias = Callable[[str, Sequence[str]], Sequence[float]]
 """A claim and passages → how far each supports it, 0 to 1: an entailment model, an embedder."""
@@ -44,10 +46,10 @@ class Support:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSentence:
-    """One sentence of a block: its place in the context and the terms it has."""
+    """One sentence of a block: its place in the context, the forms of its words, quantities."""
 
     span: Span
-    terms: frozenset[str]
+    forms: frozenset[str]
 
 
 class SourceIndex:
@@ -55,7 +57,8 @@ class SourceIndex:
 
     def __init__(self, context: Context, *, language: str = "en") -> None:
         self._text = context.text
-        self._query_terms = frozenset(query_terms(normalise_numbers(context.query)))
+        asked = query_terms(_plain(context.query))
+        self._query_forms = frozenset(map(word_form, asked))
         self._passages: list[SourceSentence] = []
         self._blocks: dict[int, list[range]] = {}
         for block in context.blocks:
@@ -66,8 +69,8 @@ class SourceIndex:
                 self._blocks.setdefault(block.marker, []).append(here)
         self._places: dict[str, list[int]] = {}
         for number, passage in enumerate(self._passages):
-            for term in passage.terms:
-                self._places.setdefault(term, []).append(number)
+            for form in passage.forms:
+                self._places.setdefault(form, []).append(number)
         self._numbers: dict[int, set[str]] = {}
 
     @property
@@ -89,12 +92,17 @@ class SourceIndex:
         self, claim: str, markers: Iterable[int], scorer: Scorer | None = None
     ) -> dict[int, Support]:
         """For each shown marker the passage that supports the claim best."""
-        terms = query_terms(normalise_numbers(claim))
-        weights = {term: self._term_weight(term) for term in terms}
+        plain = _plain(claim)
+        weights = {word_form(term): self._term_weight(term) for term in query_terms(plain)}
+        bits = {form: 1 << bit for bit, form in enumerate(weights)}
         held: dict[int, int] = {}
-        for bit, term in enumerate(weights):
-            for number in self._places.get(term, ()):
-                held[number] = held.get(number, 0) | 1 << bit
+        for form, bit in bits.items():
+            for number in self._places.get(form, ()):
+                held[number] = held.get(number, 0) | bit
+        for spelled, quantity in quantity_matches(plain):  # in another unit, it is the same
+            for form in map(word_form, document_terms(spelled[0])):
+                for number in self._places.get(quantity, ()):
+                    held[number] = held.get(number, 0) | bits.get(form, 0)
         shares = _WeightShares(list(weights.values()))
         found = {
             marker: self._best_in_source(marker, claim, held, shares, scorer)
@@ -154,9 +162,11 @@ class SourceIndex:
         return self._text[first.span[0] : last.span[1]]
 
     def _term_weight(self, term: str) -> float:
-        spread = len(self._places.get(term, ()))
+        form = word_form(term)
+        spread = len(self._places.get(form, ()))
         rare = log(1 + (len(self._passages) + 1) / (spread + 0.5))
-        return rare * (_QUERY_TERM_WEIGHT if term in self._query_terms else 1.0)
+        little = term in LIGHT or form in self._query_forms
+        return rare * (_SMALL_WEIGHT if little else 1.0)
 
 
 class _WeightShares:
@@ -177,8 +187,13 @@ class _WeightShares:
 def _split_passages(text: str, span: Span, language: str) -> Iterable[SourceSentence]:
     start, end = span
     for first, last in sentence_spans(text[start:end], language):
-        sentence = text[start + first : start + last]
+        plain = _plain(text[start + first : start + last])
+        quantities = (quantity for _, quantity in quantity_matches(plain))
         yield SourceSentence(
             span=(start + first, start + last),
-            terms=frozenset(document_terms(normalise_numbers(sentence))),
+            forms=frozenset((*map(word_form, document_terms(plain)), *quantities)),
         )
+
+
+def _plain(text: str) -> str:
+    return ONE.sub("1", normalise_numbers(text))

@@ -26,6 +26,7 @@ def ask(
     temperature: options.Temperature = 0.0,
     limit: options.SearchLimit = 20,
     taxonomy: options.TaxonomyFile = None,
+    label: options.Labels = None,
     principal: options.Principals = None,
     as_json: options.Json = False,
     bundle: options.Bundle = None,
@@ -64,7 +65,11 @@ def ask(
     )
     side_knowledge = load_taxonomy(taxonomy) if taxonomy is not None else None
     asked = AssembleOptions(
-        recipe=recipe, budget=budget, limit=limit, principals=tuple(principal or ())
+        recipe=recipe,
+        budget=budget,
+        labels=options.parse_labels(label),
+        limit=limit,
+        principals=tuple(principal or ()),
     )
     reader = load_model(model)
     resolved, how = resolve_for_model(model, question, asked, how, advice="say it with --window N")

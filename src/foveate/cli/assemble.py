@@ -48,6 +48,8 @@ def assemble(
     model: options.ModelName = None,
     format: options.FormatName = None,
     order: options.OrderName = None,
+    language: options.Language = "en",
+    label: options.Labels = None,
     compressor: options.CompressorName = None,
     principal: options.Principals = None,
     limit: options.SearchLimit = 20,
@@ -86,6 +88,8 @@ def assemble(
         model=load_model_facts(model),
         format=format,
         order=order,
+        language=language,
+        labels=options.parse_labels(label),
         principals=tuple(principal or ()),
         limit=limit,
     )

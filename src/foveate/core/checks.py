@@ -65,7 +65,7 @@ def check_integer(name: str, value: object) -> None:
 
 def check_principals(principals: Iterable[str]) -> tuple[str, ...]:
     """The principals; raises `BadInput` for a single string, which would be read by letters."""
-    if isinstance(principals, str):
+    if isinstance(principals, str) or not isinstance(principals, Iterable):
         raise BadInput(f"must be a list of strings, not {principals!r}", field="principals")
     return tuple(principals)
 

@@ -65,6 +65,10 @@ class ParsedBlock:
     start: int = 0
 
 
+SUPPLEMENT_LABEL, SUPPLEMENTS_END = "Supplement", "End of supplements"
+"""The words that formats write around supplements, unless a recipe has its own."""
+
+
 class Format(Protocol):
     """How blocks become text. A small value; its options are its fields, its repr its spelling.
 
@@ -103,7 +107,10 @@ class Format(Protocol):
         """What stands before and after a supplement's body; `separator` comes before that."""
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
-        """The blocks back, supplements left out; a preamble comes back as the field `summary`."""
+        """The blocks back; a preamble comes back as the field `summary`.
+
+        A text behind `[End of supplements]` comes without supplements; others are left out here.
+        """
 
     def shown(self, block: Block) -> ParsedBlock:
         """What `parse` gives back for this block (`start` apart)."""

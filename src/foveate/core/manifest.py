@@ -15,7 +15,7 @@ from types import FunctionType
 from blake3 import blake3
 
 from foveate.core.checks import canonical_metadata
-from foveate.core.contracts import Tokenizer
+from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, Tokenizer
 from foveate.core.request import CanonicalRecipe, Inputs, Recipe, Stage
 from foveate.core.text.shapes.shape import ShapeReader
 from foveate.core.types import Candidate, Chunk, Manifest, Vector
@@ -73,13 +73,16 @@ def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
         return known
     stages = tuple(canonical_stage(stage) for stage in recipe.stages)
     form = repr(recipe.format)
-    rest = (
+    rest: tuple[object, ...] = (
         recipe.name,
         recipe.cite,
         recipe.summary_label,
         recipe.include_metadata,
         recipe.spotlight,
     )
+    words = (recipe.supplement_label, recipe.supplements_end)
+    if words != (SUPPLEMENT_LABEL, SUPPLEMENTS_END):  # else as before there were
+        rest = (*rest, *words)
     shapes = "".join(f" {canonical_stage(shape)}" for shape in recipe.shapes)
     whole = f"{rest!r} {form} ({', '.join(stages)}){shapes}"
     names = tuple(stage_name(stage) for stage in recipe.stages)

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from foveate.core.contracts import Format, ParsedBlock
+from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, Format, ParsedBlock
 from foveate.core.errors import BadOption
 from foveate.core.request import Recipe
 from foveate.core.text.escape import Guard, inline_rule
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import Block, Span
 
-_TAKEN = ("supplement", "doc")
+_TAKEN = (SUPPLEMENT_LABEL.lower(), "doc")
 """What stands before a colon in brackets beside page summaries; see `shared` and `doc.py`."""
 SPACE_MARK = "^"
 
@@ -43,7 +43,10 @@ class RenderedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renderer:
-    r"""A format, the label of page summaries (empty: leave them out), and whether texts are marked.
+    r"""A format, the words around page summaries and supplements, and whether texts are marked.
+
+    `label` stands before a page summary; an empty one leaves summaries out. `supplement` stands
+    before the title of a supplement and `supplements_end` behind the last one; XML has elements.
 
     >>> from foveate.core.formats.numbered import Numbered
     >>> block = Block(marker=1, text="See [2].", source="a.md", page=3)
@@ -55,6 +58,8 @@ class Renderer:
     format: Format
     label: str = "Page context"
     spotlight: bool = False
+    supplement: str = SUPPLEMENT_LABEL
+    supplements_end: str = SUPPLEMENTS_END
     _labels: Guard = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -68,9 +73,30 @@ class Renderer:
                 f"label {self.label!r} is a word that formats use for something else; "
                 "give another, such as 'Page context'"
             )
-        words = r"[ \t^]++".join(re.escape(word) for word in self.label.split())
-        rules = (inline_rule("[", rf"(?i:[ \t^]*+{words}[ \t^]*+:)"),) if words else ()
-        object.__setattr__(self, "_labels", Guard(rules))
+        self._check_supplement_words()
+        tails = [_label_pattern(self.label, ":")] if self.label else []
+        if self.supplement != SUPPLEMENT_LABEL:  # the usual words are neutralised by every format
+            tails.append(_label_pattern(self.supplement, ":"))
+        if self.supplements_end != SUPPLEMENTS_END:
+            tails.append(_label_pattern(self.supplements_end, r"[\]］】〕]"))
+        object.__setattr__(self, "_labels", Guard((inline_rule("[", *tails),) if tails else ()))
+
+    def _check_supplement_words(self) -> None:
+        for name, usual in (("supplement", SUPPLEMENT_LABEL), ("supplements_end", SUPPLEMENTS_END)):
+            words = getattr(self, name)
+            if words == usual:
+                continue
+            from foveate.core.formats.shared.guards import body_guard
+
+            closed = f"[{words}]"
+            shaped = _LABEL.fullmatch(words) and '"' not in words
+            if not shaped or closed != body_guard(markers=True)(closed):
+                raise BadOption(
+                    f"{name} {words!r}: give one line of at most 80 characters without brackets, "
+                    "quotes, colon, comma, backslash or §, unlike all else in a context"
+                )
+            if words.casefold() in (self.label.casefold(), "doc"):
+                raise BadOption(f"{name} {words!r} stands for something else; give other words")
 
     def body(self, text: str) -> str:
         """A block's text as it stands in the context; the same object where nothing changes."""
@@ -92,7 +118,10 @@ class Renderer:
         separator = form.separator(previous, block)
         if block.kind == "supplement":
             before, after = form.aside(block, following)
-            return separator + before, after
+            own = before.replace(f"[{SUPPLEMENT_LABEL}: ", f"[{self.supplement}: ", 1)
+            return separator + own, after
+        if previous is not None and previous.kind == "supplement":
+            separator = separator.replace(f"[{SUPPLEMENTS_END}]", f"[{self.supplements_end}]")
         preamble = form.preamble(self.label, block.summary) if block.summary else ""
         above = previous if previous is not None and previous.kind == "chunk" else None
         return separator + preamble + form.header(block, above), form.footer(block, following)
@@ -130,7 +159,11 @@ class Renderer:
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks of a rendered context, supplements left out, with header fields."""
-        return tuple(replace(p, text=self._parse_body(p.text)) for p in self.format.parse(text))
+        at = self._end_of_supplements(text)
+        return tuple(
+            replace(p, text=self._parse_body(p.text), start=at + p.start)
+            for p in self.format.parse(text[at:])
+        )
 
     def shown(self, block: Block) -> ParsedBlock:
         """What `parse` gives back for this block (`start` apart)."""
@@ -163,6 +196,13 @@ class Renderer:
     def _without_unlabelled_summary(self, block: Block) -> Block:
         return replace(block, summary="") if block.summary and not self.label else block
 
+    def _end_of_supplements(self, text: str) -> int:
+        if not text.startswith(f"[{self.supplement}: "):
+            return 0
+        last = f"\n\n[{self.supplements_end}]\n\n"
+        end = text.find(last)
+        return len(text) if end < 0 else end + len(last)
+
     def _parse_body(self, text: str) -> str:
         text = self._labels.undo(text)
         return unmark_spaces(text) if self.spotlight else text
@@ -170,15 +210,26 @@ class Renderer:
 
 def renderer_for_recipe(recipe: Recipe) -> Renderer:
     """The recipe's renderer: the same for the same choices, as what it wrote is remembered."""
-    form, label, spotlight = recipe.format, recipe.summary_label, recipe.spotlight
+    form = recipe.format
+    rest: dict[str, Any] = {
+        "label": recipe.summary_label,
+        "spotlight": recipe.spotlight,
+        "supplement": recipe.supplement_label,
+        "supplements_end": recipe.supplements_end,
+    }
     if not isinstance(form, Hashable):
-        return Renderer(format=form, label=label, spotlight=spotlight)
-    return _cached_renderer(form, repr(form), label, spotlight=spotlight)
+        return Renderer(format=form, **rest)
+    return _cached_renderer(form, repr(form), **rest)
 
 
 @lru_cache(maxsize=64)
-def _cached_renderer(form: Any, _spelled: str, label: str, *, spotlight: bool) -> Renderer:
-    return Renderer(format=form, label=label, spotlight=spotlight)
+def _cached_renderer(form: Any, _spelled: str, **rest: Any) -> Renderer:
+    return Renderer(format=form, **rest)
+
+
+def _label_pattern(label: str, end: str) -> str:
+    words = r"[ \t^]++".join(re.escape(word) for word in label.split())
+    return rf"(?i:[ \t^]*+{words}[ \t^]*+{end})"
 
 
 def mark_spaces(text: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from types import FunctionType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from foveate.core.arguments import is_of_type
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.request import Recipe
 from foveate.core.zones import Budget
@@ -32,7 +33,8 @@ class ComponentRegistry:
 def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
     """The recipe as plain data."""
     record: dict[str, Any] = {"name": recipe.name}
-    for name in ("description", "cite", "tokenizer", "summary_label", "include_metadata"):
+    labels = ("summary_label", "supplement_label", "supplements_end")
+    for name in ("description", "cite", "tokenizer", *labels, "include_metadata"):
         value = getattr(recipe, name)
         if value != _field_default(Recipe, name):
             record[name] = list(value) if isinstance(value, tuple) else value
@@ -135,29 +137,12 @@ def _check_options(cls: Any, options: Mapping[str, Any], where: str) -> dict[str
     for name, given in options.items():
         value = None if given == NONE and type(None) in get_args(hints[name]) else given
         value = tuple(value) if isinstance(value, list) else value
-        if not _is_of_type(value, hints[name]):
+        if not is_of_type(value, hints[name]):
             raise BadOption(
                 f"{where}: {name} cannot be {given!r}; it must be {_format_type(hints[name])}"
             )
         checked[name] = value
     return checked
-
-
-def _is_of_type(value: Any, hint: Any) -> bool:
-    origin, args = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return any(_is_of_type(value, arg) for arg in args)
-    if origin is Literal:
-        return value in args
-    if origin is tuple:
-        return isinstance(value, tuple) and all(_is_of_type(item, args[0]) for item in value)
-    if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if hint is type(None):
-        return value is None
-    return not isinstance(hint, type) or isinstance(value, hint)
 
 
 def _format_type(hint: Any) -> str:

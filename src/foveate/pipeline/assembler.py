@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+from foveate.core.arguments import check_fields
 from foveate.core.errors import BadOption
 from foveate.core.types import Context
 from foveate.pipeline.flow import (
@@ -99,6 +100,7 @@ class Assembler:
     def __post_init__(self) -> None:
         check_store(self.store)
         check_options(self.options)
+        check_fields(self)
 
     def search(self, query: str, **keywords: Unpack[AssembleKeywords]) -> SearchResult:
         """What the store finds for the query, the best `keep` of it."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foveate import plugins
+from foveate.core.arguments import check_arguments
 from foveate.core.compact.entries import Entry, Result
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
@@ -122,6 +123,7 @@ class Bill:
     prefix: PrefixBreak | None = None
 
 
+@check_arguments()
 def bill(
     request: LoggedRequest | Mapping[str, Any] | Iterable[Mapping[str, Any]],
     *,

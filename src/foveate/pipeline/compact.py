@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from foveate import plugins
+from foveate.core.arguments import check_arguments
 from foveate.core.checks import check_principals
 from foveate.core.compact.compaction import Compacted, CompactOptions, compact_messages
 from foveate.core.compact.forms import check_messages
@@ -29,6 +30,7 @@ SHORT = 24
 """Characters; counting so short a text is quicker than looking its count up."""
 
 
+@check_arguments("messages", "budget")
 def compact(
     messages: Iterable[Mapping[str, Any]],
     budget: int | None = None,
@@ -90,6 +92,7 @@ def compact(
     )
 
 
+@check_arguments("budget")
 def expand(
     handle: str,
     originals: Mapping[str, str] | OriginalStore,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from foveate.core.admission import admit
+from foveate.core.arguments import check_fields
 from foveate.core.assemble import TokenCountCache, assemble, run_stages
 from foveate.core.compressed_rendition import find_copied_sentences, rendition_from_compressed_text
 from foveate.core.contracts import Tokenizer
@@ -66,6 +67,7 @@ class Compressor:
     window: int = 8_192
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if min(self.at_once, self.most) < 1 or min(self.seconds, self.within) <= 0:
             raise BadOption("compressor: at_once, most, seconds and within must be more than 0")
         if self.window < 512:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
+from foveate.core.arguments import check_arguments
 from foveate.core.chat.history import History
 from foveate.core.chat.request import Conversation, build_conversation
 from foveate.core.chat.turns import Turn
@@ -81,6 +82,7 @@ async def aconverse(
     return await arun(_converse(query, candidates, **keywords))
 
 
+@check_arguments("query")
 def _converse(
     query: str,
     candidates: Any,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from foveate import plugins
+from foveate.core.arguments import check_arguments
 from foveate.core.compact.compaction import Compacted
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
@@ -45,6 +46,7 @@ _CUSHION, _FIRST_CUSHION = 0.03, 0.06
 """Shares of a count that are added: always, and divided by the number of observations."""
 
 
+@check_arguments()
 def observed(
     usage: Any,
     sent: Compacted | Iterable[Mapping[str, Any]],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from foveate import plugins
 from foveate.core import zones
+from foveate.core.arguments import check_fields
 from foveate.core.checks import check_principals
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
@@ -22,6 +23,7 @@ from foveate.core.types import Chunk, Supplement, Vector
 from foveate.core.window import split_template
 from foveate.models import Model
 from foveate.pipeline.inputs import Channel, parse_messages
+from foveate.pipeline.labels import label_recipe
 
 if TYPE_CHECKING:
     from foveate.pipeline.taxonomy import Taxonomy
@@ -38,6 +40,7 @@ class AssembleKeywords(TypedDict, total=False):
     format: str | Format | None
     order: str | None
     language: str
+    labels: Mapping[str, str] | None
     channel: Channel
     prompt: str | None
     system: str | None
@@ -56,16 +59,6 @@ class AssembleKeywords(TypedDict, total=False):
     instant: datetime | None
 
 
-SUMMARY_LABELS = {
-    "en": "Page context",
-    "de": "Seitenkontext",
-    "es": "Contexto de la página",
-    "fr": "Contexte de la page",
-    "it": "Contesto della pagina",
-    "nl": "Pagina context",
-    "pt": "Contexto da página",
-}
-"""What stands before a page's summary, unless the recipe has words of its own."""
 DEFAULT_TOKENS = 4_000
 """The budget for documents if neither the caller nor the recipe names one."""
 
@@ -84,6 +77,8 @@ class AssembleOptions:
       is the part of that window, in tokens, that is kept for the answer.
     - `format`, `order`: in place of the recipe's. `order` is a name, or `attention:CURVE`.
     - `language`, `channel`: of the texts and the prompt; the `voice` channel shows no markers.
+      `labels`: words in place of the language's before a page summary (`summary`), before a
+      supplement (`supplement`) and behind the last one (`supplements_end`).
     - `prompt`: the name or file of the system prompt that is sent along, `system` its text. It
       shares the window, as do `extra_instructions` behind it, the `template` of the user's message
       and `messages`: the conversation so far, with a role and a content each.
@@ -105,6 +100,7 @@ class AssembleOptions:
     format: str | Format | None = None
     order: str | None = None
     language: str = "en"
+    labels: Mapping[str, str] | None = None
     channel: Channel = "text"
     prompt: str | None = None
     system: str | None = None
@@ -123,7 +119,8 @@ class AssembleOptions:
     instant: datetime | None = None
 
     def __post_init__(self) -> None:
-        """Keep what an iterator gives: every call reads it, and more than once."""
+        """Refuse wrong types, and keep what an iterator gives: every call reads it again."""
+        check_fields(self)
         for name in ("messages", "principals", "neighbours", "supplements"):
             if isinstance(given := getattr(self, name), Iterator):
                 object.__setattr__(self, name, tuple(given))
@@ -280,8 +277,7 @@ def _recipe_for(options: AssembleOptions) -> Recipe:
     elif form is not None:
         recipe = replace(recipe, format=form)
     recipe = recipe if options.order is None else _reorder(recipe, options.order)
-    if recipe.summary_label == SUMMARY_LABELS["en"] and options.language in SUMMARY_LABELS:
-        recipe = replace(recipe, summary_label=SUMMARY_LABELS[options.language])
+    recipe = label_recipe(recipe, options.language, options.labels)
     return _gather(recipe) if getattr(recipe.format, "once_a_document", False) else recipe
 
 
@@ -380,8 +376,6 @@ def _model_budget(
 
 
 def _check_tokens(budget: int) -> int:
-    if isinstance(budget, bool) or not isinstance(budget, int):
-        raise BadOption(f"budget must be a number of tokens or a Budget, not {budget!r}")
     if budget < 1:
         raise BadOption(f"budget is {budget}; it must be 1 or more")
     return budget

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
+from foveate.core.arguments import check_arguments
 from foveate.core.chat.history import History
 from foveate.core.chat.next_turn import TurnRequest
 from foveate.core.chat.next_turn import next_turn as proceed_purely
@@ -79,6 +80,7 @@ async def aproceed(
     return await arun(_proceed(session, query, candidates, **keywords))
 
 
+@check_arguments("query")
 def _proceed(
     session: Session,
     query: str,

@@ -46,7 +46,13 @@ def check_format(format: Format, *, examples: int = 50) -> None:
 
     renderers = (
         Renderer(format=format),
-        Renderer(format=format, label="Pagina context", spotlight=True),
+        Renderer(
+            format=format,
+            label="Pagina context",
+            spotlight=True,
+            supplement="Aanvulling",
+            supplements_end="Einde van de aanvullingen",
+        ),
         Renderer(format=format, label=""),
     )
 
@@ -83,7 +89,12 @@ def message_is_read_back(renderer: Renderer, blocks: Sequence[Block], question: 
     if text and getattr(renderer.format, "name", "") in CONTENT_PART_FORMATS:
         content = join_parts(json.loads(text), question)
     found = parse_message(
-        content, format=renderer.format, label=renderer.label, spotlight=renderer.spotlight
+        content,
+        format=renderer.format,
+        label=renderer.label,
+        spotlight=renderer.spotlight,
+        supplement_label=renderer.supplement,
+        supplements_end=renderer.supplements_end,
     )
     expected = [_comparable(shown) for shown in renderer.shown_blocks(blocks)]
     assert found.question == question, f"{renderer!r}: {content!r} asks {found.question!r}"

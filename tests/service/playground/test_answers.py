@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import model_servers
+from browsing import NARROW, OVERFLOW
 from foveate.service.settings import Settings
 from harbour import QUESTION
 from service_server import serving
@@ -80,6 +81,8 @@ def test_the_answer_from_plain_joining_stands_beside(visit, talking):
     page.uncheck("#both")
     page.click("#go")
     expect(page.locator("#joined")).to_be_hidden()
+    page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+    assert page.evaluate(OVERFLOW) == 0, "a tokenizer of a long name"
 
 
 def test_an_answer_knows_the_context_it_was_given_from(visit, talking):

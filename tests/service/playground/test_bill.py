@@ -73,6 +73,11 @@ def test_the_page_shows_the_figures_of_the_command(visit, tmp_path: Path, form: 
     turns = sorted((turn.tokens for turn in expected.by_turn), reverse=True)
     assert numbers(page, "Largest turns") == turns
     assert numbers(page, "Largest messages") == sorted(expected.by_message, reverse=True)[:8]
+    source = expected.by_source[0]
+    row = page.get_by_role("row", name=f"message {source.places[0]}", exact=False)
+    expect(page.get_by_role("table", name="Largest messages").locator(row)).to_contain_text(
+        source.begins
+    )
     expect(page.get_by_role("table", name="Largest turns")).to_contain_text("<b>Sure?</b>")
     places = ", ".join(map(str, expected.repeats[0].places))
     expect(page.get_by_role("table", name="Repeated")).to_contain_text(f"messages {places}")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from foveate.core.arguments import check_fields
 from foveate.core.candidates import is_readable
 from foveate.core.chat.citation_note import cited_numbers
 from foveate.core.chat.history import History
@@ -40,6 +41,7 @@ class TokenPrices:
     gain: float = 0.2
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 0 <= self.cached <= self.written or self.turns < 0:
             raise BadOption("prices: cached must be 0 to written, and turns 0 or more")
         if not 0 <= self.gain <= 1:
@@ -67,6 +69,7 @@ class FillRate:
     more: int = 12
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not (1 <= self.first <= 100 and 1 <= self.more <= 100):
             raise BadOption("pace: first and more must be 1 to 100 per cent")
 

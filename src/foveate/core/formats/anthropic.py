@@ -33,7 +33,7 @@ _OPEN = '{"type":"document","context":"'
 _DATA = '"source":{"type":"text","media_type":"text/plain","data":"'
 _CONTENT = '"content":[{"type":"text","text":"'
 _CITED = ',"citations":{"enabled":true}}'
-_NOTE = re.compile(rf"\[(?!Supplement: ){LABEL_TAIL}")
+_NOTE = re.compile(rf"\[{LABEL_TAIL} [^\n]*\Z")  # below a supplement's line stands its text
 _DOCUMENT_BODY = body_guard()
 _RESULT_BODY = body_guard(square=(LABEL_TAIL,))
 """No later text of a supplement can pass for a summary."""

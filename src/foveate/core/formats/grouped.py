@@ -24,7 +24,6 @@ from foveate.core.formats.shared.text_format import (
     parse_details,
     parse_summary,
     summary_end,
-    supplements_end,
 )
 from foveate.core.text.escape import (
     Guard,
@@ -76,7 +75,7 @@ class Grouped(TextFormat):
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back; each has its section's source, marker and metadata."""
         found: list[ParsedBlock] = []
-        at = supplements_end(text)
+        at = 0
         while at < len(text):
             end = text.find(_GAP, at)
             end = len(text) if end < 0 else end

@@ -15,7 +15,6 @@ from foveate.core.formats.shared.text_format import (
     one_line,
     parse_summary,
     summary_end,
-    supplements_end,
 )
 from foveate.core.text.escape import Guard, empty_blank_lines, fill_blank_lines, text_start_rule
 from foveate.core.types import Block
@@ -44,7 +43,7 @@ class Minimal(TextFormat):
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The texts, with `summary` where one stood before them."""
-        at = supplements_end(text)
+        at = 0
         found = []
         while at < len(text):
             end = text.find("\n\n", at)

@@ -63,8 +63,8 @@ class OpenAiParts(parts.PartsFormat):
         for part, start in parts.parse_parts(text, parts.TEXT_OPEN):
             head = _HEAD.match(part["text"])
             if head is None:
-                is_summary = not part["text"].startswith("[Supplement: ")
-                summary = parse_summary(part["text"], _LINE) if is_summary else None
+                aside = "\n" in part["text"]  # a supplement's title, and its text below it
+                summary = None if aside else parse_summary(part["text"], _LINE)
                 continue
             known = with_summary(parse_numbered_line(head[1], head[2], _FIELD), summary)
             body = _BODY.undo(part["text"][head.end() :])

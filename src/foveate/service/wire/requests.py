@@ -199,6 +199,9 @@ class RequestSupplement(RequestModel):
     principals: Readers = Field([], description="Who may read it; empty: everybody.")
 
 
+Label = Annotated[str, Field(max_length=80)]
+
+
 class ContextRequest(RequestModel):
     """What a context is to be made of, and how large it may be."""
 
@@ -229,6 +232,12 @@ class ContextRequest(RequestModel):
     recipe: RecipeIn = None
     principals: Principals = None
     language: Name = Field("en", description="Of the texts and of the prompt.")
+    labels: dict[Name, Label] | None = Field(
+        None,
+        description="Words in place of the language's: of `summary`, `supplement` and "
+        "`supplements_end`.",
+        examples=[{"supplement": "Glossary", "supplements_end": "End of glossary"}],
+    )
     channel: Channel = "text"
     keep: int | None = Field(
         None, ge=1, description="How many of the best candidates go on. Absent: all."

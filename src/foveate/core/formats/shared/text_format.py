@@ -4,7 +4,8 @@ A header line is `source[ § section][, page N][, row N][, key: value]…`. A fi
 hidden characters, and delimiters inside it are neutralised. Keys of metadata are folded to
 `[A-Za-z0-9_.-]` and made distinct from each other and from ours. A page summary is a line
 `[Page context: …]` before the header of its document's first block. Supplements come first, each
-under `[Supplement: title]`, and end with `[End of supplements]`.
+under `[Supplement: title]`, and end with `[End of supplements]`; the renderer puts a recipe's own
+words in the place of these two, and parses what stands behind them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
-from foveate.core.contracts import ParsedBlock
+from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, ParsedBlock
 from foveate.core.formats.shared.guards import LABEL_TAIL, SECTION_RULE
 from foveate.core.text.escape import Guard, Rule, closing_rule
 from foveate.core.text.markers import OPENED, UNCLOSED
@@ -30,7 +31,7 @@ _RESERVED_KEYS = (
     *("marker", "source", "title", "section", "page"),
     *("score", "summary", "index"),
 )
-_END = "\n\n[End of supplements]\n\n"
+_END = f"\n\n[{SUPPLEMENTS_END}]\n\n"
 _SUMMARY = re.compile(rf"\[{LABEL_TAIL} [^\n]*\]\n")
 BETWEEN = Guard((Rule(OPENED, (UNCLOSED,)), closing_rule("]")))
 """For what goes between brackets: it cannot close them, and they close nothing that it opens."""
@@ -167,15 +168,7 @@ def block_separator(previous: Block | None, block: Block, gap: str) -> str:
 
 def supplement_line(block: Block, guard: Guard) -> str:
     """`[Supplement: title]`."""
-    return f"[Supplement: {guard_bracketed(one_line(block.title or block.source), guard)}]"
-
-
-def supplements_end(text: str) -> int:
-    """Where the blocks begin."""
-    if not text.startswith("[Supplement: "):
-        return 0
-    end = text.find(_END)
-    return len(text) if end < 0 else end + len(_END)
+    return f"[{SUPPLEMENT_LABEL}: {guard_bracketed(one_line(block.title or block.source), guard)}]"
 
 
 def summary_line(label: str, summary: str, guard: Guard) -> str:
@@ -213,7 +206,7 @@ def parse_passages(
     line just before a header is its summary.
     """
     gaps = (gap,) if isinstance(gap, str) else gap
-    found = [(m, _block_start(text, m.start())) for m in head.finditer(text, supplements_end(text))]
+    found = [(m, _block_start(text, m.start())) for m in head.finditer(text)]
     ends = [
         begin - next((len(g) for g in gaps if text.endswith(g, 0, begin)), 0)
         for _, begin in found[1:]

@@ -66,7 +66,7 @@ function member([name, text]) {
 
 function billed(bill, compared) {
   const { total } = bill;
-  const messages = bill.by_message.map((tokens, n) => [`message ${n + 1}`, tokens]);
+  const messages = bill.by_message.map((tokens, n) => [messageSaid(bill, n + 1), tokens]);
   const turns = bill.by_turn.map((turn, n) => [turnSaid(turn, n), turn.tokens]);
   return [
     el(
@@ -185,6 +185,13 @@ const named = (part) => [placed(part), part.tokens];
 
 function turnSaid(turn, n) {
   return n === 0 ? "before the first turn" : [`Turn ${n}: `, placed(turn)].flat();
+}
+
+/** What a message is of: the call that brought it, or the question that it asks. */
+function messageSaid({ by_source: sources, by_turn: turns }, place) {
+  const brought = sources.find((source) => source.places.includes(place));
+  const asked = turns.find((turn) => turn.places[0] === place);
+  return placed({ places: [place], begins: (brought ?? asked)?.begins ?? "" });
 }
 
 /** How a part begins, and which messages it is: runs of places as `4-9`. */

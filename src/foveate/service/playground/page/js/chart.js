@@ -48,12 +48,31 @@ function asText(value) {
   return cut.join("").replace(/&/g, "&amp;").replace(/</g, "&lt;");
 }
 
+const parts = (text) => text.match(/[\d.]+/g).map(Number);
+
 /** Two colours as one, `share` of the first. */
 function mixed(one, other, share) {
-  const parts = (text) => text.match(/[\d.]+/g).map(Number);
   const [first, second] = [parts(one), parts(other)];
   return `rgb(${[0, 1, 2].map((i) => Math.round(first[i] * share + second[i] * (1 - share))).join(",")})`;
 }
+
+/** Relative luminance, as WCAG 2 counts contrast by it. */
+function luminance(text) {
+  const linear = (part) => (part > 10 ? ((part / 255 + 0.055) / 1.055) ** 2.4 : part / 3295);
+  const [red, green, blue] = parts(text).map(linear);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** The one of two colours that is read better on the ground. */
+function legible(ground, one, other) {
+  const contrast = (text) => {
+    const [low, high] = [luminance(text), luminance(ground)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  return contrast(one) > contrast(other) ? one : other;
+}
+
+const fill = (shade, weight) => mixed(shade, colour("--surface"), 0.3 + 0.6 * weight);
 
 /** A row of bars, stronger where the score is higher; a green edge where the expected answer is. */
 const lane = (places, level, shade) => ({
@@ -66,7 +85,7 @@ const lane = (places, level, shade) => ({
   y: places.map(() => level),
   width: 0.72,
   marker: {
-    color: places.map(({ weight }) => mixed(shade, colour("--surface"), 0.3 + 0.6 * weight)),
+    color: places.map(({ weight }) => fill(shade, weight)),
     line: { width: places.map(({ gold }) => (gold ? 3 : 0)), color: colour("--gold-edge") },
   },
   text: places.map(({ marker }) => asText(marker)),
@@ -74,7 +93,9 @@ const lane = (places, level, shade) => ({
   insidetextanchor: "middle",
   textangle: 0,
   insidetextfont: {
-    color: places.map(({ weight }) => colour(weight > 0.45 ? "--surface" : "--ink")),
+    color: places.map(({ weight }) =>
+      legible(fill(shade, weight), colour("--surface"), colour("--ink")),
+    ),
   },
   customdata: places.map(({ marker, score }) => [asText(marker), score]),
   hovertemplate: "block %{customdata[0]}, score %{customdata[1]:.3f}<extra></extra>",

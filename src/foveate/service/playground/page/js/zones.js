@@ -31,13 +31,12 @@ export function showZones({ used, bars }, run, toBlock) {
 
 function spent(run) {
   const left = run.tokens - run.token_count;
-  const out = run.metrics.excluded_chunks;
+  const { excluded_chunks: out, excluded_tokens: lost } = run.metrics;
   return el(
     "p",
     { class: "bar-note" },
     `${whole(run.token_count)} tokens used, ${whole(left)} left.`,
-    out > 0 &&
-      ` The budget kept out ${many(out, "chunk")} of ${whole(run.metrics.excluded_tokens)} tokens.`,
+    out > 0 && ` No room for ${many(out, "chunk")} (${whole(lost)} tokens).`,
   );
 }
 

@@ -1,0 +1,196 @@
+"""Checks what a caller passes against the annotations of the call: the one place for wrong types.
+
+`check_arguments` wraps a function, `check_fields` is called where a value of options is made. What
+an annotation cannot say, such as a range, is checked where it matters. What is left at its default
+is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, Field, fields
+from functools import cache, wraps
+from inspect import Parameter, signature
+from numbers import Integral, Real
+from types import FunctionType, NoneType, UnionType
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import is_typeddict as is_typed_dict
+
+from foveate.core.errors import BadOption
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_NAMES = {int: "a whole number", float: "a number", str: "a string", bool: "True or False"}
+_PLAIN = (str, bytes, int, float, complex, list, tuple, dict, set, frozenset, type(None), type)
+"""What is no port: a model, a store, a tokenizer."""
+_LONGEST = 60
+"""Characters of a wrong value that are shown."""
+
+
+def check_arguments(*apart: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A decorator: before the function runs, an argument of a wrong type raises `BadOption`.
+
+    `apart`: arguments that the function checks itself, with more to say.
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+            hints, order = _parameters(function)
+            for name, value in (*zip(order, args, strict=False), *kwargs.items()):
+                if name in hints and name not in apart:
+                    _check(name, value, *hints[name])
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
+def check_fields(value: Any) -> None:
+    """Raise `BadOption` for a field of a dataclass that has a value of a wrong type."""
+    for name, (hint, default) in _fields(type(value)).items():  # type: ignore[arg-type]
+        _check(name, getattr(value, name), hint, default)
+
+
+def is_of_type(value: Any, hint: Any) -> bool:
+    """Whether a value is what an annotation says; of a protocol, whether it has any of it."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(is_of_type(value, arg) for arg in args)
+    if origin is Literal:
+        return any(type(value) is type(arg) and value == arg for arg in args)
+    if Callable in (origin, hint):
+        return callable(value)
+    if isinstance(origin, type):
+        return _is_collection(value, origin, args)
+    if hint is Any or not isinstance(hint, type):
+        return True
+    return _is_instance(value, hint)
+
+
+def _is_instance(value: Any, hint: type) -> bool:
+    if hint in (int, float):
+        kind = Integral if hint is int else Real
+        return isinstance(value, kind) and not isinstance(value, bool)
+    if is_typed_dict(hint):
+        return isinstance(value, Mapping)
+    if getattr(hint, "_is_protocol", False):
+        return _may_be_port(value, hint)
+    if issubclass(hint, _Unloaded):
+        return any(one.__name__ == hint.__name__ for one in type(value).__mro__)
+    return isinstance(value, hint)
+
+
+def describe_type(hint: Any) -> str:
+    """What an annotation allows, in words.
+
+    >>> describe_type(int | None), describe_type(tuple[str, ...]), describe_type(Literal["a", "b"])
+    ('a whole number or None', 'a list of strings', "one of 'a', 'b'")
+    """
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(map(describe_type, args)))
+    if origin is Literal:
+        return f"one of {', '.join(map(repr, args))}"
+    if origin is Callable or hint is Callable:
+        return "a function"
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return "a mapping"
+    if isinstance(origin, type):
+        kinds = {str: "strings", int: "whole numbers", float: "numbers"}
+        inner = kinds.get(args[0], getattr(args[0], "__name__", "")) if args else ""
+        return f"a list of {inner}" if inner and inner[0] != "_" else "a list"
+    if is_typed_dict(hint):
+        return "a mapping"
+    if hint is NoneType:
+        return "None"
+    if hint in _NAMES:
+        return _NAMES[hint]
+    name = str(getattr(hint, "__name__", hint))
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+
+
+def _check(name: str, value: Any, hint: Any, default: Any) -> None:
+    if value is default or is_of_type(value, hint):
+        return
+    given = repr(value)
+    given = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…"
+    raise BadOption(f"{name} must be {describe_type(hint)}, not {given}")
+
+
+def _is_collection(value: Any, origin: type, args: tuple[Any, ...]) -> bool:
+    """A list may be given as any collection but a text or a mapping; the owner makes its own."""
+    is_mapping = issubclass(origin, Mapping)
+    kind = Collection if origin in (tuple, Sequence) else origin  # an array is no Sequence
+    if isinstance(value, str | bytes) or not isinstance(value, kind):
+        return False
+    if isinstance(value, Mapping) is not is_mapping:
+        return False
+    inner = args[0] if args else Any
+    kinds = get_args(inner) if isinstance(inner, UnionType) else (inner,)
+    if inner is Any or not all(isinstance(one, type) for one in kinds):
+        return True
+    items = value if isinstance(value, list | tuple | set | frozenset | Mapping) else ()
+    return all(is_of_type(item, inner) for item in items)
+
+
+def _may_be_port(value: Any, protocol: type) -> bool:
+    """Whether it has one of the protocol's methods, or makes its attributes up."""
+    if isinstance(value, _PLAIN):
+        return False
+    bases = [vars(base) for base in protocol.__mro__ if getattr(base, "_is_protocol", False)]
+    methods = [
+        name
+        for base in bases
+        for name, what in base.items()
+        if isinstance(what, FunctionType) and (name[0] != "_" or name == "__call__")
+    ]
+    if isinstance(value, FunctionType):
+        return "__call__" in methods
+    own = getattr(value, "__dict__", {})
+    return hasattr(type(value), "__getattr__") or any(
+        hasattr(type(value), one) or one in own for one in methods
+    )
+
+
+class _Unloaded:
+    """A class that is imported by type checkers alone; known by its name."""
+
+
+def _hints(owner: Any) -> dict[str, Any]:
+    missing: dict[str, Any] = {}
+    while True:
+        try:
+            return get_type_hints(owner, localns=missing)
+        except NameError as error:
+            name = str(error.name)
+            missing[name] = type(name, (_Unloaded,), {})
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> tuple[dict[str, tuple[Any, Any]], list[str]]:
+    """Each parameter's annotation and default, and the order of those that may go by place."""
+    hints = _hints(function)
+    named = {
+        name: one
+        for name, one in signature(function).parameters.items()
+        if one.kind not in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+    }
+    known = {name: (hints[name], one.default) for name, one in named.items() if name in hints}
+    return known, list(named)
+
+
+@cache
+def _fields(cls: Any) -> dict[str, tuple[Any, Any]]:
+    hints = _hints(cls)
+    return {
+        one.name: (hints[one.name], _default(one))
+        for one in fields(cls)
+        if one.init and not one.name.startswith("_")
+    }
+
+
+def _default(one: Field[Any]) -> Any:
+    return Parameter.empty if one.default is MISSING else one.default
