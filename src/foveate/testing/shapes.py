@@ -23,9 +23,8 @@ from functools import partial
 from itertools import pairwise
 
 from foveate.core.stages.compress.units import units_of
-from foveate.core.text.salience import join_spans
 from foveate.core.text.shapes.find import find_shapes
-from foveate.core.text.shapes.gaps import PATTERN, spans_within
+from foveate.core.text.shapes.gaps import PATTERN, join_spans, spans_within
 from foveate.core.text.shapes.shape import Shape, ShapeReader
 
 _NUMBERS = re.compile(r"(\d+) of \d+ ([a-z]+)")

@@ -25,6 +25,7 @@ from foveate import (
     compact,
     expand,
 )
+from foveate.core.compact.content import count_pages
 from foveate.core.compact.ledger_text import (
     BARE,
     END,
@@ -33,7 +34,6 @@ from foveate.core.compact.ledger_text import (
     spell_left,
     spell_value,
 )
-from foveate.core.compact.pdf_pages import count_pages
 from foveate.core.compact.shorten import result_handle, shorten_result, split_result
 from foveate.core.compact.values import extract_values
 from foveate.pipeline.reason_messages import format_decision

@@ -13,9 +13,8 @@ from foveate.core.compressed_rendition import ABRIDGED_MARK, rendition_from_comp
 from foveate.core.errors import BadOption
 from foveate.core.request import CompressionMethod, Offer
 from foveate.core.stages.compress import Compress
-from foveate.core.text.salience import join_spans
 from foveate.core.text.sentences import sentence_spans
-from foveate.core.text.shapes.gaps import ELISION
+from foveate.core.text.shapes.gaps import ELISION, join_spans
 from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Rendition, Span
 from foveate.plugins import tokenizer
