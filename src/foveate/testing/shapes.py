@@ -76,7 +76,7 @@ def check_linear(
 ) -> None:
     """Hold a reader of texts to linear time on `make(n)`, a text whose length grows with n."""
     short, long = make(size), make(4 * size)
-    few = min(_seconds(short, read) for _ in range(4))
+    few = min(_seconds(short, read) for _ in range(2))
     most = _STEEPEST * 4 * max(few, 0.005)
     for _ in range(3):  # another process may have been in the way once
         many = _seconds(long, read)
