@@ -37,7 +37,7 @@ from foveate.core.compact.compaction import Compacted
 from foveate.core.json_text import compact_json
 from foveate.core.types import Decision
 from foveate.models import model
-from foveate.pipeline.compact_replay import compaction_bundle, replay_compaction
+from foveate.pipeline.compact_json import compaction_bundle, replay_compaction
 from foveate.pipeline.reason_messages import format_decision
 from foveate.ports import Usage
 from foveate.providers.tokenizers import load_tokenizer

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 import pytest
+from bench.lookup import COUNTED, MARK
 from bench.lookup_texts import COLUMNS, RecordText, make_text
 
 import foveate
@@ -38,26 +42,20 @@ AS_IN_THE_FILE = (
     "code",
 )
 """Of the others, lines are documents, or rows are written out."""
+PATHS = ("JSON, one line", "JSON, indented", "YAML", "XML", "code")
+"""What leads to a record is the section of its chunk."""
+TABLES = ("HTML table", "Markdown table")
 SIZES = (60, 120, 500)
 BUDGETS = (150, 300, 600)
-MARK = re.compile(r"\s*\[…[^\]\n]*\]\s*")
-
-
-def make_texts(size: int) -> dict[str, RecordText]:
-    """A text of so many records in each form; only its own has the identifier that is asked for."""
-    for seed in range(size, size + 10_000, 100):
-        texts = {form: make_text(form, size, seed + n) for n, form in enumerate(FILES)}
-        alone = (sum(m.ids[m.target] in o.text for o in texts.values()) for m in texts.values())
-        if set(alone) == {1}:
-            return texts
-    raise AssertionError("no seed gives identifiers of their own")
+"""At each another record is asked for: one of the first, of the middle, and of the last."""
 
 
 class Indexed(NamedTuple):
-    """All files of one size in one store."""
+    """All files of one size in one store; of each form the records that no other file names."""
 
     store: foveate.DocumentStore
     texts: dict[str, RecordText]
+    own: dict[str, list[int]]
 
 
 @pytest.fixture(scope="module", params=SIZES)
@@ -65,13 +63,19 @@ def indexed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Indexed]:
     """The store, opened as a user opens it."""
-    folder, texts = tmp_path_factory.mktemp("files"), make_texts(request.param)
+    folder, size = tmp_path_factory.mktemp("files"), request.param
+    texts = {form: make_text(form, size, size + 300 + n) for n, form in enumerate(FILES)}
+    named = Counter(name for made in texts.values() for name in made.ids)
+    own = {
+        form: [n for n, name in enumerate(made.ids) if named[name] == 1]
+        for form, made in texts.items()
+    }
     for form, name in FILES.items():
         (folder / name).write_text(texts[form].text)
     with foveate.open_store(folder / "store") as store:
         for name in FILES.values():
             assert not store.index(folder / name).failed
-        yield Indexed(store, texts)
+        yield Indexed(store, texts, own)
 
 
 def chunks_of(store: foveate.DocumentStore, document: str) -> dict[str, str]:
@@ -87,14 +91,22 @@ def joined(text: str, following: str) -> str:
     return f"{text}{following[shared:]}" if shared else f"{text}\n{following}"
 
 
-def written(made: RecordText) -> str:
+def written(made: RecordText, number: int) -> str:
     """The record as it stands in the index: rows of CSV and HTML are written out by their names."""
-    record = made.records[made.target]
+    record = made.records[number]
     if made.form in ("CSV", "TSV"):
-        return f"id: {made.ids[made.target]}; state: "
+        cells = next(csv.reader([record], delimiter="," if made.form == "CSV" else "\t"))
+        return "; ".join(f"{name}: {cell}" for name, cell in zip(COLUMNS, cells, strict=True))
     if made.form == "HTML table":
         return f"| {' | '.join(re.findall('<td>(.*?)</td>', record))} |"
     return record.strip()
+
+
+def check_numbers(records: Sequence[str], shown: str) -> None:
+    """What the marks count and the records that are shown are the total that every mark names."""
+    numbers = [(int(n), int(total)) for n, total in COUNTED.findall("".join(MARK.findall(shown)))]
+    whole = sum(record in shown for record in records)
+    assert {total for _, total in numbers} <= {whole + sum(n for n, _ in numbers)}
 
 
 @pytest.mark.parametrize("form", FILES)
@@ -104,22 +116,84 @@ def test_record_of_a_file_is_found_by_its_identifier(
 ) -> None:
     """U2, T2: whole, with the names of its columns, from a search over all files.
 
-    Whatever is shown of a file stands so in its chunks.
+    Whatever is shown of a file stands so in its chunks. What a block's marks count and the records
+    that it shows are all records of its chunks.
     """
-    made = indexed.texts[form]
-    context = indexed.store.assemble(made.asked, budget=budget)
+    made, own = indexed.texts[form], indexed.own[form]
+    number = {150: own[1], 300: own[len(own) // 2], 600: own[-1]}[budget]
+    record = written(made, number)
+    asked = made.asked.replace(made.ids[made.target], made.ids[number])
+    context = indexed.store.assemble(asked, budget=budget)
 
-    assert written(made) in context.text
+    assert record in context.text
     assert Path(context.blocks[0].source).name == FILES[form]
     assert context.token_count <= budget
-    if form in ("HTML table", "Markdown table"):
-        own = [block.text for block in context.blocks if Path(block.source).name == FILES[form]]
-        assert "\n".join(own).count(f"| {' | '.join(COLUMNS)} |") == 1
+    blocks = [block for block in context.blocks if Path(block.source).name == FILES[form]]
+    (shown,) = [block for block in blocks if record in block.text]
+    path = re.findall(r"\w+", made.header)[-1:] if form in PATHS else ()
+    assert all(name in shown.text + shown.section for name in path)
+    if form in TABLES:
+        texts = "\n".join(block.text for block in blocks)
+        assert texts.count(f"| {' | '.join(COLUMNS)} |") == 1
+    if form != "code":  # whose lines are counted
+        records = [written(made, n) for n in range(len(made.records))]
+        for block in blocks:
+            check_numbers(records, block.text)
     for block in context.blocks:
         chunks = chunks_of(indexed.store, block.document_id)
         held = reduce(joined, (chunks[name] for name in block.chunk_ids))
         for piece in MARK.split(block.text.removeprefix("… ").removesuffix(" …")):
             assert piece.strip() in held
+
+
+@pytest.mark.parametrize("suffix", ["md", "html"])
+def test_row_of_words_is_found_with_the_names_of_its_columns(tmp_path: Path, suffix: str) -> None:
+    """U2: where nothing but the place tells names from rows, in a table of many chunks."""
+    random = Random(1)
+    words = [
+        "".join(random.choices(("ba", "re", "lo", "mi", "tu", "ka"), k=6)) for _ in range(4_800)
+    ]
+    rows = [words[n : n + 4] for n in range(0, len(words), 4)]
+    names = ["gate", "colour", "keeper", "mill"]
+    lines = {
+        "md": [f"| {' | '.join(row)} |" for row in (names, ["---"] * 4, *rows)],
+        "html": [
+            "<table>",
+            *(f"<tr>{''.join(f'<t{c}>{cell}</t{c}>' for cell in row)}</tr>"
+              for c, row in (("h", names), *(("d", row) for row in rows))),
+            "</table>",
+        ],
+    }  # fmt: skip
+    (tmp_path / f"gates.{suffix}").write_text("\n".join(lines[suffix]))
+    records = [f"| {' | '.join(row)} |" for row in rows]
+    with foveate.open_store(tmp_path / "store") as store:
+        store.index(tmp_path / f"gates.{suffix}")
+        for number in (0, 150, -1):
+            question = f"Which mill has the gate {rows[number][0]}?"
+            context = store.assemble(question, budget=300)
+
+            assert records[number] in context.text
+            assert context.text.count(f"| {' | '.join(names)} |") == 1
+            for block in context.blocks:
+                check_numbers(records, block.text)
+
+
+def test_row_of_a_long_file_is_cited_by_its_own_number(tmp_path: Path) -> None:
+    """T2, U2: where rows share a chunk; those that are left out are counted."""
+    rows = [(f"ORD-{n}", f"{n}.50") for n in range(2_000, 3_100)]
+    (tmp_path / "orders.csv").write_text("id,total\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    records = [f"id: {a}; total: {b}" for a, b in rows]
+    with foveate.open_store(tmp_path / "store") as store:
+        store.index(tmp_path / "orders.csv")
+        for number in (3, 518, 1_099):
+            context = store.assemble(f"What about {rows[number][0]}?", budget=120)
+            (block,) = [one for one in context.blocks if records[number] in one.text]
+            first = next(n for n, record in enumerate(records, 2) if record in block.text)
+
+            (entry,) = [one for one in context.citations if one.marker == block.marker]
+            assert entry.row == first
+            assert f"[{block.marker}] orders.csv, row {first}\n" in context.text
+            check_numbers(records, block.text)
 
 
 @pytest.mark.parametrize("form", AS_IN_THE_FILE)

@@ -9,11 +9,11 @@ import gzip
 import json
 import os
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from pydoc_data.topics import topics  # type: ignore[import-not-found]
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -33,13 +33,16 @@ QUESTIONS = {
 }
 
 
-@lru_cache(maxsize=1)
+Pool: TypeAlias = tuple[str, list[dict[str, Any]]]
+
+
+@cache
 def documents() -> dict[str, str]:
     """The texts that chunks are cut from, by document."""
     return {name: topics[name] for name in sorted(topics)}
 
 
-def reference() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _reference() -> Iterator[Pool]:
     """Questions about the language, each with the chunks of the topic and of two others."""
     names = sorted(documents())
     for n, (topic, question) in enumerate(QUESTIONS.items()):
@@ -62,7 +65,7 @@ def reference() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         yield question, rows
 
 
-def sets() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _sets() -> Iterator[Pool]:
     """The first record of each real set, if there are any; the fuzzer tries thousands of others."""
     folder = os.environ.get("FOVEATE_DATA")
     for path in sorted(Path(folder, "dev").glob("*.jsonl.gz")) if folder else ():
@@ -84,6 +87,12 @@ def sets() -> Iterator[tuple[str, list[dict[str, Any]]]]:
                 yield record["question"], rows
 
 
+@cache
+def pools(*, real: bool) -> tuple[Pool, ...]:
+    """Questions with their chunks: of the reference, and `real` ones of the sets as well."""
+    return (*_reference(), *(_sets() if real else ()))
+
+
 def _counts(texts: list[str]) -> list[int]:
     return [CL100K.count(text) for text in texts]
 
@@ -94,7 +103,7 @@ def test_promises_on_real_documents(recipe: str) -> None:
     form = builtin_recipes()[recipe].format
     renderer = Renderer(format=form, label=builtin_recipes()[recipe].summary_label)
     fitted = 0
-    for question, rows in (*reference(), *sets()):
+    for question, rows in pools(real=True):
         for budget in (300, 1200, 5000):
             try:
                 context = assemble(question, rows, recipe=recipe, budget=budget)
@@ -120,7 +129,7 @@ def texts_as_parsed(recipe: str, blocks: Sequence[Block]) -> list[str]:
 @pytest.mark.parametrize("recipe", ["default", "document-first", "citations", "summarise"])
 def test_spans_lead_into_real_documents(recipe: str) -> None:
     """C2: the spans of every citation hold, in the document, the words that the context shows."""
-    for question, rows in reference():
+    for question, rows in pools(real=False):
         for block in assemble(question, rows, recipe=recipe, budget=3000).blocks:
             text = documents()[block.document_id]
             shown = " […] ".join(text[a:b] for a, b in block.document_spans)

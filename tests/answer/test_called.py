@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from anthropic.types import TextBlock
 
 from foveate import BadInput, BadOption, assemble, check_answer
 from foveate.answer.provider_citations import resolve_provider_citations
@@ -87,6 +86,8 @@ def test_no_part_of_an_answer_is_passed_over(reply):
 
 def test_objects_within_plain_values_are_read():
     """R1: the client's own blocks and citations in lists of plain values."""
+    from anthropic.types import TextBlock  # here, for it takes a second of each process
+
     context = context_of()
     block = TextBlock.model_validate({"type": "text", "text": "Deep.", "citations": [WELL]})
     parts = [{"type": "thinking"}, {"type": "text", "text": "De"}, {"type": "text", "text": "ep."}]

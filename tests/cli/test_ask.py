@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from contextlib import chdir
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
+from foveate.cli import main
 from foveate.pipeline.prompts import LANGUAGES, REFUSALS
 from local_model import KEY as SERVED
 from local_model import local_name
@@ -18,16 +21,24 @@ QUESTION = "How deep is the well?"
 KEY = "sk-planted-51c0de"
 
 
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two documents, indexed."""
+    place = tmp_path_factory.mktemp("ask")
+    (place / "docs").mkdir()
+    (place / "docs" / "wells.md").write_text("# Wells\n\nThe well is nine metres deep.\n")
+    (place / "docs" / "mill.md").write_text("# Mill\n\nThe mill was built in 1880.\n")
+    with chdir(place):
+        assert main(["index", "docs", "--embedder", "hashing"]) == 0
+    return place
+
+
 @pytest.fixture(autouse=True)
-def store(run, monkeypatch):
-    """A folder with two documents, indexed, and nothing about models in the environment."""
+def store(run, monkeypatch, indexed):
+    """The folder and its store, and nothing about models in the environment."""
     for name in ("FOVEATE_MODEL", "FOVEATE_MODEL_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    folder = Path("docs")
-    folder.mkdir()
-    (folder / "wells.md").write_text("# Wells\n\nThe well is nine metres deep.\n")
-    (folder / "mill.md").write_text("# Mill\n\nThe mill was built in 1880.\n")
-    assert run("index", "docs", "--embedder", "hashing").code == 0
+    copytree(indexed, ".", dirs_exist_ok=True)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -189,7 +200,7 @@ def test_principals(run):
     secret = {"id": "s", "source": "s.md", "text": "The well is ninety metres deep.",
               "principals": ["staff"]}  # fmt: skip
     Path("more.jsonl").write_text(json.dumps(secret) + "\n")
-    assert run("index", "docs", "more.jsonl", "--embedder", "hashing").code == 0
+    assert run("index", "more.jsonl", "--embedder", "hashing").code == 0
     with serving("openai") as server:
         run("ask", QUESTION, "--model", server.name)
         run("ask", QUESTION, "--model", server.name, "--principal", "staff")

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from command_line import Ran, on_terminal
+from command_line import on_terminal
 from documents import PRICES, SENT, pdf, slides, word, workbook
+from foveate.cli import main
 from foveate.cli.index_run import parse_limits
 from foveate.core.errors import BadOption, UnknownName
 
@@ -22,10 +23,10 @@ def _manual(document: Any) -> None:
     document.add_paragraph("Keep the pressure at one bar.")
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one file of each format."""
-    folder = tmp_path / "house"
+    folder = tmp_path_factory.mktemp("index") / "house"
     folder.mkdir()
     pages = ["The garden has roses.", "The roof is of slate.", "The safety valve opens at noon."]
     files = {
@@ -50,91 +51,81 @@ def house(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def indexed(run: Any, house: Path) -> Ran:
-    """The folder's store, in the default place."""
-    return run("index", house, *HASHING, "--json")
+@pytest.fixture(scope="module")
+def store(house: Path) -> Path:
+    """The folder's store."""
+    path = house.parent / "store"
+    assert main(["index", str(house), "--store", str(path), *HASHING]) == 0
+    return path
 
 
 @pytest.mark.parametrize(
-    ("query", "place"),
+    ("query", "place", "header"),
     [
-        ("copper valve price", "house/prices.xlsx; prices; Parts; row 17;"),
-        ("when does the safety valve open at noon", "house/report.pdf; report; Safety; page 3;"),
-        ("clean the pump filter", "house/talk.pptx; Intro; Filters; page 2;"),
-        ("iron bend stock", "house/stock.csv; stock; row 3;"),
-        ("pressure of one bar", "house/manual.docx; Boiler > Pressure;"),
-        ("chimney sweep", "house/mail.eml; Chimney;"),
-        ("ladders in the shed", "house/list.jsonl; list; row 1;"),
-        ("crop of the north bed leek", "house/plan.eml; beds.csv; row 2;"),
-        ("is the attic dry", "house/notes.md; Attic; line 1;"),
+        ("copper valve price", "prices.xlsx; prices; Parts; row 17", "prices.xlsx § Parts, row 17"),
+        ("when does the safety valve open at noon", "report.pdf; report; Safety; page 3",
+         "report.pdf"),
+        ("clean the pump filter", "talk.pptx; Intro; Filters; page 2", "talk.pptx"),
+        ("iron bend stock", "stock.csv; stock; row 3", "stock.csv, row 3"),
+        ("pressure of one bar", "manual.docx; Boiler > Pressure", "manual.docx"),
+        ("chimney sweep", "mail.eml; Chimney", "mail.eml"),
+        ("ladders in the shed", "list.jsonl; list; row 1", "list.jsonl, row 1"),
+        ("crop of the north bed leek", "plan.eml; beds.csv; row 2",
+         "plan.eml § beds.csv, row 2"),
+        ("is the attic dry", "notes.md; Attic; line 1", "notes.md"),
     ],
-)
-def test_the_citation_says_the_place(run: Any, indexed: Ran, query: str, place: str) -> None:
-    """T2, F2: page, section and row of a file end in the citation of what it says."""
-    assert indexed.json["failed"] == []
-    ran = run("assemble", "--query", query, "--store", ".foveate", "--budget", 200, "--explain")
+)  # fmt: skip
+def test_the_citation_says_the_place(
+    run: Any, store: Path, query: str, place: str, header: str
+) -> None:
+    """T2, U1, F2: page, section and row of a file end in the citation of what it says.
+
+    A short header has the sheet and the row, and no page.
+    """
+    ran = run("assemble", "--query", query, "--store", store, "--budget", 200, "--explain")
     told = " ".join(ran.err.partition("Citations")[2].split())
-    assert told.startswith(f"[1] {place}")
-
-
-@pytest.mark.parametrize(
-    ("query", "header"),
-    [
-        ("copper valve price", "prices.xlsx § Parts, row 17"),
-        ("iron bend stock", "stock.csv, row 3"),
-        ("when does the safety valve open at noon", "report.pdf"),
-    ],
-)
-def test_the_header_says_the_row(run: Any, indexed: Ran, query: str, header: str) -> None:
-    """U1 F2: a short header has the sheet and the row, and no page."""
-    assert indexed.json["failed"] == []
-    ran = run("assemble", "--query", query, "--store", ".foveate", "--budget", 200)
+    assert told.startswith(f"[1] house/{place};")
     assert ran.out.startswith(f"[1] {header}\n")
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "found", "said"),
     [
-        ("copper valve price", {"source": "house/prices.xlsx", "section": "Parts", "row": 17}),
-        ("safety valve at noon", {"source": "house/report.pdf", "section": "Safety", "page": 3}),
-        ("clean the pump filter", {"source": "house/talk.pptx", "section": "Filters", "page": 2}),
-        ("iron bend stock", {"source": "house/stock.csv", "row": 3}),
-        ("pressure of one bar", {"source": "house/manual.docx", "section": "Boiler > Pressure"}),
-        ("chimney sweep", {"source": "house/mail.eml", "title": "Chimney"}),
-        ("ladders in the shed", {"source": "house/list.jsonl", "row": 1}),
-        ("quiet hours", {"source": "house/rules.txt", "section": "House rules", "line": 1}),
-        ("dryer spins at night", {"source": "house/page.html", "section": "Laundry > Spin"}),
-        ("is the attic dry", {"source": "house/notes.md", "section": "Attic", "line": 1}),
+        ("copper valve price", {"source": "prices.xlsx", "section": "Parts", "row": 17}, ""),
+        ("safety valve at noon", {"source": "report.pdf", "section": "Safety", "page": 3},
+         "Safety; page 3; chunk "),
+        ("clean the pump filter", {"source": "talk.pptx", "section": "Filters", "page": 2}, ""),
+        ("iron bend stock", {"source": "stock.csv", "row": 3}, "row 3; chunk "),
+        ("pressure of one bar", {"source": "manual.docx", "section": "Boiler > Pressure"}, ""),
+        ("chimney sweep", {"source": "mail.eml", "title": "Chimney"}, ""),
+        ("ladders in the shed", {"source": "list.jsonl", "row": 1}, ""),
+        ("quiet hours", {"source": "rules.txt", "section": "House rules", "line": 1},
+         "House rules; line 1; chunk "),
+        ("dryer spins at night", {"source": "page.html", "section": "Laundry > Spin"}, ""),
+        ("is the attic dry", {"source": "notes.md", "section": "Attic", "line": 1}, ""),
     ],
-)
-def test_a_search_says_the_place(run: Any, indexed: Ran, query: str, found: dict[str, Any]) -> None:
-    """T2, F2: one file of each format; page, row, section and line are in what a search gives."""
-    assert indexed.json["failed"] == []
-    best = run("search", "--query", query, "--json").json["candidates"][0]
-    assert {name: best.get(name) for name in found} == found
+)  # fmt: skip
+def test_a_search_says_the_place(
+    run: Any, store: Path, query: str, found: dict[str, Any], said: str
+) -> None:
+    """T2, F2: one file of each format; page, row, section and line are in what a search gives.
+
+    Without --json too, they stand where the hit does.
+    """
+    best = run("search", "--query", query, "--store", store, "--json").json["candidates"][0]
+    expected = {**found, "source": f"house/{found['source']}"}
+    assert {name: best.get(name) for name in found} == expected
+    if said:
+        lines = run("search", "--query", query, "--store", store).out.splitlines()
+        assert f"{expected['source']}; {said}" in " ".join(line.strip() for line in lines[1:3])
 
 
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ("safety valve at noon", "house/report.pdf; Safety; page 3; chunk "),
-        ("iron bend stock", "house/stock.csv; row 3; chunk "),
-        ("quiet hours", "house/rules.txt; House rules; line 1; chunk "),
-    ],
-)
-def test_a_search_shows_the_place(run: Any, indexed: Ran, query: str, said: str) -> None:
-    """F2, T2: without --json too, page, row and line stand where the hit does."""
-    assert indexed.code == 0
-    lines = run("search", "--query", query).out.splitlines()
-    assert said in " ".join(line.strip() for line in lines[1:3])
-
-
-def test_a_second_run_reads_nothing_again(run: Any, indexed: Ran, house: Path) -> None:
+def test_a_second_run_reads_nothing_again(run: Any, house: Path) -> None:
     """T2: what is unchanged is not written, whatever its format."""
-    again = run("index", house, *HASHING, "--json")
-    assert (again.json["unchanged"], again.json["chunks"]) == (indexed.json["added"], 0)
-    assert again.json["state_root"] == indexed.json["state_root"]
+    first, again = (run("index", house, *HASHING, "--json").json for _ in range(2))
+    assert (first["failed"], first["unchanged"]) == ([], 0)
+    assert (again["unchanged"], again["chunks"]) == (first["added"], 0)
+    assert again["state_root"] == first["state_root"]
 
 
 def test_a_limit_can_be_set(run: Any, house: Path) -> None:

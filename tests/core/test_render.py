@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
@@ -148,15 +148,15 @@ def test_spotlight_marks_texts_and_nothing_else():
     assert [p.text for p in renderer.parse(text)] == ["one two"]
 
 
-@pytest.mark.parametrize("spotlight", [False, True])
-@pytest.mark.parametrize("name", BUILTIN)
-@given(data=st.data())
-def test_any_text_is_read_back(name, spotlight, data):
+@settings(max_examples=400)
+@given(
+    name=st.sampled_from([*BUILTIN]),
+    spotlight=st.booleans(),
+    found=st.lists(st.one_of(texts(), st.text(st.characters(exclude_categories=["Cs"])))),
+)
+def test_any_text_is_read_back(name, spotlight, found):
     """R3: also texts that nobody sanitised, control characters and all."""
     renderer = Renderer(format=BUILTIN[name](), spotlight=spotlight)
-    found = data.draw(
-        st.lists(st.one_of(texts(), st.text(st.characters(exclude_categories=["Cs"]))))
-    )
     blocks = [Block(marker=n, text=text, source="a.md") for n, text in enumerate(found, 1)]
 
     read = renderer.parse(renderer.render(blocks).text)

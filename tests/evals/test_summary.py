@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 
 from foveate.core.errors import BadInput, MissingExtra, UnknownName
 from foveate.evals import report
+from foveate.evals.figures import summary_to_json
 from foveate.evals.gate import Rules, find_broken_rules, find_regressions, read_rules
 from foveate.evals.measures import Measures
 from foveate.evals.report import render_page, render_png, render_report, render_svg, write_report
@@ -27,7 +28,6 @@ from foveate.evals.tables import (
     table_to_markdown,
 )
 from foveate.evals.trials import WHOLE_POOL
-from foveate.evals.wire import summary_to_json
 
 RECALLS = {  # set → recipe → recall of each question, at both budgets alike
     "farm": {"naive": [0.2, 0.4, 0.6, 0.8], "good": [0.8, 0.8, 0.8, 0.8]},

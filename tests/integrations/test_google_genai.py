@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64decode
 
 import pytest
-from google.genai.types import Content, GenerateContentConfig
 
 from foveate import assemble, compact, messages
 from foveate.answer.messages import format_for_gemini
@@ -16,6 +15,8 @@ from provider_types import check_request
 
 def test_lists_as_the_package_writes_them_are_read():
     """A2: snake case, as `model_dump` gives it, counts and matches like the camel case of HTTP."""
+    from google.genai.types import Content  # here, for it takes half a second of each process
+
     call = {"function_call": {"id": "c1", "name": "read", "args": {"page": 1}}}
     answer = {"id": "c1", "name": "read", "response": {"output": "pump_077 opens. " * 200}}
     contents = [
@@ -35,6 +36,8 @@ def test_lists_as_the_package_writes_them_are_read():
 
 def test_a_context_with_images_is_a_request_of_its_provider():
     """U1: an image by its address and one with its bytes, beside the text of their block."""
+    from google.genai.types import GenerateContentConfig
+
     plan = {
         "url": "https://mill.example/plan.png",
         "media_type": "image/png",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import settings
 
@@ -20,22 +22,36 @@ from foveate.core.stages.stitch import Stitch
 from foveate.core.stages.supplement import SupplementGate
 from foveate.testing.stages import check_stage
 
+NEAR = [
+    DedupNear(method=method, prefer=prefer, guard=guard, threshold=0.6)
+    for method, prefer, guard in product(
+        ("jaccard", "containment", "semantic"), ("score", "newest"), (True, False)
+    )
+]
 STAGES = [
     DedupExact(),
+    DedupExact(key="verbatim"),
     DedupNear(),
-    DedupNear(method="containment"),
-    DedupNear(method="semantic", prefer="newest"),
+    *NEAR,
     Compress(),
     Compress(when="always", min_tokens=0, shares=(0.5,)),
+    *(
+        Compress(when=when, min_tokens=1, max_chunk_tokens=5)
+        for when in ("over_budget", "oversized", "always")
+    ),
+    # without a model's offers
+    *(Compress(offer=o, when="always", min_tokens=1) for o in ("llm_extract", "llm_abstract")),
     Compress(offer="sentences", when="always"),
     Divide(),
     Divide(contrast=1.0),
     Pack(),
-    Pack(policy="greedy", overflow="truncate", min_tokens=1),
-    Pack(policy="documents"),
-    Pack(policy="interleaved"),
-    Pack(policy="score_weighted"),
-    Pack(policy="coverage"),
+    *(
+        Pack(policy=policy, overflow=overflow, min_tokens=1)
+        for policy, overflow in product(
+            ("greedy", "documents", "interleaved", "score_weighted", "value", "coverage"),
+            (None, "skip", "stop", "truncate"),
+        )
+    ),
     Floor(),
     Floor(min_score=0.0, min_tokens=3, max_per_document=2),
     Shortlist(),
@@ -61,13 +77,16 @@ STAGES = [
 @pytest.mark.parametrize("stage", STAGES, ids=repr)
 def test_a_stage_keeps_the_laws(stage):
     """S12, D1: same input same output, nothing invented, balanced, settled, inputs untouched."""
-    check_stage(stage, examples=min(40, settings().max_examples))
+    check_stage(stage, examples=min(20, settings().max_examples))
 
 
-@pytest.mark.parametrize("stage", STAGES, ids=repr)
+FIRST = {type(stage): stage for stage in reversed(STAGES)}
+
+
+@pytest.mark.parametrize("stage", [*NEAR, *FIRST.values()], ids=repr)
 def test_a_stage_keeps_the_laws_where_there_are_vectors(stage):
     """S12, D1: the same where every chunk and the query have an embedding."""
-    check_stage(stage, dimensions=4, examples=min(15, settings().max_examples))
+    check_stage(stage, dimensions=4, examples=min(12, settings().max_examples))
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=repr)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate import BadInput, BudgetTooSmall, compact
-from foveate.pipeline.compact_replay import compaction_bundle, replay_compaction
+from foveate.pipeline.compact_json import compaction_bundle, replay_compaction
 from message_lists import FORMS, sessions, spell
 
 LISTED = [

@@ -14,7 +14,7 @@ from foveate.core.compact.forms import message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.json_text import compact_json
 from foveate.models import Model
-from foveate.pipeline.compact_replay import compaction_bundle, replay_compaction
+from foveate.pipeline.compact_json import compaction_bundle, replay_compaction
 from foveate.plugins import tokenizer
 from foveate.ports import Usage
 from foveate.providers.tokenizers.content_margin import PLAIN, ContentMargin

@@ -6,7 +6,7 @@ import json
 import re
 import runpy
 
-from foveate.pipeline.compact_replay import compaction_bundle, replay_compaction
+from foveate.pipeline.compact_json import compaction_bundle, replay_compaction
 from message_lists import unmatched
 from source_tree import ROOT
 

@@ -6,9 +6,7 @@ that is closed without one, which is all that some of them deserve.
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -102,34 +100,6 @@ def mistyped(fields: Iterator[str]) -> Iterator[Case]:
     for field in fields:
         for value in WRONG:
             yield Case(f"{field}={value!r:.30}", post(changed(**{field: value})), (200, *REFUSED))
-
-
-def encoded() -> Iterator[Case]:
-    """Codings and types that are not there, or are not what they say."""
-    good = json.dumps(GOOD).encode()
-    small = gzip.compress(good)
-    bomb = zlib.compressobj(9, wbits=31)
-    zeros = b"\0" * (1 << 20)
-    packed = b"".join([*(bomb.compress(zeros) for _ in range(256)), bomb.flush()])
-    yield Case("gzip", post(small, {"Content-Encoding": "gzip"}), (200, 415))
-    gzipped: dict[str, tuple[bytes, tuple[int, ...]]] = {
-        "a bomb of 256 MiB": (packed, (413, 415)),
-        "a bomb in a bomb": (gzip.compress(packed), (400, 413, 415, 422)),
-        "half of it": (small[: len(small) // 2], (400, 415)),
-        "with a wrong sum": (small[:-8] + bytes(8), (400, 415)),
-        "which is none": (good, (400, 415)),
-        "twice, one behind the other": (small + small, (400, 415, 422)),
-        "nothing": (b"", (400, 415, 422)),
-    }
-    for name, (body, right) in gzipped.items():
-        yield Case(f"gzip, {name}", post(body, {"Content-Encoding": "gzip"}), right)
-    for coding in ("br", "deflate", "gzip, gzip", "zstd", "compress", "x" * 200):
-        yield Case(f"coding {coding:.12}", post(small, {"Content-Encoding": coding}), (415,))
-    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "a/b/c"):
-        yield Case(f"type {kind}", post(good, {"Content-Type": kind}), (415, 422))
-    yield Case("no type", post(good, {"Content-Type": None}), (200, 415, 422))
-    charset = {"Content-Type": "application/json; charset=utf-16"}
-    yield Case("another charset", post(good.decode().encode("utf-16"), charset), (415, *REFUSED))
 
 
 def misframed() -> Iterator[Case]:

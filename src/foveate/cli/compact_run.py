@@ -24,8 +24,12 @@ from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, BadOption
 from foveate.pipeline.bill import LoggedRequest, parse_request
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, OriginalStore, expand
-from foveate.pipeline.compact_json import CompactRequests, check_tools, expanded_to_json
-from foveate.pipeline.compact_replay import compaction_bundle
+from foveate.pipeline.compact_json import (
+    CompactRequests,
+    check_tools,
+    compaction_bundle,
+    expanded_to_json,
+)
 from foveate.pipeline.observed import observe
 
 USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata")

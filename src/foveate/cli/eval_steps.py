@@ -24,7 +24,7 @@ from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstima
 from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.cases import Case
 from foveate.evals.diagnosis.probe import ALL_NEIGHBOURS
-from foveate.evals.figures import AnswersSummary, Summary
+from foveate.evals.figures import AnswersSummary, Summary, summary_to_json
 from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_regressions
 from foveate.evals.questions import retrieve_pools
 from foveate.evals.read import read_cases
@@ -34,7 +34,6 @@ from foveate.evals.scores import rescore_cases
 from foveate.evals.summary import summarise
 from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
 from foveate.evals.trials import Setting
-from foveate.evals.wire import summary_to_json
 from foveate.evals.worker import embed_candidates
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.store_with_embedder import open_store_with_embedder

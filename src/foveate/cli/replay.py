@@ -69,7 +69,7 @@ def _read_bundle(name: str) -> Mapping[str, Any]:
 
 def _compact_again(name: str, old: Mapping[str, Any], other: str | None) -> Verdict:
     from foveate.cli.files import display_name
-    from foveate.pipeline.compact_replay import replay_compaction
+    from foveate.pipeline.compact_json import replay_compaction
 
     if other is not None:
         raise typer.BadParameter("a compaction is compared with its own replay: give one file")

@@ -28,7 +28,7 @@ def mcp(
     """
     from foveate.pipeline.store_with_embedder import open_store_with_embedder
     from foveate.service.mcp.stdio import serve
-    from foveate.service.mcp.tools import ToolLimits
+    from foveate.service.mcp.tool import ToolLimits
 
     with open_store_with_embedder(store) as (opened, embedder):
         serve(

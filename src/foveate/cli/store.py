@@ -13,7 +13,7 @@ from foveate.cli.failures import INPUT
 from foveate.cli.options import STORE, Json, Principals, argument, option
 
 if TYPE_CHECKING:
-    from foveate.stores.report import Report, Stats
+    from foveate.stores.base import Report, Stats
 
 
 app = typer.Typer(

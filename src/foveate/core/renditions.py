@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from contextvars import ContextVar
 
 from foveate.core.text.profile import text_profile
-from foveate.core.text.salience import join_spans
-from foveate.core.text.shapes.gaps import spans_within
+from foveate.core.text.shapes.gaps import join_spans, spans_within
 from foveate.core.text.shapes.shape import Counted, Shape, ShapeReader
 from foveate.core.types import (
     TABLE_NAMES,

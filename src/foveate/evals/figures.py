@@ -1,4 +1,4 @@
-"""The figures of an evaluation: cells, overall lines, and the summary.
+"""The figures of an evaluation: cells, overall lines, the summary, and how JSON has them.
 
 *Missed* is 1 - evidence recall, averaged over sets and budgets with equal weight. The *ratio* is a
 recipe's missed over the baseline's. *Without* a set is the ratio over the other sets, which shows
@@ -8,7 +8,9 @@ tuning to one set.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from math import isfinite
+from typing import Any
 
 from foveate.evals.bootstrap import Interval
 
@@ -130,3 +132,48 @@ class Summary:
     def datasets(self) -> tuple[str, ...]:
         """The sets, in the order of their first question."""
         return tuple(self.ids)
+
+
+SCHEMA = 1
+
+_RENAMED = {
+    "faults": "hygiene",
+    "pools": "sets",
+    "price": "tokens_per_evidence",
+    "without": "ratio_without",
+}
+_LEFT_OUT: Mapping[type, tuple[str, ...]] = {
+    AnswerCell: ("dataset", "budget"),
+    Cell: ("recall_difference", "weighted_difference"),
+    MeasureSummary: ("difference", "pairs"),
+    Summary: ("answers",),
+}
+"""Fields that are left out where they are empty."""
+
+
+def summary_to_json(summary: Summary) -> dict[str, Any]:
+    """The summary as one object; `recalls` are those of every question, in the order of `ids`."""
+    return {"schema": SCHEMA, **to_json(summary)}
+
+
+def to_json(value: Any) -> Any:
+    """One of these values; measures stand by their names beside the other fields."""
+    if isinstance(value, float):
+        return round(value, 6) + 0.0 if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): to_json(one) for key, one in value.items()}
+    if isinstance(value, tuple):
+        return list(map(to_json, value))
+    if not is_dataclass(value):
+        return value
+    found: dict[str, Any] = {}
+    for name in (each.name for each in fields(value)):
+        one = getattr(value, name)
+        if name in ("means", "figures"):
+            found |= to_json(one)
+        elif one or name not in _LEFT_OUT.get(type(value), ()):
+            found[_RENAMED.get(name, name)] = to_json(one)
+    compared = {Cell: "recall_difference", MeasureSummary: "difference"}.get(type(value), "")
+    if compared in found:
+        found["verdict"] = getattr(value, compared).verdict
+    return found

@@ -27,8 +27,7 @@ from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, InvalidRequest, UnknownName
 from foveate.core.json_values import read_value
 from foveate.evals.bootstrap import interval, resampled_means
-from foveate.evals.figures import OverallFigures, Summary
-from foveate.evals.wire import SCHEMA
+from foveate.evals.figures import SCHEMA, OverallFigures, Summary
 from foveate.pipeline.text_files import read_text_file, read_toml_file
 
 _TOLERANCE = 1e-9

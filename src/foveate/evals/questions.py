@@ -16,9 +16,9 @@ from foveate.core.errors import BadInput
 from foveate.core.manifest import digest
 from foveate.core.types import Candidate
 from foveate.evals.cases import Case, Evidence, Passage
-from foveate.evals.lines import read_lines
 from foveate.evals.measures import split_words
 from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.text_files import read_lines
 
 COLUMNS = ("question", "evidence")
 OPTIONAL_COLUMNS = ("id", "answer", "document")

@@ -11,8 +11,8 @@ from foveate.core.errors import BadInput
 from foveate.core.json_values import read_value, type_name
 from foveate.core.manifest import digest
 from foveate.evals.cases import Case
-from foveate.evals.lines import expand_patterns, read_lines
 from foveate.evals.questions import read_questions
+from foveate.pipeline.text_files import expand_patterns, read_lines
 
 
 def read_cases(names: Iterable[str], *, pools: bool = True) -> tuple[Case, ...]:

@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any
 
 from foveate.core.errors import MissingExtra
-from foveate.evals.figures import Summary
+from foveate.evals.figures import Summary, summary_to_json
 from foveate.evals.tables import (
     LEGEND,
     format_count,
@@ -25,7 +25,6 @@ from foveate.evals.tables import (
     table_to_html,
     table_to_markdown,
 )
-from foveate.evals.wire import summary_to_json
 
 COLOURS = ("#6b7280", "#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#65a30d")
 """The baseline is grey; the others differ in lightness too."""

@@ -1,11 +1,11 @@
-"""The methods of every store, with their checks; an engine adds those with an underscore."""
+"""The methods of every store, with their checks, and its figures; an engine adds those with `_`."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Self
 
@@ -13,7 +13,38 @@ from foveate.core.checks import check_principals, is_encodable
 from foveate.core.errors import BadOption, ExternalError
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
-from foveate.stores.report import Stats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """A store in figures. `bytes`: part → bytes on disk, empty for a caller with principals."""
+
+    documents: int
+    chunks: int
+    vectors: int
+    embedder: str
+    dimensions: int
+    schema: int
+    state_root: str
+    bytes: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One finding and its part: file, rows, words, vectors, state or checksums."""
+
+    part: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a check covered, and its findings. `state_root`: computed from the rows."""
+
+    documents: int = 0
+    chunks: int = 0
+    state_root: str = ""
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from foveate.core.errors import BadOption, ExternalError, MissingExtra
 from foveate.stores import folder_from_url, is_lance_url, is_server_url, open_store
+from foveate.stores.base import Finding, Report, Stats
 from foveate.stores.checksums import StoreDamaged
-from foveate.stores.report import Finding, Report, Stats
 
 
 @runtime_checkable

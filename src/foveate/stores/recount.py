@@ -14,8 +14,8 @@ from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
 from foveate.core.types import content_hash
 from foveate.stores import outlines
+from foveate.stores.base import Finding, Report
 from foveate.stores.checksums import checksum
-from foveate.stores.report import Finding, Report
 from foveate.stores.rows import (
     chunk_checksum,
     chunk_members,

@@ -23,9 +23,8 @@ from functools import partial
 from itertools import pairwise
 
 from foveate.core.stages.compress.units import units_of
-from foveate.core.text.salience import join_spans
 from foveate.core.text.shapes.find import find_shapes
-from foveate.core.text.shapes.gaps import PATTERN, spans_within
+from foveate.core.text.shapes.gaps import PATTERN, join_spans, spans_within
 from foveate.core.text.shapes.shape import Shape, ShapeReader
 
 _NUMBERS = re.compile(r"(\d+)(?: of \d+)? ([a-z]+)")
@@ -77,7 +76,7 @@ def check_linear(
 ) -> None:
     """Hold a reader of texts to linear time on `make(n)`, a text whose length grows with n."""
     short, long = make(size), make(4 * size)
-    few = min(_seconds(short, read) for _ in range(4))
+    few = min(_seconds(short, read) for _ in range(2))
     most = _STEEPEST * 4 * max(few, 0.005)
     for _ in range(3):  # another process may have been in the way once
         many = _seconds(long, read)

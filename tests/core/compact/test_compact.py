@@ -27,6 +27,7 @@ from foveate import (
     compact,
     expand,
 )
+from foveate.core.compact.content import count_pages
 from foveate.core.compact.entries import Entry, Group, Result, ToolCall
 from foveate.core.compact.ledger_text import (
     BARE,
@@ -37,7 +38,6 @@ from foveate.core.compact.ledger_text import (
     spell_value,
 )
 from foveate.core.compact.packing import asked_for
-from foveate.core.compact.pdf_pages import count_pages
 from foveate.core.compact.shorten import result_handle, shorten_result, split_result
 from foveate.core.compact.values import extract_values
 from foveate.pipeline.reason_messages import format_decision

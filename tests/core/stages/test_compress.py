@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.balance import balance
@@ -13,14 +13,12 @@ from foveate.core.compressed_rendition import ABRIDGED_MARK, rendition_from_comp
 from foveate.core.errors import BadOption
 from foveate.core.request import CompressionMethod, Offer
 from foveate.core.stages.compress import Compress
-from foveate.core.text.salience import join_spans
 from foveate.core.text.sentences import sentence_spans
-from foveate.core.text.shapes.gaps import ELISION
+from foveate.core.text.shapes.gaps import ELISION, join_spans
 from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Rendition, Span
 from foveate.plugins import tokenizer
 from foveate.testing.fakes import candidate, identity_body, no_header, request
-from foveate.testing.stages import check_stage
 from foveate.testing.strategies import texts
 
 TEXT = (
@@ -28,24 +26,6 @@ TEXT = (
     "Lanterns are lit along the quay every autumn. The bridge was built by Ada Weir in 1871. "
     "Fishing is allowed from March. Boats are hired out by the hour."
 )
-
-
-@pytest.mark.parametrize("when", ["over_budget", "oversized", "always"])
-def test_laws(when: str) -> None:
-    """S12: compress keeps the laws of a stage."""
-    check_stage(
-        Compress(when=when, min_tokens=1, max_chunk_tokens=5),
-        examples=min(30, settings().max_examples),
-    )
-
-
-@pytest.mark.parametrize("offer", ["llm_extract", "llm_abstract"])
-def test_laws_where_a_model_should_be_asked(offer: str) -> None:
-    """S12: without a model's offers it keeps the laws all the same."""
-    check_stage(
-        Compress(offer=offer, when="always", min_tokens=1),
-        examples=min(30, settings().max_examples),
-    )
 
 
 @given(

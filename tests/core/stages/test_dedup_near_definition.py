@@ -26,7 +26,6 @@ from foveate.core.text.facts import extract_facts
 from foveate.core.text.words import shingles, split_words, word_runs
 from foveate.core.types import rank
 from foveate.testing.fakes import candidate, request
-from foveate.testing.stages import check_stage
 
 METHODS = ("jaccard", "containment", "semantic")
 DAY = datetime(2024, 5, 1, tzinfo=UTC)
@@ -300,18 +299,6 @@ def test_what_leaves_is_what_the_definition_says_on_edits(method, seed):
         count += agrees_with_oracle(candidates, replace(options, threshold=0.5, guard=False))
 
     assert count > 0
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("prefer", ["score", "newest"])
-@pytest.mark.parametrize("guard", [True, False])
-def test_the_laws_of_a_stage(method, prefer, guard):
-    """S12: balanced books, nothing invented, inputs untouched; it settles; ties are total."""
-    check_stage(
-        DedupNear(method=method, prefer=prefer, guard=guard, threshold=0.6),
-        dimensions=4,
-        examples=20,
-    )
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
@@ -15,7 +15,6 @@ from foveate.core.stages.pack.value import candidate_worths
 from foveate.core.types import Candidate, Chunk, Part, Rendition, Step
 from foveate.core.zones import Budget
 from foveate.testing.fakes import candidate, request
-from foveate.testing.stages import check_stage
 
 POLICIES = ("greedy", "documents", "interleaved", "score_weighted", "value", "coverage")
 
@@ -89,16 +88,6 @@ def test_never_over(policy: str, sizes: list[int], budget: int, data: st.DataObj
 
     assert sum(len(c.shown.text.split()) for c in step.candidates if c.shown) <= budget
     assert set(kept(step)) | set(left_out(step)) == {c.id for c in pool}
-
-
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("overflow", [None, "skip", "stop", "truncate"])
-def test_laws(policy: str, overflow: str | None) -> None:
-    """S12: the laws of a stage hold for every policy and every overflow."""
-    check_stage(
-        Pack(policy=policy, overflow=overflow, min_tokens=1),
-        examples=min(25, settings().max_examples),
-    )
 
 
 def test_truncates_at_a_sentence_end() -> None:

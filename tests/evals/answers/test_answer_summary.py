@@ -6,9 +6,8 @@ import pytest
 
 from foveate.evals.answers.outcome import Outcome
 from foveate.evals.answers.summary import summarise_answers
-from foveate.evals.figures import MEASURES
+from foveate.evals.figures import MEASURES, to_json
 from foveate.evals.tables import answer_tables, table_to_markdown
-from foveate.evals.wire import to_json
 
 
 def outcomes(name, base, ours, **more):

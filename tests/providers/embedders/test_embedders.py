@@ -4,6 +4,7 @@ import logging
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -58,16 +59,20 @@ def test_a_vector_does_not_depend_on_its_batch(embedder: Embedder):
     assert together.tobytes() == alone.tobytes() == backwards.tobytes()
 
 
+@cache
+def words() -> WordLlamaEmbedder:
+    """The default embedder, loaded once."""
+    return WordLlamaEmbedder()
+
+
 @example("\u2581 0")
 @given(
     text=st.one_of(st.sampled_from(samples(seed=7, count=300)), st.text(), st.text("a 1.\n\u2581é"))
 )
 def test_a_text_read_word_by_word_has_the_tokens_of_the_whole(text: str):
     """T6: what is kept of words changes no vector, whatever spaces and marks are around them."""
-    embedder = load_embedder("wordllama")
     text = text.encode("utf-8", "replace").decode().lower()
-    assert isinstance(embedder, WordLlamaEmbedder)
-    assert list(embedder._ids(text)) == embedder._encode(text)
+    assert list(words()._ids(text)) == words()._encode(text)
 
 
 def test_a_word_is_encoded_once():

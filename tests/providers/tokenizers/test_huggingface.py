@@ -134,14 +134,12 @@ def test_merges_in_both_spellings():
         assert "the" in strip_special_tokens(spec)["model"]["vocab"]
 
 
-@pytest.mark.parametrize("text", samples(seed=3, count=60))
-def test_llama2_against_the_vendor(text: str):
+def test_llama2_against_the_vendor():
     """B5: on a real model's file the count is the vendor's, asked to split special tokens."""
-    vendor = Tokenizer.from_file(str(LLAMA2))
+    vendor, ours = Tokenizer.from_file(str(LLAMA2)), load_tokenizer(str(LLAMA2))
     vendor.encode_special_tokens = True
-    assert load_tokenizer(str(LLAMA2)).count(text) == len(
-        vendor.encode(text, add_special_tokens=False)
-    )
+    for text in samples(seed=3, count=60):
+        assert ours.count(text) == len(vendor.encode(text, add_special_tokens=False)), text
 
 
 def test_long_texts():

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from foveate.service.mcp.server import MAX_MESSAGE_LENGTH, MAX_VALUES, read_arguments, schema_of
-from foveate.service.mcp.tools import Tool, ToolCallError, ToolLimits, build_tools
+from foveate.service.mcp.tool import Tool, ToolCallError, ToolLimits
+from foveate.service.mcp.tools import build_tools
 
 TOOLS = build_tools(ToolLimits(), ["default", "tight"], ["xml"])
 ANYTHING = st.recursive(

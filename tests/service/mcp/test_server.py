@@ -16,7 +16,8 @@ from foveate.core.errors import ExternalError, StageBroke
 from foveate.service.mcp.results import ToolResult
 from foveate.service.mcp.server import build_server
 from foveate.service.mcp.stdio import CallQueue, _build_context
-from foveate.service.mcp.tools import Tool, ToolContext, ToolLimits, build_tools
+from foveate.service.mcp.tool import Tool, ToolContext, ToolLimits
+from foveate.service.mcp.tools import build_tools
 from foveate.stores import open_store
 from mcp_agents import Agent, said, session
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import math
+import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from foveate.core.checks import check_string
 from foveate.core.compact.entries import Entry, EntryRole, Json, Result, ToolCall
-from foveate.core.compact.pdf_pages import PDF, count_pages
 from foveate.core.errors import BadInput
 from foveate.core.images import read_image_header
 from foveate.core.json_text import compact_json, join_lines, unknown_fields_json
@@ -265,3 +267,34 @@ def inline_data(block: Any) -> str:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+PDF = b"%PDF-"
+"""How such a file begins."""
+_PAGE = re.compile(rb"/Type\s*+/Page\b")
+_OBJECTS = re.compile(rb"/ObjStm\b")
+_STREAM = re.compile(rb"\bstream\r?\n")
+LONGEST_HEAD = 400
+"""Bytes between the type of an object stream and its data."""
+MOST_STREAMS, MOST_BYTES = 500, 200_000
+"""Object streams that are looked into, and bytes of each, for they may be made to grow."""
+
+
+def count_pages(data: bytes) -> int:
+    """Pages of a PDF, at least one.
+
+    >>> count_pages(b"%PDF-1.4 1 0 obj << /Type /Pages >> 2 0 obj << /Type /Page >>")
+    1
+    """
+    pages = len(_PAGE.findall(data))
+    for head in islice(_OBJECTS.finditer(data), MOST_STREAMS):
+        stream = _STREAM.search(data, head.end(), head.end() + LONGEST_HEAD)
+        if stream is None:
+            continue
+        try:
+            packed = data[stream.end() : stream.end() + MOST_BYTES]
+            inner = zlib.decompressobj().decompress(packed, MOST_BYTES)
+        except zlib.error:
+            continue
+        pages += len(_PAGE.findall(inner))
+    return max(pages, 1)

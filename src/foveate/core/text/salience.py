@@ -1,4 +1,4 @@
-"""The sentences of a text that match a query, and a verbatim subset of them as one text.
+"""The sentences of a text that match a query, and a choice of them.
 
 Sentences are weighed by the query's words in them, rare ones more (BM25's saturation, Robertson and
 Walker 1994), and by their length, so that a text without any of the words still has an order.
@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from math import log
 
-from foveate.core.text.shapes.gaps import gap_mark
-from foveate.core.text.shapes.shape import Counted
 from foveate.core.text.words import split_words
 from foveate.core.types import Span
 
@@ -84,33 +82,3 @@ def choose_sentences(spans: Sequence[Span], weights: Sequence[float], characters
 
 def _adjacent(i: int, n: int) -> list[int]:
     return [k for k in (i - 1, i + 1) if 0 <= k < n]
-
-
-def join_spans(
-    text: str,
-    spans: Sequence[Span],
-    counted: Sequence[Counted] = (),
-    whole: Span | None = None,
-) -> tuple[str, tuple[Span, ...]]:
-    """The spans as one text: neighbours keep what is between them, gaps and cut ends get a mark.
-
-    `counted`: what of the text is counted where it is left out, at both ends of the text too.
-    `whole`: from where to where the text would not be cut at its ends; without it, all of it.
-    """
-    merged: list[list[int]] = []
-    for start, end in spans:
-        if merged and not text[merged[-1][1] : start].strip():
-            merged[-1][1] = max(end, merged[-1][1])
-        else:
-            merged.append([start, end])
-    ranges = tuple((start, end) for start, end in merged)
-    ends = [0, *(end for _, end in ranges)]
-    starts = [*(start for start, _ in ranges), len(text)]
-    begin, end = whole or (0, len(text))
-    apart = {0: not text[begin : starts[0]].strip(), len(ranges): not text[ends[-1] : end].strip()}
-    gaps = [
-        gap_mark(text, *gap, counted, is_apart=apart.get(n, False))
-        for n, gap in enumerate(zip(ends, starts, strict=True))
-    ]
-    shown = [text[start:end] + gap for (start, end), gap in zip(ranges, gaps[1:], strict=True)]
-    return gaps[0] + "".join(shown), ranges

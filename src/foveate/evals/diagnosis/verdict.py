@@ -12,8 +12,8 @@ from foveate.core.errors import BadInput
 from foveate.core.json_values import read_value
 from foveate.evals.diagnosis import layers
 from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE, EvidenceTrail, Probe
-from foveate.evals.lines import read_lines
 from foveate.evals.measures import WordIndex
+from foveate.pipeline.text_files import read_lines
 
 T = TypeVar("T")
 

@@ -20,7 +20,8 @@ from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.mcp.results import ToolResult
 from foveate.service.mcp.server import Authentication, RunCall, build_server
-from foveate.service.mcp.tools import ToolCallError, ToolContext, ToolLimits, build_tools
+from foveate.service.mcp.tool import ToolCallError, ToolContext, ToolLimits
+from foveate.service.mcp.tools import build_tools
 from foveate.service.problems import ProblemError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from foveate._version import __version__
 from foveate.core.checks import is_encodable
 from foveate.core.errors import BudgetTooSmall, ExternalError, InvalidRequest, MissingExtra
 from foveate.service.mcp.results import ToolResult
-from foveate.service.mcp.tools import Tool, ToolCallError, ToolContext
+from foveate.service.mcp.tool import Tool, ToolCallError, ToolContext
 from foveate.service.wire.errors import own_error, shorten, wrong_fields
 
 if TYPE_CHECKING:

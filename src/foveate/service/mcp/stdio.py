@@ -24,7 +24,8 @@ from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder, Store
 from foveate.providers.tokenizers.content_margin import tokenizer_in_list
 from foveate.service.mcp.server import build_server
-from foveate.service.mcp.tools import ToolCallError, ToolContext, ToolLimits, build_tools
+from foveate.service.mcp.tool import ToolCallError, ToolContext, ToolLimits
+from foveate.service.mcp.tools import build_tools
 from foveate.service.request_options import allowed_tokenizers
 
 if TYPE_CHECKING:

@@ -7,25 +7,15 @@ agent reads of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    Field,
-    WithJsonSchema,
-    create_model,
-)
+from pydantic import AfterValidator, Field, WithJsonSchema, create_model
 
 from foveate.answer.check import check_answer
-from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadInput, FoveateError, UnknownName
+from foveate.core.errors import BadInput, UnknownName
 from foveate.core.types import Context
-from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact, expand
 from foveate.pipeline.observed import observe
 from foveate.pipeline.options import AssembleOptions
@@ -47,6 +37,16 @@ from foveate.service.mcp.results import (
     part_result,
     search_result,
 )
+from foveate.service.mcp.tool import (
+    Limit,
+    Messages,
+    ShortText,
+    Tool,
+    ToolCallError,
+    ToolContext,
+    ToolLimits,
+    Whole,
+)
 from foveate.service.observe.request_state import record_check
 from foveate.service.wire.compaction import ObservedBody
 from foveate.service.wire.requests import (
@@ -57,64 +57,7 @@ from foveate.service.wire.requests import (
     decode_cursor,
     encode_cursor,
 )
-from foveate.stores.originals import OriginalStore
 
-
-class ToolCallError(FoveateError):
-    """A wrong call; the message says what to do."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolLimits:
-    """Limits of a call: tokens (of one that names no budget, and the most), and candidates."""
-
-    budget: int = 32_000
-    usual_budget: int = 4_000
-    candidates: int = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
-    """What the calls of one caller work with, and the tools that it may use.
-
-    `assembler(options, store=…)`: an assembler with the caller's ports, while a call needs it.
-    `options(recipe=…, budget=…, format=…)`: the options of a call, whose names come from closed
-    lists, as `tokenizer` takes them. `record` is called with a result before it is sent.
-    """
-
-    assembler: Callable[..., AbstractContextManager[Assembler]]
-    options: Callable[..., AssembleOptions]
-    tokenizer: Callable[[str], Tokenizer]
-    principals: tuple[str, ...] = ()
-    limits: ToolLimits = field(default_factory=ToolLimits)
-    originals: OriginalStore = field(default_factory=OriginalStore)
-    tenant: str = ""
-    tools: tuple[type[Tool], ...] = ()
-    record: Callable[[ToolResult], None] = lambda _: None
-
-
-class Tool(RequestModel):
-    """The arguments of a call, and its work; `scope` is what a key needs."""
-
-    part: ClassVar[str] = "argument"
-    name: ClassVar[str]
-    scope: ClassVar[str] = "assemble"
-    output: ClassVar[type[BaseModel]]
-
-    def run(self, context: ToolContext) -> ToolResult:
-        """The result of the call; raises `ToolCallError` or the errors of the library."""
-        raise NotImplementedError
-
-
-def _read_whole(value: Any) -> Any:
-    """JSON has one kind of number: 5.0 is 5 where an integer is asked for."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-Whole = BeforeValidator(_read_whole)
-Limit = Annotated[int, Field(ge=1, le=100), Whole]
-ShortText = Annotated[str, Field(max_length=4_000)]
-Messages = Annotated[list[dict[str, Any]], Field(max_length=2_000)]
 Question = Annotated[
     Query,
     Field(max_length=4_000, description="The question, in full, as the user would word it."),

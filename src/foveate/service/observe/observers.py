@@ -28,7 +28,7 @@ from foveate.service.observe.tracing import Traces, check_installed, is_tracing_
 from foveate.service.settings import Settings
 from foveate.service.tenant_stores import TenantStores
 from foveate.service.worker_pool import WorkerPool
-from foveate.stores.report import Stats
+from foveate.stores.base import Stats
 
 
 class StepObserver:

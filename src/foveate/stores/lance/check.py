@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from foveate.core.types import content_hash
+from foveate.stores.base import Report
 from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
 from foveate.stores.lance import files, postings, schema
@@ -21,7 +22,6 @@ from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.scan import vectors_from_column
 from foveate.stores.lance.schema import Audience
 from foveate.stores.recount import Recount, text_findings
-from foveate.stores.report import Report
 from foveate.stores.rows import SHARED, chunk_members, document_member, terms_to_index
 from foveate.stores.scoring import decode_places
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from foveate.core.checks import is_encodable
 from foveate.ports import Document
+from foveate.stores.base import Stats
 from foveate.stores.checksums import checksum
 from foveate.stores.filters import iter_batches
 from foveate.stores.lance import schema
@@ -23,7 +24,6 @@ from foveate.stores.lance.labels import in_condition, quote_literal
 from foveate.stores.lance.location import Location
 from foveate.stores.lance.scan import Scan
 from foveate.stores.lance.schema import DOCUMENT_COLUMNS, VERSION
-from foveate.stores.report import Stats
 from foveate.stores.rows import DOCUMENT_FIELDS, textless_document_from_row, with_text
 
 _MAX_LISTED_HASHES = 1_000

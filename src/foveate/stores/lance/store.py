@@ -15,7 +15,7 @@ from foveate.core.errors import ExternalError
 from foveate.core.state import state_hash
 from foveate.core.types import Chunk
 from foveate.ports import Document, SearchResult
-from foveate.stores.base import BaseStore, Search
+from foveate.stores.base import BaseStore, Report, Search, Stats
 from foveate.stores.filters import iter_batches
 from foveate.stores.lance import commit, compaction, contents, files, part, schema, search
 from foveate.stores.lance.batch import Batch
@@ -26,7 +26,6 @@ from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.location import convert_engine_errors, parse_location
 from foveate.stores.lance.part import Part
 from foveate.stores.lance.scan import ScanReader, Versions
-from foveate.stores.report import Report, Stats
 from foveate.stores.rows import PreparedDocument
 
 EXACT = 1_000_000

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from foveate.stores.base import Report
 from foveate.stores.checksums import MASK, StoreDamaged, checksum
 from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
@@ -19,7 +20,6 @@ from foveate.stores.postgres.filters import FILTER_ROWS
 from foveate.stores.postgres.schema import principals_digest
 from foveate.stores.postgres.statements import Rows, Statement, StoreContext
 from foveate.stores.recount import Recount, mix_places
-from foveate.stores.report import Report
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
@@ -99,7 +99,7 @@ _RELATIONS = (
 
 
 def check_store(store: StoreContext) -> Report:
-    """Work out again all that is derived, in one snapshot; see `report.Report`."""
+    """Work out again all that is derived, in one snapshot; see `Report`."""
     look = _Check(store)
     for part, said, query in _RELATIONS:
         rows = store.rows(query)

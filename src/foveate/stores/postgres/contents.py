@@ -7,6 +7,7 @@ from typing import Any
 
 from foveate.core.state import combine_states, state_hash
 from foveate.ports import Document
+from foveate.stores.base import Stats
 from foveate.stores.checksums import checksum, damage, intact
 from foveate.stores.postgres import checksums
 from foveate.stores.postgres.filters import encode_principals, is_storable
@@ -21,7 +22,6 @@ from foveate.stores.postgres.statements import (
     StoreContext,
     quote_literal,
 )
-from foveate.stores.report import Stats
 from foveate.stores.rows import DOCUMENT_FIELDS, textless_document_from_row, with_text
 
 _LOCK_TIMEOUT = "200ms"

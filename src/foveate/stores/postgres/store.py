@@ -13,7 +13,7 @@ from typing import Any
 from foveate.core.errors import BadOption
 from foveate.core.types import Chunk
 from foveate.ports import Document, SearchResult
-from foveate.stores.base import BaseStore, Search
+from foveate.stores.base import BaseStore, Report, Search, Stats
 from foveate.stores.postgres import connect, contents, write
 from foveate.stores.postgres.check import check_store
 from foveate.stores.postgres.connect import (
@@ -26,7 +26,6 @@ from foveate.stores.postgres.filters import check_storable, is_storable
 from foveate.stores.postgres.schema import begin_write, open_schema
 from foveate.stores.postgres.search import hybrid_search, load_neighbours
 from foveate.stores.postgres.statements import StoreContext
-from foveate.stores.report import Report, Stats
 from foveate.stores.rows import prepare_document
 
 

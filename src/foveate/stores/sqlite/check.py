@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from foveate.core.errors import ExternalError
+from foveate.stores.base import Finding, Report
 from foveate.stores.checksums import MASK, checksum, sum_of_places
 from foveate.stores.recount import Recount, mix_places
-from foveate.stores.report import Finding, Report
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,

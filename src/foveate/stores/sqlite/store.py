@@ -12,9 +12,8 @@ from foveate.core.state import combine_states, state_hash
 from foveate.core.types import Chunk
 from foveate.ports import Document, SearchResult
 from foveate.stores import filters
-from foveate.stores.base import BaseStore, Search
+from foveate.stores.base import BaseStore, Search, Stats
 from foveate.stores.int8 import quantise_or_zeros
-from foveate.stores.report import Stats
 from foveate.stores.rows import check_counts, counts_by_hash
 from foveate.stores.sqlite import contents, schema, search, vectors, write
 from foveate.stores.sqlite.schema import load_facts

@@ -30,7 +30,6 @@ LONGEST_STRING = 1_200
 FEWEST_COUNTED = 30
 """Lines; of a shorter example it does not matter how many are left out, and numbers cost tokens."""
 FEWEST_LINES = 4
-LEAST_MARKS = 2
 LOOKED_AT = 40
 DEEPEST = 40
 

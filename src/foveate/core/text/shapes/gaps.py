@@ -68,3 +68,33 @@ def spans_within(spans: tuple[Span, ...], start: int, end: int) -> tuple[Span, .
     """Those of the spans, which are in order and apart, that lie in the range as a whole."""
     first = bisect_left(spans, start, key=itemgetter(0))
     return spans[first : bisect_right(spans, end, first, key=itemgetter(1))]
+
+
+def join_spans(
+    text: str,
+    spans: Sequence[Span],
+    counted: Sequence[Counted] = (),
+    whole: Span | None = None,
+) -> tuple[str, tuple[Span, ...]]:
+    """The spans as one text: neighbours keep what is between them, gaps and cut ends get a mark.
+
+    `counted`: what of the text is counted where it is left out, at both ends of the text too.
+    `whole`: from where to where the text would not be cut at its ends; without it, all of it.
+    """
+    merged: list[list[int]] = []
+    for start, end in spans:
+        if merged and not text[merged[-1][1] : start].strip():
+            merged[-1][1] = max(end, merged[-1][1])
+        else:
+            merged.append([start, end])
+    ranges = tuple((start, end) for start, end in merged)
+    ends = [0, *(end for _, end in ranges)]
+    starts = [*(start for start, _ in ranges), len(text)]
+    begin, end = whole or (0, len(text))
+    apart = {0: not text[begin : starts[0]].strip(), len(ranges): not text[ends[-1] : end].strip()}
+    gaps = [
+        gap_mark(text, *gap, counted, is_apart=apart.get(n, False))
+        for n, gap in enumerate(zip(ends, starts, strict=True))
+    ]
+    shown = [text[start:end] + gap for (start, end), gap in zip(ranges, gaps[1:], strict=True)]
+    return gaps[0] + "".join(shown), ranges

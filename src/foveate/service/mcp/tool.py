@@ -1,0 +1,75 @@
+"""What every tool is made of: its arguments as a type, what its calls work with, their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import FoveateError
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions
+from foveate.service.mcp.results import ToolResult
+from foveate.service.wire.requests import RequestModel
+from foveate.stores.originals import OriginalStore
+
+
+class ToolCallError(FoveateError):
+    """A wrong call; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolLimits:
+    """Limits of a call: tokens (of one that names no budget, and the most), and candidates."""
+
+    budget: int = 32_000
+    usual_budget: int = 4_000
+    candidates: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What the calls of one caller work with, and the tools that it may use.
+
+    `assembler(options, store=…)`: an assembler with the caller's ports, while a call needs it.
+    `options(recipe=…, budget=…, format=…)`: the options of a call, whose names come from closed
+    lists, as `tokenizer` takes them. `record` is called with a result before it is sent.
+    """
+
+    assembler: Callable[..., AbstractContextManager[Assembler]]
+    options: Callable[..., AssembleOptions]
+    tokenizer: Callable[[str], Tokenizer]
+    principals: tuple[str, ...] = ()
+    limits: ToolLimits = field(default_factory=ToolLimits)
+    originals: OriginalStore = field(default_factory=OriginalStore)
+    tenant: str = ""
+    tools: tuple[type[Tool], ...] = ()
+    record: Callable[[ToolResult], None] = lambda _: None
+
+
+class Tool(RequestModel):
+    """The arguments of a call, and its work; `scope` is what a key needs."""
+
+    part: ClassVar[str] = "argument"
+    name: ClassVar[str]
+    scope: ClassVar[str] = "assemble"
+    output: ClassVar[type[BaseModel]]
+
+    def run(self, context: ToolContext) -> ToolResult:
+        """The result of the call; raises `ToolCallError` or the errors of the library."""
+        raise NotImplementedError
+
+
+def _read_whole(value: Any) -> Any:
+    """JSON has one kind of number: 5.0 is 5 where an integer is asked for."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = BeforeValidator(_read_whole)
+Limit = Annotated[int, Field(ge=1, le=100), Whole]
+ShortText = Annotated[str, Field(max_length=4_000)]
+Messages = Annotated[list[dict[str, Any]], Field(max_length=2_000)]
