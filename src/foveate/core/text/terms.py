@@ -35,8 +35,6 @@ _ASCII = bytes(ord(chr(c).lower()) if c < 0x80 and chr(c).isalnum() else 0x20 fo
 _ACRONYM = re.compile(r"\b(?!(?:AND|OR|NOT)\b)[A-Z]{2,}\b")
 """In capitals, the three stand for operators, which a query has none of."""
 _LONGEST = 64
-ALPHABET = Alphabet(rf"[^\W_{_UNSPACED}]|[{_SIGNS}]", f"[{_UNSPACED}]")
-"""The characters that search terms are made of, after `fold`."""
 
 
 def document_terms(text: str) -> list[str]:
@@ -104,6 +102,10 @@ def fold(text: str) -> str:
     if _OPTIONAL.search(beyond_ascii(apart)):
         apart = _OPTIONAL.sub("", apart)
     return casefold(normalize("NFC", apart))
+
+
+ALPHABET = Alphabet(rf"[^\W_{_UNSPACED}]|[{_SIGNS}]", f"[{_UNSPACED}]", fold)
+"""The characters that search terms are made of, after `fold`."""
 
 
 def _split_words(text: str) -> list[str]:

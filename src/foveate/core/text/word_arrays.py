@@ -11,9 +11,10 @@ hold the arrays to both.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from unicodedata import category
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +28,12 @@ RADIX = 0x9E3779B97F4A7C15
 """The constant of splitmix64: odd, so that its powers stay apart."""
 BATCH = 1 << 16
 """Characters that are read at once; what is made of them stays in the processor's cache."""
+BREAK = "\x1e"
+"""Between texts that are read as one: white space that hardly any text holds."""
 PLANES = (0x80, 0x2800, 0x10000, 0x110000)
 """Code points where ASCII, most alphabets, most scripts and all characters end."""
+NOT_ALONE = 0xFFFFFFFF
+_JAMO = re.compile("[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]")
 _MASK = (1 << 64) - 1
 WORD, UNSPACED = 1, 2  # classes of characters; 0 separates
 
@@ -61,12 +66,14 @@ POWERS, INVERSES = Powers(RADIX), Powers(pow(RADIX, -1, 1 << 64))
 class Alphabet:
     """Which characters make words: those of `words`, and `unspaced` ones, of which two make one.
 
-    Both are patterns of one character. The classes of characters are worked out at first use, up to
-    the last of `PLANES` that a text needs.
+    Both are patterns of one character, after `fold`. The classes of characters are worked out at
+    first use, up to the last of `PLANES` that a text needs, and what `fold` makes of a character
+    when it is first read.
     """
 
-    def __init__(self, words: str, unspaced: str) -> None:
+    def __init__(self, words: str, unspaced: str, fold: Callable[[str], str]) -> None:
         self._patterns = {WORD: words, UNSPACED: unspaced}
+        self._fold = fold
 
     @cache  # noqa: B019 (alphabets live as long as the process)
     def classes(self, end: int) -> NDArray[np.uint8]:
@@ -79,6 +86,41 @@ class Alphabet:
             for match in re.finditer(f"(?:{pattern})+", everything):
                 found[match.start() : match.end()] = label
         return found
+
+    def characters(self, text: str) -> Codes:
+        """The characters of the folded text, character by character where that is the same."""
+        import numpy as np
+
+        if text.isascii():
+            return code_points(self._fold(text))
+        codes = code_points(text)
+        table = self._folded(plane(int(codes.max())))
+        found = table.take(codes)
+        if not found.all():
+            for code in np.unique(codes[found == 0]).tolist():
+                table[code] = self._fold_alone(chr(code))
+            found = table.take(codes)
+        return found if found.max() < NOT_ALONE else code_points(self._fold(text))
+
+    @cache  # noqa: B019 (alphabets live as long as the process)
+    def _folded(self, end: int) -> NDArray[np.uint32]:
+        import numpy as np
+
+        return np.zeros(end, dtype=np.uint32)
+
+    def _fold_alone(self, character: str) -> int:
+        """What the character is folded to beside any other; `NOT_ALONE` if that depends on it.
+
+        Marks and jamo join what stands before them; one that becomes several is none. Where all of
+        those only separate words, a space does as well.
+        """
+        found = self._fold(character)
+        if any(category(one)[0] == "M" or _JAMO.match(one) for one in (*character, *found)):
+            return NOT_ALONE
+        if len(found) == 1:
+            return ord(found) or NOT_ALONE
+        letters = re.search("|".join(self._patterns.values()), found)
+        return NOT_ALONE if letters or not found else ord(" ")
 
 
 class WordArrays(NamedTuple):
@@ -102,14 +144,18 @@ class WordArrays(NamedTuple):
 
 
 def read_words(texts: Sequence[str], alphabet: Alphabet) -> WordArrays:
-    """The words of folded texts; the characters of an unspaced script come in pairs."""
+    """The words of texts, folded; the characters of an unspaced script come in pairs.
+
+    All texts are folded as one: no folding joins letters over a control character.
+    """
     import numpy as np
 
-    joined = "\n".join([*texts, ""])
-    codes = code_points(joined)
+    joined = BREAK.join([*texts, ""])
+    if joined.count(BREAK) != len(texts):
+        joined = BREAK.join([*[text.replace(BREAK, "\n") for text in texts], ""])
+    codes = alphabet.characters(joined)
     plain = codes.dtype == np.uint8
-    last = 0 if plain else int(codes.max())
-    kinds = alphabet.classes(next(end for end in PLANES if end > last)).take(codes)
+    kinds = alphabet.classes(plane(0 if plain else int(codes.max()))).take(codes)
     starts, ends = _runs(kinds == WORD)
     unspaced = np.empty(0, dtype=np.int64)
     if not plain and UNSPACED in kinds:
@@ -121,9 +167,14 @@ def read_words(texts: Sequence[str], alphabet: Alphabet) -> WordArrays:
     sums = np.zeros(len(codes) + 1, dtype=np.uint64)
     np.cumsum(codes * POWERS.first(len(codes)), out=sums[1:])
     numbers = mix(sum_letters(sums, starts, ends))
-    bounds = np.cumsum([0, *(len(text) + 1 for text in texts)])
+    bounds = np.concatenate(([0], np.flatnonzero(codes == ord(BREAK)) + 1))
     firsts = starts.searchsorted(bounds)
     return WordArrays(codes, bounds, starts, ends, numbers, firsts, unspaced, sums)
+
+
+def plane(last: int) -> int:
+    """Where the first of `PLANES` ends that has this character."""
+    return next(end for end in PLANES if end > last)
 
 
 def code_points(text: str) -> Codes:

@@ -46,8 +46,6 @@ _SEPARATORS = re.escape(_ASCII) + _OTHER
 _OTHER_SEPARATOR = re.compile(f"[{_OTHER}]")
 _MIXED_RUN = re.compile(rf"[{_UNSPACED}]+|[^\s{_SEPARATORS}{_UNSPACED}]+")
 _HAS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
-ALPHABET = Alphabet(rf"[^\s{_SEPARATORS}{_UNSPACED}]", f"[{_UNSPACED}]")
-"""The characters that `split_words` makes words of, after `fold`."""
 SHORTEST_IDENTIFIER = 4
 """Characters of an identifier."""
 
@@ -89,6 +87,10 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     return normalize("NFC", casefold(normalize("NFC", text)))
+
+
+ALPHABET = Alphabet(rf"[^\s{_SEPARATORS}{_UNSPACED}]", f"[{_UNSPACED}]", fold)
+"""The characters that `split_words` makes words of, after `fold`."""
 
 
 def _split_run(run: str) -> list[str]:

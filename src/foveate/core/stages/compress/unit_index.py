@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from foveate.core.text.terms import ALPHABET, document_terms, fold, query_terms
+from foveate.core.text.terms import ALPHABET, document_terms, query_terms
 from foveate.core.text.word_arrays import (
     POWERS,
     WordArrays,
@@ -63,15 +63,14 @@ def index_units(units: Sequence[str]) -> UnitIndex:
     none = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
     parts = [UnitIndex(*none, *none)]
     for first, last in batches(units):
-        own = units[first:last]
-        parts.append(_index_batch([u.lower() if u.isascii() else fold(u) for u in own]))
+        parts.append(_index_batch(units[first:last]))
     return UnitIndex(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _index_batch(folded: list[str]) -> UnitIndex:
+def _index_batch(units: Sequence[str]) -> UnitIndex:
     import numpy as np
 
-    found = read_words(folded, ALPHABET)
+    found = read_words(units, ALPHABET)
     widths = np.diff(found.firsts)
     terms = _term_numbers(found)
     if not len(found.unspaced):

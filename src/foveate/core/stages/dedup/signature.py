@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from foveate.core.text.word_arrays import batches, mix, read_words
-from foveate.core.text.words import ALPHABET, SHINGLE_SIZE, fold, split_words
+from foveate.core.text.words import ALPHABET, SHINGLE_SIZE, split_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,25 +66,25 @@ def compute_signatures(texts: Sequence[str], threshold: Threshold) -> list[Signa
     """The signature of each text for the threshold."""
     found: list[Signature] = []
     for first, last in batches(texts):
-        found += _sign_batch([fold(text) for text in texts[first:last]], threshold)
+        found += _sign_batch(texts[first:last], threshold)
     return found
 
 
-def _sign_batch(folded: list[str], threshold: Threshold) -> list[Signature]:
+def _sign_batch(texts: Sequence[str], threshold: Threshold) -> list[Signature]:
     import numpy as np
 
-    runs, counts, lengths = _triples(folded)
-    owners = np.repeat(np.arange(len(folded), dtype=np.uint64), counts)
+    runs, counts, lengths = _triples(texts)
+    owners = np.repeat(np.arange(len(texts), dtype=np.uint64), counts)
     keyed = np.sort(owners << np.uint64(32) | runs >> np.uint64(32))
     fresh = np.ones(len(keyed), dtype=np.bool_)
     fresh[1:] = keyed[1:] != keyed[:-1]
     keyed = keyed[fresh]
     owners, whole = keyed >> np.uint64(32), keyed.astype(np.uint32)
-    flags = np.zeros((len(folded), BITS), dtype=np.uint8)
+    flags = np.zeros((len(texts), BITS), dtype=np.uint8)
     flags[owners, whole & (BITS - 1)] = 1
     bits, ones = np.packbits(flags, axis=1), flags.sum(axis=1, dtype=np.int64).tolist()
     firsts = np.concatenate(([0], np.cumsum(counts))).tolist()
-    places = np.arange(len(folded) + 1, dtype=np.uint64)
+    places = np.arange(len(texts) + 1, dtype=np.uint64)
     ends = owners.searchsorted(places).tolist()
     reach = np.uint64(min(1.0, 1 - threshold.value + MARGIN) * 2**32)
     lows = keyed.searchsorted((places[:-1] << np.uint64(32)) + reach).tolist()
@@ -98,7 +98,7 @@ def _sign_batch(folded: list[str], threshold: Threshold) -> list[Signature]:
             bits=bits[n].tobytes(),
             ones=ones[n],
         )
-        for n in range(len(folded))
+        for n in range(len(texts))
     ]
 
 
@@ -106,7 +106,7 @@ def shingled_text(text: str, runs: NDArray[np.uint64] | None = None) -> Shingled
     """The text's words and triples in order; `runs`: the triples, if they are known."""
     import numpy as np
 
-    runs = _triples([fold(text)])[0] if runs is None else runs
+    runs = _triples([text])[0] if runs is None else runs
     order = np.argsort(runs, kind="stable")
     whole = runs[order]
     fresh = np.ones(len(whole) + 1, dtype=bool)
@@ -120,20 +120,20 @@ def shingled_text(text: str, runs: NDArray[np.uint64] | None = None) -> Shingled
     )
 
 
-def _triples(folded: list[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64], list[int]]:
+def _triples(texts: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64], list[int]]:
     """The triples of all texts, as `text.shingles` defines them; by text how many; and its words.
 
     A text of one or two words is one run.
     """
     import numpy as np
 
-    found = read_words(folded, ALPHABET)
+    found = read_words(texts, ALPHABET)
     lengths = np.diff(found.firsts)
     counts = np.maximum(lengths - SHINGLE_SIZE + 1, np.minimum(lengths, 1))
     # Zeros behind each text, so that no triple goes on in the next, and a short text is one run.
     behind = SHINGLE_SIZE - 1
     numbers = np.insert(found.numbers, np.repeat(found.firsts[1:], behind), np.uint64(0))
-    firsts = found.firsts[:-1] + behind * np.arange(len(folded))
+    firsts = found.firsts[:-1] + behind * np.arange(len(texts))
     places = np.arange(int(counts.sum())) + np.repeat(firsts - np.cumsum(counts) + counts, counts)
     mixed = mix(numbers[:-2])
     mixed = mix(mixed + numbers[1:-1])
