@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from copies import as_source
 from foveate.core.errors import BadOption
-from foveate.core.stages.dedup.exact import DedupExact, normalise
+from foveate.core.stages.dedup.exact import DedupExact, differ, normalise
 from foveate.core.types import Decision, Part, rank
 from foveate.testing.fakes import candidate, request
 
@@ -117,3 +117,27 @@ def test_an_unknown_key_is_refused():
     """X1: the message names the value and what is allowed."""
     with pytest.raises(BadOption, match=r"'fuzzy'.*normalised"):
         DedupExact(key="fuzzy")
+
+
+WORDS = [
+    "one",
+    "two\u00a0",
+    "  ",
+    "\n",
+    "\t",
+    "cafe\u0301",
+    "caf\u00e9",
+    "\u212a",
+    "K",
+    "x" * 70,
+    " ",
+]
+SPACED = st.lists(st.sampled_from(WORDS), max_size=8).map("".join)
+
+
+@given(st.one_of(SPACED, st.text(max_size=20)), st.one_of(SPACED, st.text(max_size=20)))
+def test_what_surely_differs_is_not_the_same(one, other):
+    """S3: texts that one word tells apart are two texts, however white space stands in them."""
+    assert not differ(one, one)
+    assert not (differ(one, other) and normalise(one) == normalise(other))
+    assert differ(f"{one} here now", f"{one} there now")

@@ -91,7 +91,7 @@ def is_invisible(text: str) -> bool:
     >>> is_invisible("\u200b \n\u3164"), is_invisible("\u200ba")
     (True, False)
     """
-    return not _compile(_VISIBLE_PATTERN).search(text)
+    return not ("!" <= text[:1] <= "~" or _compile(_VISIBLE_PATTERN).search(text))
 
 
 def sanitise(text: str) -> tuple[str, Mapping[str, int]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import combinations
 from typing import ClassVar, Literal, get_args
 from unicodedata import normalize
 
@@ -19,6 +19,8 @@ ENDS = 4
 """Words at either end of a text; only texts with the same ones are compared whole."""
 REACH = 60
 """Characters that hold so many words, mostly."""
+FEW = 4
+"""Texts of the same ends that are compared with one another, up to the first word that differs."""
 LETTERS = b"cdlmp"
 """Letters which two texts that differ seldom have in the same order."""
 _OTHERS = bytes(set(range(256)).difference(LETTERS))
@@ -74,15 +76,53 @@ def _same(texts: Mapping[str, str]) -> dict[str, str]:
 
     Each key costs more than the one before it, and is asked only of texts that shared that one.
     """
-    alike: list[str] = list(texts)
-    keys: list[Hashable] = []
-    for key in (_end, _start, _letters, normalise):
-        keys = [key(texts[own]) for own in alike]
-        times = Counter(keys)
-        shared = [times[found] > 1 for found in keys]
-        alike, keys = list(compress(alike, shared)), list(compress(keys, shared))
-    first = dict(zip(reversed(keys), reversed(alike), strict=True))
-    return {own: first[found] for own, found in zip(alike, keys, strict=True)}
+    groups = [[*texts]]
+    for key in (_end, _start):
+        groups = _split(groups, texts, key)
+    groups = [_similar(group, texts) if len(group) <= FEW else group for group in groups]
+    for key in (_letters, normalise):
+        groups = _split(groups, texts, key)
+    return {own: group[0] for group in groups for own in group}
+
+
+def _split(
+    groups: Iterable[Sequence[str]], texts: Mapping[str, str], key: Callable[[str], Hashable]
+) -> list[list[str]]:
+    """The groups of two or more in which the texts have the same key."""
+    found: list[list[str]] = []
+    for group in groups:
+        parts: dict[Hashable, list[str]] = {}
+        for own in group:
+            parts.setdefault(key(texts[own]), []).append(own)
+        found += [part for part in parts.values() if len(part) > 1]
+    return found
+
+
+def _similar(group: Sequence[str], texts: Mapping[str, str]) -> list[str]:
+    """Those of a group that may be the same as another one of it."""
+    pairs = combinations(group, 2)
+    found = {own for pair in pairs if not differ(*map(texts.__getitem__, pair)) for own in pair}
+    return [own for own in group if own in found]
+
+
+def differ(one: str, other: str) -> bool:
+    """Whether the two surely differ, normalised: by the first word that is not in both alike.
+
+    >>> differ("two  words", "two words"), differ("two words more", "two works more")
+    (False, True)
+    """
+    low, high = 0, min(len(one), len(other))
+    while low < high:  # up to `low` they are equal
+        middle = (low + high + 1) // 2
+        if one.startswith(other[low:middle], low):
+            low = middle
+        else:
+            high = middle - 1
+    start = max(one.rfind(" ", 0, low), one.rfind("\n", 0, low)) + 1
+    end = start + REACH
+    mine, theirs = one[start:end].split(None, 1), other[start:end].split(None, 1)
+    whole = len(mine) == len(theirs) == 2  # words, with something behind them
+    return whole and _composed(mine[0]) != _composed(theirs[0])
 
 
 def _end(text: str) -> str:
