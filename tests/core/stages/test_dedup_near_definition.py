@@ -110,11 +110,8 @@ class Oracle:
     def _in_place(self, leaves, stays):
         """On anchors that are found by comparing every triple with every other."""
         mine, theirs = word_runs(self.words[leaves.id]), word_runs(self.words[stays.id])
-        anchors = [
-            (p, theirs.index(run))
-            for p, run in enumerate(mine)
-            if mine.count(run) == theirs.count(run) == 1
-        ]
+        places = [p for p, run in enumerate(mine) if mine.count(run) == theirs.count(run) == 1]
+        anchors = places, [theirs.index(mine[p]) for p in places]
         return is_covered(self.words[leaves.id], self.words[stays.id], anchors)
 
     def _similar(self, leaves, stays):

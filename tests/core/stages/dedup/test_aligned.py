@@ -234,7 +234,7 @@ def test_what_is_common_is_what_sets_of_triples_share(mine, theirs):
             for p, run in enumerate(runs)
             if runs.count(run) == others.count(run) == 1
         ]
-        assert anchors == expected
+        assert [*zip(*anchors, strict=True)] == expected
 
 
 @given(mine=TEXTS, theirs=TEXTS)

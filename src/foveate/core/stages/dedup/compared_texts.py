@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -142,16 +143,18 @@ LEAST = 8
 SLACK = 8
 _STEP = 64
 
+Anchors: TypeAlias = tuple[Sequence[int], Sequence[int]]
+"""Where the triples that occur once in both stand in the one, ascending, and in the other."""
 Block: TypeAlias = tuple[int, int, int]
 """Words p, p + 1, … of the one are words q, q + 1, … of the other: (p, q, how many)."""
 
 
-def common(mine: ShingledText, theirs: ShingledText) -> tuple[int, list[tuple[int, int]]]:
+def common(mine: ShingledText, theirs: ShingledText) -> tuple[int, Anchors]:
     """How many distinct triples of the one stand in the other; and the anchors, in order."""
     import numpy as np
 
     if not len(mine.runs) or not len(theirs.whole):
-        return 0, []
+        return 0, ([], [])
     at = theirs.whole.searchsorted(mine.runs)
     hit = theirs.whole.take(at, mode="clip") == mine.runs
     count = int(np.count_nonzero(hit if len(mine.places) == len(mine.runs) else hit[mine.places]))
@@ -159,12 +162,10 @@ def common(mine: ShingledText, theirs: ShingledText) -> tuple[int, list[tuple[in
     here = np.flatnonzero(hit)
     there = theirs.once.take(at[here])
     fine = there >= 0
-    return count, list(zip(here[fine].tolist(), there[fine].tolist(), strict=True))
+    return count, (here[fine].tolist(), there[fine].tolist())
 
 
-def is_covered(
-    mine: Sequence[str], theirs: Sequence[str], anchors: Sequence[tuple[int, int]]
-) -> bool:
+def is_covered(mine: Sequence[str], theirs: Sequence[str], anchors: Anchors) -> bool:
     """Whether `theirs` says in place all of weight that `mine` says; both are words."""
     return all(_fits(one, other) for one, other in _gaps(mine, theirs, anchors))
 
@@ -193,7 +194,7 @@ def _fits(mine: Sequence[str], theirs: Sequence[str]) -> bool:
 
 
 def _gaps(
-    mine: Sequence[str], theirs: Sequence[str], anchors: Sequence[tuple[int, int]]
+    mine: Sequence[str], theirs: Sequence[str], anchors: Anchors
 ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     """The words before, between and behind the blocks; a number goes with what stands before it."""
     here = there = 0
@@ -212,19 +213,17 @@ def _gaps(
         yield rest, theirs[there : there + len(rest) + SLACK]
 
 
-def _blocks(
-    mine: Sequence[str], theirs: Sequence[str], anchors: Sequence[tuple[int, int]]
-) -> Iterator[Block]:
+def _blocks(mine: Sequence[str], theirs: Sequence[str], anchors: Anchors) -> Iterator[Block]:
     least = min(LEAST, max(SHINGLE_SIZE, (len(mine) + 1) // 2))
-    here = there = 0
-    for p, q in anchors:
-        if p < here:
-            continue
+    here = there = n = 0
+    while (n := bisect_left(anchors[0], here, n)) < len(anchors[0]):
+        p, q = anchors[0][n], anchors[1][n]
         before = _back(mine, theirs, p, q, min(p - here, q - there if q >= there else q))
         many = before + _along(mine, theirs, p, q)
         if many >= least:
             yield p - before, q - before, many
             here, there = p - before + many, q - before + many
+        n += 1
 
 
 def _along(mine: Sequence[str], theirs: Sequence[str], p: int, q: int) -> int:

@@ -76,12 +76,9 @@ def _same(texts: Mapping[str, str]) -> dict[str, str]:
 
     Each key costs more than the one before it, and is asked only of texts that shared that one.
     """
-    groups = [[*texts]]
-    for key in (_end, _start):
-        groups = _split(groups, texts, key)
+    groups = _split(_split([[*texts]], texts, _end), texts, _start)
     groups = [_similar(group, texts) if len(group) <= FEW else group for group in groups]
-    for key in (_letters, normalise):
-        groups = _split(groups, texts, key)
+    groups = _split(_split(groups, texts, _letters), texts, normalise)
     return {own: group[0] for group in groups for own in group}
 
 
