@@ -285,7 +285,8 @@ def test_no_run_that_is_repeated_is_left_out(pieces: list[list[int]]) -> None:
     whole = np.array([run for piece in pieces for run in piece], dtype=np.uint64)
     bounds = [*accumulate(map(len, pieces), initial=0)]
     cut = len(bounds) // 2
-    kept = repeated_runs([PieceRuns(whole, bounds[: cut + 1]), PieceRuns(whole, bounds[cut:])])
+    parts = [PieceRuns(whole, bounds[: cut + 1]), PieceRuns(whole, bounds[cut:])]
+    kept = repeated_runs(parts, [b - a for a, b in pairwise(bounds)])
 
     for piece, found in zip(pieces, kept, strict=True):
         rest = iter(piece)

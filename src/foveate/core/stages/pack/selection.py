@@ -203,26 +203,26 @@ def build_selection(candidates: Sequence[Candidate], scale: BudgetTracker) -> Se
     basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
     basket.many, basket.rights = [0] * len(pool), [0] * len(pool)
     basket.lengths = [b - a for own in runs for a, b in pairwise(own.bounds)]
-    basket.runs = repeated_runs(runs)
+    basket.runs = repeated_runs(runs, basket.lengths)
     return basket
 
 
-def repeated_runs(runs: Sequence[PieceRuns]) -> list[list[int]]:
+def repeated_runs(runs: Sequence[PieceRuns], lengths: Sequence[int]) -> list[list[int]]:
     """Of each piece the runs that another may have too, or it itself again; a few others with them.
 
-    A run that stands once in all of them is never said again, and need not be remembered. They are
-    told apart by some of their bits, so that no run that is repeated is left out.
+    `lengths`: of each piece, how many it has. A run that stands once in all of them is never said
+    again, and need not be remembered. They are told apart by some of their bits, so that no run
+    that is repeated is left out.
     """
     import numpy as np
 
     none = np.empty(0, dtype=np.uint64)
     whole = np.concatenate([none, *(own.numbers[own.bounds[0] : own.bounds[-1]] for own in runs)])
-    lengths = [np.diff(own.bounds) for own in runs]
     bits = len(whole).bit_length() + 2  # where every run has some four bins, most stand alone
     bins = (whole & np.uint64((1 << bits) - 1)).astype(np.int64)
     many = np.bincount(bins)[bins] > 1 if len(bins) else bins > 0
     found: list[int] = whole[many].tolist()
-    ends = np.cumsum(np.concatenate([[0], *lengths]))
+    ends = np.cumsum([0, *lengths])
     upto = np.concatenate(([0], np.cumsum(many)))[ends].tolist()
     return [found[a:b] for a, b in pairwise(upto)]
 

@@ -67,6 +67,7 @@ _ENTRY_OPENS = frozenset("[(<\x1bTDINWECFSAJMOVti")
 _CODE_OPENS = frozenset("acdefilnprRsuv@#\"'")
 _DOCSTRINGS = frozenset(('"""', "'''", 'r"""'))
 """What a file of code may begin with, its words behind it."""
+_SPEAKS = re.compile(r":(?=\s|\*\*)")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[^`\n]*")
 _INLINE = re.compile(r"(?:\{\s*\"|\[\s*[\[{])")
 _SHORTEST_INLINE = 200  # characters
@@ -86,8 +87,8 @@ def find_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape, 
 
 def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shape]:
     at, size, last = 0, len(text), 0
-    # up to where each reader has looked; without colons nobody speaks
-    stops = {"dialogue": 0 if text.count(":") >= FEWEST_TURNS else size}
+    # up to where each reader has looked; with few colons behind names nobody speaks
+    stops = {"dialogue": 0 if len(_SPEAKS.findall(text)) >= FEWEST_TURNS else size}
     torn = read_torn_json(text) if "{" in text else None
     if torn is not None:
         yield torn
