@@ -225,6 +225,7 @@ def test_model_gives_tokenizer_and_window() -> None:
 
     assert settled.tokenizer.name == "o200k_base"
     assert settled.budget.window == 128_000
+    assert resolve(model="openai:gpt-4o", query="Why?").budget == settled.budget
     with pytest.raises(BadOption, match="the model's window leaves"):
         resolve(model="gemma2:9b", budget=9000)
 

@@ -43,5 +43,6 @@ def test_every_run_meets_the_oldest_releases_too():
     for requirement in asked:
         name, version = re.split("[=>]=", requirement)
         assert any(re.fullmatch(rf"{name}=={re.escape(version)}[.0]*", one) for one in pinned), name
-    assert re.search(r"^test: checked ", commands, re.MULTILINE)
-    assert re.search(r"^checked:(.*\n\t)+.* oldest ", commands, re.MULTILINE)
+    assert re.search(r"^test:(.*\n\t)+.* BESIDE=yes .* unit ", commands, re.MULTILINE)
+    assert re.search(r"^BEFORE := \$\(if \$\(BESIDE\),.* oldest ", commands, re.MULTILINE)
+    assert re.search(r"^unit: .*\$\(BEFORE\)", commands, re.MULTILINE)

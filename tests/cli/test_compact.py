@@ -36,7 +36,7 @@ def test_a_line_gives_the_list_its_tokens_and_decisions(run):
     assert found[0]["token_count"] == made.token_count <= 120
     assert [d["message"] for d in found[0]["decisions"]] == [f"message {n}" for n in range(1, 5)]
     assert found[0]["decisions"][2]["why"].endswith(
-        "values shown nowhere else: 0, of them in the ledger: 0"
+        "of 0 values that are shown nowhere else, the ledger names 0"
     )
     assert found[1]["messages"] == LONG[:1]
 

@@ -167,7 +167,7 @@ def test_principals_are_lists(principals: Any) -> None:
     """I4: a string for a list of principals is refused, not read letter by letter."""
     with pytest.raises(BadInput, match="principals"):
         Chunk(text="x", principals=principals)
-    with pytest.raises(BadInput, match="principals"):
+    with pytest.raises(BadOption, match="principals must be a list of strings"):
         one_liner("q", [{"text": "x"}], principals=principals)
 
 

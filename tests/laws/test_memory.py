@@ -40,6 +40,7 @@ ONE_VALUE = {
 }  # fmt: skip
 """Files whose cached functions take nothing, or a value of a list that the code closes."""
 SHORT_ENTRIES = {
+    "core/arguments.py": "the annotations of the functions and classes that check theirs",
     "ingest/loaders/number_formats.py": "256 number formats of at most 200 characters",
     "providers/chat/gguf.py": "the hashes of 8 files",
     "providers/embedders/local.py": "the tokens of 16,384 words of at most 32 characters",

@@ -76,7 +76,7 @@ def test_a_closed_store_says_so(tmp_path: Path):
     store = open_store(tmp_path)
     store.close()
     store.close()
-    with pytest.raises(ExternalError, match="closed"):
+    with pytest.raises(ExternalError, match="^store: it is closed; open it again with open_store$"):
         store.state_root()
 
 

@@ -199,7 +199,8 @@ def report_lines(done: IndexResult, width: int) -> list[str]:
     """The report for a person; every file that was left out with its reason."""
     report = done.report
     renamed = f" ({report.renamed} of them renamed)" if report.renamed else ""
-    written = f"{report.chunks} chunks written to {done.store}"
+    plural = "" if report.chunks == 1 else "s"
+    written = f"{report.chunks} chunk{plural} written to {done.store}"
     if not done.state_root:
         written = f"nothing to write, so no store was made in {done.store}"
     lines = wrap_words(

@@ -65,7 +65,9 @@ RecipeName = Annotated[
         "R", "Recipe: a name, or the path of a TOML file.", autocompletion=complete_names("recipes")
     ),
 ]
-Tokens = Annotated[int | None, option("N", "Token budget of the context (default: the recipe's).")]
+Tokens = Annotated[
+    int | None, option("N", "Token budget of the context (default: the recipe's, or 4,000).")
+]
 TokenizerName = Annotated[
     str | None,
     option(

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.candidates import BestFirst, candidate_to_json
 from foveate.core.errors import ExternalError
-from foveate.core.fuse import RRF_K
 from foveate.core.image_fit import has_any_image
 from foveate.core.request import Inputs, Recipe
-from foveate.core.text.words import identifier_pattern, query_identifiers
+from foveate.core.text.words import query_identifiers
 from foveate.core.types import Candidate, Chunk, Context, Number, Supplement, rank
 from foveate.pipeline.bounded_calls import failure_reason
+from foveate.pipeline.named import NAMED_DEPTH, holders, keep_named
 from foveate.pipeline.observers import CallFigures, Observers
 from foveate.pipeline.options import ResolvedOptions
 from foveate.pipeline.steps import Call, Flow
@@ -66,46 +66,49 @@ def search(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[SearchRe
     if embedder is not None and vector is None:
         vector = (yield _embed(embedder, [query]))[0]
     names = query_identifiers(query)
-    found: SearchResult = yield Call(
+    limit = max(options.limit, 2 * options.depth) if names else options.limit
+    found: SearchResult = yield _search(
+        store, query, vector, resolved, limit=limit, depth=options.depth
+    )
+    best = found.candidates
+    if names:
+        if not holders(best, names):
+            words, most = " ".join(names), NAMED_DEPTH
+            deeper = yield _search(store, words, None, resolved, limit=most, depth=most)
+            if deeper.state_root == found.state_root:  # no write came between
+                best += tuple(holders(deeper.candidates, names))
+        best = keep_named(best, names, options.limit)
+    candidates, notes = yield from rerank(ports.reranker, query, best)
+    return replace(found, candidates=candidates, notes=(*found.notes, *notes))
+
+
+def _search(
+    store: Store,
+    query: str,
+    vector: Sequence[float] | None,
+    resolved: ResolvedOptions,
+    *,
+    limit: int,
+    depth: int,
+) -> Call:
+    return Call(
         "search",
         lambda: store.search(
             query,
             vector,
-            limit=max(options.limit, 2 * options.depth) if names else options.limit,
-            depth=options.depth,
+            limit=limit,
+            depth=depth,
             principals=resolved.principals,
-            where=options.where,
+            where=resolved.options.where,
         ),
         search_figures,
         candidates=lambda found: found.candidates,
     )
-    best = keep_named(found.candidates, names, options.limit)
-    candidates, notes = yield from rerank(ports.reranker, query, best)
-    return replace(found, candidates=candidates, notes=(*found.notes, *notes))
 
 
 def _embed(embedder: Embedder, texts: Sequence[str]) -> Call:
     names = {"provider": provider_name(embedder.name), "model": embedder.name}
     return Call("embed", lambda: embedder.embed(texts), lambda _: names)
-
-
-def keep_named(
-    candidates: tuple[Candidate, ...], names: Sequence[str], limit: int
-) -> tuple[Candidate, ...]:
-    """The best `limit` candidates; those that hold a name stay, instead of the last without one.
-
-    They are one more ranking of the fusion, of the weight of both others: a chunk that one of these
-    has first and the other does not know would be far down.
-    """
-    if not names:
-        return candidates[:limit]
-    pattern = identifier_pattern(names)
-    holders = [c for c in candidates if pattern.search(c.chunk.text)]
-    named = [replace(c, score=c.score + 2 / (RRF_K + n)) for n, c in enumerate(holders, start=1)]
-    ids = {c.chunk.id for c in holders}
-    others = [c for c in candidates if c.chunk.id not in ids]
-    kept = named[:limit] + others[: max(limit - len(named), 0)]
-    return tuple(sorted(kept, key=rank))
 
 
 def search_figures(found: SearchResult) -> CallFigures:

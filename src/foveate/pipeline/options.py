@@ -187,8 +187,11 @@ def resolve_options(
     else:
         from foveate.models import model as model_named
         from foveate.pipeline.budget import Budget
+        from foveate.providers.chat import registry_name
 
-        known = model_named(options.model) if isinstance(options.model, str) else options.model
+        known = options.model
+        if isinstance(known, str):
+            known = model_named(registry_name(known))
         tokenizer = _load_tokenizer(options.tokenizer or known.tokenizer)
         image_formula = known.images
         room = Budget.for_model(

@@ -60,8 +60,8 @@ REASON_SENTENCES: Mapping[str, str] = {
     "message_kept": "as it came, {tokens} tokens",
     "message_pinned": "stays as it came, {tokens} tokens",
     "message_left_out": (
-        "its {tokens} tokens do not fit; values shown nowhere else: {values}, "
-        "of them in the ledger: {named}"
+        "its {tokens} tokens do not fit; of {values} values that are shown nowhere else, "
+        "the ledger names {named}"
     ),
     "message_orphaned": "a call without its result or a result without its call is not sent",
     "result_shortened": "its most fitting parts, {shown} of {tokens} tokens",
@@ -80,8 +80,7 @@ COUNTERFACTUALS: Mapping[str, str] = {
     "carried_by": "carried by {carried_by}",
     "carries": "holds {carries}",
     "short_by": "would fit with {short_by} tokens more, all else unchanged",
-    "likelier": "about {likelier} tokens of sentences more likely to answer, for their length, "
-    "would be added first",
+    "likelier": "about {likelier} tokens of sentences that are more likely to answer come first",
     "lost_by": "comes after {by}, whose score is {lost_by} higher",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foveate import BadInput, ask, converse
+from foveate import FoveateError, ask, converse
 from foveate.answer.messages import role_text_pairs, tokenizer_from_context
 from foveate.core.window import count_messages
 from foveate.providers.chat import load_model
@@ -75,8 +75,8 @@ def test_what_is_told_in_words_is_no_more_than_was_counted():
     ("sent", "said"),
     [
         ([], "no messages"),
-        ({"messages": SAID}, "give a list"),
-        (["Hi."], "message 1 needs a role"),
+        ({"messages": SAID}, "sent must be a list of Message"),
+        (["Hi."], "sent must be a list of Message"),
         ([{"role": "assistant", "content": None}], "message 1 needs a role"),
         ([{"role": "tool", "content": "2.4 bar"}], "message 1 needs a role"),
         ([{"role": "user", "content": [{"type": "tool_result"}]}], r"as \.openai\(\) does"),
@@ -85,7 +85,7 @@ def test_what_is_told_in_words_is_no_more_than_was_counted():
 def test_what_is_no_request_is_refused(sent, said):
     """X1: by the message that is wrong, before anything is sent."""
     made = asked()
-    with serving("anthropic") as server, pytest.raises(BadInput, match=said):
+    with serving("anthropic") as server, pytest.raises(FoveateError, match=said):
         ask(made.context, load_model(server.name), sent=sent)
 
     assert server.requests == []

@@ -56,6 +56,8 @@ def _error_advice(error: sqlite3.Error) -> str:
             f"its file is damaged ({error}); foveate store check says where, "
             "then open a backup, or index into a new folder"
         )
+    if "closed database" in str(error):  # of Python's own, without a code
+        return "it is closed; open it again with open_store"
     return f"{error}; nothing was changed; foveate store check says whether the store is whole"
 
 

@@ -20,6 +20,10 @@ END_MARK = "…"
 """Where a text goes on before or behind what is shown; shorter, for every extract may have two."""
 PATTERN = re.compile(r"\[…(?: \d+(?: of \d+)? [a-z]+(?:, \d+(?: of \d+)? [a-z]+)*)?\]")
 """Every mark, without the white space around it."""
+_BLOCK = re.compile(r"(?:#{1,6}|[-*+]|\d{1,3}[.)])[ \t]|\||```")
+"""How a heading, an item, a row or a fence begins in Markdown: at the beginning of a line."""
+_INDENT = 16
+"""Characters; what is behind more white space is no beginning of a line."""
 UNCOUNTED = ""
 """In place of a noun: lines that are too few for a number, which would cost more than it says."""
 MOST_COUNTS = 3
@@ -32,15 +36,15 @@ def gap_mark(
     """The mark for `text[start:end]`, which is left out; empty if that is white space alone.
 
     On a line of its own where line breaks are left out with what is counted, or with lines that are
-    too few for it. `is_apart`: what is left out at this end of the text is another chunk, which
-    needs no mark.
+    too few for it, and before what must begin a line. `is_apart`: what is left out at this end of
+    the text is another chunk, which needs no mark.
     """
-    found, space = [], " "
+    found, space = [], "\n" if _begins_block(text, end) else " "
     for noun, spans in counted:
         number = len(spans_within(spans, start, end))
         if number:
             found.append((noun, number, len(spans)))
-            space = "\n" if "\n" in text[start:end] else " "
+            space = "\n" if "\n" in text[start:end] else space
     found = [one for one in found if one[0] != UNCOUNTED]
     if len(found) > MOST_COUNTS:
         found = _add_up(found)
@@ -51,8 +55,17 @@ def gap_mark(
     mark = f"[… {told}]" if found else ELISION.strip()
     if not found and (start == 0 or end == len(text)):
         is_blank = is_apart or not text[start:end].strip()
-        mark, space = "" if is_blank else END_MARK, " "
+        mark = "" if is_blank else END_MARK
+        space = " " if end == len(text) else space
     return mark and f"{space if start > 0 else ''}{mark}{space if end < len(text) else ''}"
+
+
+def _begins_block(text: str, at: int) -> bool:
+    """Whether a block of Markdown begins there, which is none behind other text in its line."""
+    if _BLOCK.match(text, at) is None:
+        return False
+    line = text[max(at - _INDENT, 0) : at].rpartition("\n")
+    return not line[2].strip() and (bool(line[1]) or at < _INDENT)
 
 
 def _add_up(found: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
@@ -76,10 +89,16 @@ def join_spans(
     counted: Sequence[Counted] = (),
     whole: Span | None = None,
 ) -> tuple[str, tuple[Span, ...]]:
-    """The spans as one text: neighbours keep what is between them, gaps and cut ends get a mark.
+    r"""The spans as one text: neighbours keep what is between them, gaps and cut ends get a mark.
 
     `counted`: what of the text is counted where it is left out, at both ends of the text too.
     `whole`: from where to where the text would not be cut at its ends; without it, all of it.
+
+    >>> text = "The pot is hot. It is full.\n- blue\n- red\n- green"
+    >>> print(join_spans(text, [(0, 15), (41, 48)])[0])
+    The pot is hot.
+    […]
+    - green
     """
     merged: list[list[int]] = []
     for start, end in spans:
