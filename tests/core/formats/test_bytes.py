@@ -190,8 +190,13 @@ def test_short_headers_tell_files_of_one_name_apart():
     alone = assemble("What is the rate of Spain?", found[:1], budget=900)
     assert alone.text.startswith("[1] rates.md\n")
     paths = ["/a/x.md", "a/x.md", "b/x.md", "A / x.md"]
-    assert Numbered(header_form="short").for_sources(paths).name_parts == 3
+    short = Numbered(header_form="short")
+    assert short.for_sources(paths).name_parts == 3
     assert Numbered().for_sources(paths) == Numbered()
+    # what no more parts tell apart makes no name longer, and a long path takes no longer
+    assert short.for_sources(["x.org/a/b/topic", "x.org/a/b/topic/", "x.org/a/b/other"]) == short
+    long = [f"{lead}/{'x/' * 400_000}b.md" for lead in "ac"]
+    assert short.for_sources(long) == short
     with pytest.raises(BadOption, match="name_parts must be 1 or more, not 0"):
         Numbered(name_parts=0)
 

@@ -43,6 +43,8 @@ Header = Literal["long", "short", "bare", "auto"]
 SHORT_BELOW = 4_000
 """Document tokens under which `auto` headers are short."""
 
+MOST_PARTS = 4
+"""Parts of a path with which short headers try to tell two sources apart; more are no name."""
 _GAP, _SHORT_GAP = "\n\n---\n\n", "\n\n"
 _LEAD = "Source: "
 _HEAD = re.compile(rf"^\[({WRITTEN})\](?: (?:{_LEAD})?([^\n]*))?\n", re.MULTILINE)
@@ -62,8 +64,8 @@ class Numbered(TextFormat):
 
     `header_form`: `long`, `short`, `bare` (the marker alone), or `auto`: short if the budget for
     documents is under `SHORT_BELOW` tokens, else long; it is settled when the options are resolved.
-    `name_parts`: the parts of a path in short headers; more where that many do not tell the
-    candidates' sources apart.
+    `name_parts`: the parts of a path in short headers; up to four where that many do not tell the
+    candidates' sources apart, and more do.
     """
 
     name = "numbered"
@@ -94,14 +96,17 @@ class Numbered(TextFormat):
         return self.header_form in ("short", "bare")
 
     def for_sources(self, sources: Iterable[str]) -> Self:
-        """The format whose short headers tell these sources apart."""
+        """The format whose short headers tell these sources apart, as far as a few parts do."""
         if self.header_form != "short":
             return self
         paths = [source for source in dict.fromkeys(sources) if short_name(source)]
-        parts = self.name_parts
-        most = max((path.count("/") for path in paths), default=0)
-        while parts <= most and len({short_name(path, parts) for path in paths}) < len(paths):
-            parts += 1
+        parts, most = self.name_parts, 0
+        for more in range(self.name_parts, max(self.name_parts, MOST_PARTS) + 1):
+            names = len({short_name(path, more) for path in paths})
+            if names > most:
+                parts, most = more, names
+            if names == len(paths):
+                break
         return replace(self, name_parts=parts)
 
     def separator(self, previous: Block | None, block: Block) -> str:
@@ -174,5 +179,5 @@ def short_name(source: str, parts: int = 1) -> str:
     path = line.rstrip("/")
     if " / " in line or not path:
         return line
-    names = path.split("/")[-parts:]
+    names = path.rsplit("/", parts)[-parts:]
     return "" if _IDENTIFIER.fullmatch(names[-1]) else "/".join(names)

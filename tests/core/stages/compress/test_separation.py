@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 
 from foveate import assemble
 from foveate.core.formats.numbered import Numbered
-from foveate.core.stages.compress.score import (
-    BONUS,
-    DOUBT,
-    DOUBTED_SHARE,
-    clarity_by_chunk,
-    separate,
-)
+from foveate.core.stages.compress.score import clarity_by_chunk
 from foveate.core.stages.compress.units import units_of
 from foveate.pipeline.options import DEFAULT_TOKENS, AssembleOptions, resolve_options
 
@@ -94,20 +88,6 @@ def test_the_shape_of_the_scores_decides(scores: list[float], factor: float, shi
     moved = clarity_by_chunk([factor * score + shift for score in scores])
     if len(scores) > 2 and np.ptp(scores) > 1e-3:
         assert np.allclose(found.max(initial=0), moved.max(initial=0), atol=1e-3)
-
-
-@given(st.lists(st.integers(1, 60), min_size=1, max_size=12), st.integers(40, 400))
-def test_scores_in_doubt_decide_their_share_and_no_more(sizes: list[int], room: int) -> None:
-    """J1: one sentence of the chunk that is set apart, and others as long as all fit the share."""
-    chunks = np.array([0] * len(sizes) + [1, 2, 3])
-    words = np.array([0.0] * len(sizes) + [DOUBT[1], 0.0, 0.0])
-    lengths = np.array([*sizes, 30, 30, 30], dtype=np.float64)
-    gain = separate([0.99, 0.1, 0.1, 0.1], chunks, words, lengths, room).gain
-    raised = np.flatnonzero(gain)
-
-    assert set(gain[raised]) == {BONUS}
-    assert raised.max() < len(sizes)
-    assert len(raised) == 1 or lengths[raised].sum() <= DOUBTED_SHARE * room
 
 
 def test_a_budget_is_a_limit() -> None:
