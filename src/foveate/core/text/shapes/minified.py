@@ -60,6 +60,7 @@ def read_minified(text: str, start: int) -> Reading:
         return Reading(None, stop + 1)
     while is_minified(text, stop + 1, after := line_end(text, stop + 1)):
         stop = after
+    stop = start + len(text[start:stop].rstrip())  # what is behind the last statement is in no unit
     ends = _ends(text, start, stop)
     draft = Draft()
     first, level = start, 0
@@ -71,7 +72,7 @@ def read_minified(text: str, start: int) -> Reading:
             first, level = at, depth
     places = [start, *(at for at, _ in ends), stop]
     draft.counted.append(("statements", [(a, b) for a, b in pairwise(places) if a < b]))
-    return Reading(draft.shape(text, "minified code", stop), stop + 1)
+    return Reading(draft.shape(text, "minified code", stop), line_end(text, stop) + 1)
 
 
 def _ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
@@ -99,6 +100,8 @@ def _ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
                 found += [
                     (one.end(), len(open_)) for one in _BLOCK_END.finditer(text, last, at - 1)
                 ]
+            if found and text[last:at].isspace():
+                found.pop()  # white space alone goes with the statement before it
             found.append((at, len(open_)))
             last = at
     return found
