@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from random import Random
+from time import process_time
 
 import pytest
 
@@ -65,6 +66,20 @@ def test_units_end_where_statements_end(form: str) -> None:
             start = text.index(statement.format(n=n))
             end = start + len(statement.format(n=n))
             assert any(a <= start < end <= b for a, b in shape.spans)
+
+
+def test_few_characters_are_looked_at_for_each_slash() -> None:
+    """U1: sets of characters that end no pattern take no more than a few times as long as code."""
+
+    def seconds(text: str) -> float:
+        start = process_time()
+        find_shapes(text)
+        return process_time() - start
+
+    sets = "a;" + f"[;/+{';' * 96}]" * 1_000
+    plain = ("function f(a){b=a+1;return(b)}" * 4_000)[: len(sets)]
+
+    assert min(seconds(sets) for _ in range(3)) < 8 * min(seconds(plain) for _ in range(3))
 
 
 @pytest.mark.parametrize("blank", [" ", "\t", "\r", "\u2028", " " * 50])
