@@ -34,6 +34,7 @@ from foveate.core.request import Inputs
 from foveate.core.types import Candidate, Chunk, Context
 from foveate.core.zones import Budget
 from foveate.providers import tokenizers
+from foveate.testing.shapes import LINE_ENDS
 
 PIECES = (
     *("The mill stands by the river. ", "It was rebuilt in 1871! ", "Nobody knows why? ", "a b c "),
@@ -83,6 +84,33 @@ PIECES = (
         " […] ",
     ),
 )
+LONGEST_PIECE = 160
+SHAPES = (
+    *(
+        "id,note,n\nA-1,b,2\n",
+        "a\tb\tc\n1\t2\t3\n",
+        "| a | b |\n|---|---|\n| 1 | 2 |\n",
+        "A-1\nA-2\n",
+    ),
+    *(
+        '{"id": 1, "b": [1, 2]}\n',
+        '[{"id": "A-1"}, {"id": "A-2"}]',
+        "- id: 1\n  b: [2]\n",
+        "a: 1\nb: 2\n",
+    ),
+    *("<table><tr><td>a<td>b</tr></table>\n", "<items><a b='1'/><a b='2'/></items>\n"),
+    *(
+        "2024-01-01 10:00:00 INFO a\n",
+        'Traceback (most recent call last):\n  File "a", line 1\nKeyError\n',
+    ),
+    *("Ada: so it is?\nBen: it is.\n", "import a\n\ndef f(x):\n    return x\n\n"),
+    *(
+        "function f(a){b=a+1;return(b)}",
+        "abc=alpha+beta+gamma+delta+epsilon+zeta;",
+        "```\na\n```\n",
+    ),
+)
+"""What every built-in reader of shapes finds, again and again."""
 NAMES = ("a.md", "b/c.md", "ü ber.txt", 'q"uote<.md', "evil, page 9", "x\n[1] Source: y", "[1]", "")
 TOKENIZERS = ("cl100k_base", "o200k_base", "simple", "cl100k_base*1.3")
 QUERIES = (
@@ -171,12 +199,15 @@ def make(seed: int) -> Case:
 def document(dice: Random, number: int) -> Iterator[Chunk]:
     """Chunks of one document: true offsets, none, or lies; overlapping, nested, gapped."""
     text = "".join(dice.choice(PIECES) for _ in range(dice.randint(1, 25)))
+    most = LONGEST_PIECE
+    if dice.random() < 0.1:
+        text, most = shaped(dice), 1_600
     name = dice.choice(NAMES) or f"doc{number}"
     summary = "".join(dice.choice(PIECES) for _ in range(2)) if dice.random() < 0.2 else ""
     offsets = dice.choice(("true", "none", "lies"))
     start = 0
     for sequence in range(dice.randint(1, 6)):
-        end = min(len(text), start + dice.randint(1, 160))
+        end = min(len(text), start + dice.randint(1, most))
         shift = dice.randint(1, 50) if offsets == "lies" else 0
         yield Chunk(
             text=text[start:end],
@@ -194,6 +225,12 @@ def document(dice: Random, number: int) -> Iterator[Chunk]:
         start = max(0, end - dice.choice((0, 0, 5, 30, 80, -7)))
         if start >= len(text):
             return
+
+
+def shaped(dice: Random) -> str:
+    """Records of up to three shapes, with one kind of line end, and white space behind."""
+    parts = "\n".join(dice.choice(SHAPES) * dice.randint(1, 30) for _ in range(dice.randint(1, 3)))
+    return parts.replace("\n", dice.choice(("\n", *LINE_ENDS))) + dice.choice(("", *LINE_ENDS))
 
 
 def check(case: Case) -> str:

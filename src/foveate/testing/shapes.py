@@ -2,7 +2,8 @@
 
 The laws of `foveate.core.text.shapes.find.find_shapes`, and of `units_of`, which rests on it
 
-1. *Verbatim*: shapes are in order and apart, their units too, and all lie inside of the text.
+1. *Verbatim*: shapes are in order and apart, their units too, and all lie inside of the text. No
+   unit is white space alone.
 2. *Complete*: every character of a shape that is not white space is in exactly one unit.
 3. *Leaning*: a unit leans on one of the same shape, and no chain of them comes back.
 4. *Counted*: what is counted is in order and apart, inside of the shape.
@@ -27,6 +28,8 @@ from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.gaps import PATTERN, join_spans, spans_within
 from foveate.core.text.shapes.shape import Shape, ShapeReader
 
+LINE_ENDS = (" \n", "\t\n", "\r\n", "\u2028\n")
+"""Ends of lines that have white space before the line break; the laws hold with each."""
 _NUMBERS = re.compile(r"(\d+)(?: of \d+)? ([a-z]+)")
 _AROUND = 'The pump starts at one bar.\n\n{"id": "A-1"}\n{"id": "A-2"}\n{"id": "A-3"}\n'
 _CUTS, _REPEATS = 40, 50
@@ -36,13 +39,15 @@ _STEEPEST = 3.0  # times as slow per character at four times the length, and sti
 def check_reader(reader: ShapeReader, text: str) -> Shape:
     """The first shape that the reader finds in the text; raises `AssertionError`.
 
-    The laws hold for the text, for what is left of it if it is cut anywhere, and beside prose and
-    other records; and reading takes time in proportion to the text, whole or without an end.
+    The laws hold for the text, for what is left of it if it is cut anywhere, beside prose and other
+    records, and with white space before its line breaks. Reading takes time in proportion to the
+    text, whole or without an end.
     """
     for at in range(0, len(text), max(len(text) // _CUTS, 1)):
         check_shapes(text[:at], (reader,))
         check_shapes(text[at:], (reader,))
         check_shapes(f"{_AROUND}\n{text[at:]}\n\n{_AROUND}\n{text[:at]}", (reader,))
+    check_line_ends(text, (reader,))
     check_linear(lambda n: f"{text}\n\n" * n, _REPEATS, partial(find_shapes, readers=(reader,)))
     half = text[: len(text) // 2]
     check_linear(lambda n: f"{half}\n\n" * n, _REPEATS, partial(find_shapes, readers=(reader,)))
@@ -65,10 +70,18 @@ def check_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape,
             _check_spans(counted.spans, one.start, one.end, f"law 4: {counted.noun}")
     units = units_of(text, shapes=shapes)
     _check_spans(units.spans, 0, len(text), "law 1: units of the text")
+    assert all(text[a:b].strip() for a, b in units.spans), "law 1: a unit is white space alone"
     covered = "".join(text[a:b] for a, b in units.spans)
     assert "".join(covered.split()) == "".join(text.split()), "law 2: units leave something out"
     _check_marks(text, shapes)
     return shapes
+
+
+def check_line_ends(text: str, readers: Sequence[ShapeReader] = ()) -> None:
+    """Hold the text to the laws with each of `LINE_ENDS` in the place of its line breaks."""
+    for end in LINE_ENDS:
+        check_shapes(f"{text}\n".replace("\n", end), readers)
+        check_shapes(text.replace("\n", end) + end.removesuffix("\n"), readers)
 
 
 def check_linear(

@@ -36,7 +36,7 @@ _OTHER = (
     "\uff01\uff02\uff07-\uff0a\uff0c-\uff0f\uff1a\uff1b\uff1f\uff3b-\uff3d\uff3f\uff40"
     "\uff5b\uff5d\uff5f-\uff65"
 )
-_UNSPACED = (
+UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
     "\u3005-\u3007\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -44,8 +44,8 @@ _UNSPACED = (
 _PLAIN = str.maketrans(_ASCII, " " * len(_ASCII))
 _SEPARATORS = re.escape(_ASCII) + _OTHER
 _OTHER_SEPARATOR = re.compile(f"[{_OTHER}]")
-_MIXED_RUN = re.compile(rf"[{_UNSPACED}]+|[^\s{_SEPARATORS}{_UNSPACED}]+")
-_HAS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_MIXED_RUN = re.compile(rf"[{UNSPACED}]+|[^\s{_SEPARATORS}{UNSPACED}]+")
+_HAS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 SHORTEST_IDENTIFIER = 4
 """Characters of an identifier."""
 
@@ -89,7 +89,7 @@ def fold(text: str) -> str:
     return normalize("NFC", casefold(normalize("NFC", text)))
 
 
-ALPHABET = Alphabet(rf"[^\s{_SEPARATORS}{_UNSPACED}]", f"[{_UNSPACED}]", fold)
+ALPHABET = Alphabet(rf"[^\s{_SEPARATORS}{UNSPACED}]", f"[{UNSPACED}]", fold)
 """The characters that `split_words` makes words of, after `fold`."""
 
 

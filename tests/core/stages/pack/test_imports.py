@@ -1,4 +1,4 @@
-"""Imports of code are shown where the question asks for them, or where the whole text is."""
+"""Imports of code are shown where the question is about them, or where the whole text is."""
 
 from __future__ import annotations
 
@@ -83,3 +83,44 @@ def test_an_import_in_a_function_is_a_statement_of_it() -> None:
     found = [{"text": text, "source": "weir"}]
 
     assert inner.strip() in assemble("What is late?", found, budget=120).text
+
+
+def pool(imports: str) -> list[dict[str, object]]:
+    """The imports, which the scores set apart, among forty functions."""
+    body = BODIES["python"]
+    others = [body.format(n=n, text=TURN.format(n)) for n in range(100, 140)]
+    rest = [{"text": text, "source": f"{n}.py", "score": 0.1} for n, text in enumerate(others)]
+    return [{"text": imports, "source": "settings.py", "score": 0.9}, *rest]
+
+
+SETTINGS = (
+    "import os\nimport redis\nimport kafka\nfrom celery import Celery\nfrom ormolu import make\n"
+)
+
+
+@pytest.mark.parametrize("name", ["kafka", "Celery"])
+@pytest.mark.parametrize("is_scored", [True, False])
+def test_an_import_that_alone_holds_a_word_of_the_question_is_shown(
+    name: str, *, is_scored: bool
+) -> None:
+    """U1, J1: it is what the question is about, though it is not asked for by what it is."""
+    found = pool(SETTINGS) if is_scored else [one | {"score": 0.5} for one in pool(SETTINGS)]
+
+    assert f"import {name}" in assemble(f"Where is {name} used?", found, budget=1_000).text
+
+
+@pytest.mark.parametrize("budget", [250, 600])
+def test_an_import_that_holds_more_of_the_question_than_code_is_shown(budget: int) -> None:
+    """U1: each of its words is in code, too, and both are in the import alone."""
+    text = f"from internal import turn_weir as late\n{source('python').replace('by the weir', '')}"
+    text += "\n\ndef weir():\n    return late.open()\n"
+    shown = assemble("Who uses turn_weir?", [{"text": text, "source": "a.py"}], budget=budget).text
+
+    assert "import turn_weir" in shown
+
+
+def test_imports_of_a_chunk_that_scores_set_apart_are_shown() -> None:
+    """J1: whatever the words say."""
+    shown = assemble("How does the wheel turn?", pool(SETTINGS), budget=300).text
+
+    assert SETTINGS.strip() in shown

@@ -35,6 +35,19 @@ def test_words_and_short_lists_are_no_column(text: str) -> None:
     assert find_shapes(text) == ()
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "第{}条この規則は会社の従業員に適用される。",
+        "{}月收入为3万元，同比增长1%。",
+        "ข้อ{}กฎนี้ใช้กับพนักงาน",
+    ],
+)
+def test_prose_without_spaces_is_no_column(line: str) -> None:
+    """U1: a line of it is a sentence, though it has a digit."""
+    assert find_shapes("\n".join(line.format(n) for n in range(1, 20))) == ()
+
+
 def test_columns_take_linear_time() -> None:
     """U1: with and without digits."""
     check_linear(lambda n: "A-1\n" * n, 2_500)

@@ -14,7 +14,7 @@ from foveate.core.stages.compress.units import units_of
 from foveate.core.text.shapes import find, log, shape
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.words import query_identifiers
-from foveate.testing.shapes import check_linear, check_shapes
+from foveate.testing.shapes import check_line_ends, check_linear, check_shapes
 from work_done import lines_run
 
 ROWS = [{"id": f"A-{n}", "state": "open", "total": n} for n in range(40)]
@@ -51,6 +51,7 @@ HOSTILE = {
     "entries": "2024-01-01 10:00:00\n" * 30 + "and so on\n" * 100,
     "speakers": "Ada: a?\nBen: b.\n" * 40 + "No one said more.\n" * 100,
     "minified": "var a=function(){return{b:[1,2,3],c:'d'}};" * 100,
+    "minified lines": ("a={b:1};" * 200 + " " * 60 + "\n") * 3,
     "minified with open strings": 'a={b:"c;d"};e="f;' * 100,
     "minified with open brackets": "a(b,{c:[d;e,{f};" * 100,
     "blank": " \n\t\n" * 100,
@@ -64,6 +65,18 @@ def test_laws_hold_on_hostile_texts(name: str) -> None:
     """U1, X2: detected, never trusted; what does not parse is prose."""
     check_shapes(HOSTILE[name])
     check_shapes(f"Some words before.\n{HOSTILE[name]}\nSome words behind.")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_laws_hold_with_white_space_before_line_breaks(name: str) -> None:
+    """U1, X2: of hostile texts; no unit is white space alone."""
+    check_line_ends(HOSTILE[name])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_laws_hold_for_all_forms_with_white_space_before_line_breaks(form: str) -> None:
+    """U1: every built-in form of records, too."""
+    check_line_ends(make_text(form, 30, 1).text)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from random import Random
+from time import process_time
 
 import pytest
 
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.minified import LONGEST_UNIT
 from foveate.pipeline.assembler import assemble
+from foveate.testing.shapes import check_shapes
 
 MINIFIED = {
     "JavaScript": (
@@ -64,6 +66,33 @@ def test_units_end_where_statements_end(form: str) -> None:
             start = text.index(statement.format(n=n))
             end = start + len(statement.format(n=n))
             assert any(a <= start < end <= b for a, b in shape.spans)
+
+
+def test_few_characters_are_looked_at_for_each_slash() -> None:
+    """U1: sets of characters that end no pattern take no more than a few times as long as code."""
+
+    def seconds(text: str) -> float:
+        start = process_time()
+        find_shapes(text)
+        return process_time() - start
+
+    sets = "a;" + f"[;/+{';' * 96}]" * 1_000
+    plain = ("function f(a){b=a+1;return(b)}" * 4_000)[: len(sets)]
+
+    assert min(seconds(sets) for _ in range(3)) < 8 * min(seconds(plain) for _ in range(3))
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\r", "\u2028", " " * 50])
+@pytest.mark.parametrize("behind", ["", "\n", "\n// end"])
+def test_white_space_behind_statements_is_no_unit(blank: str, behind: str) -> None:
+    """U1, X2: behind the last line, and between two of them."""
+    line = "function f(a){b=a+1;return(b)}" * 40 + "abc=alpha+beta+gamma+delta+epsilon+zeta+eta;"
+    text = f"{line}{blank}\n{line}{blank}{behind}"
+    (shape,) = check_shapes(text)
+
+    assert text[: shape.end].endswith("eta;")
+    assert all(text[a:b].strip() for a, b in shape.counted[0].spans)
+    assert assemble("What does f return?", [{"text": text, "source": "q.js"}], budget=300).text
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -124,7 +125,9 @@ def score_sentences(
     inside = np.array([min(2 * share, 1.0) for p in pool.passages for share in p.inside])
     logs = likely + separation.gain * inside + named
     _raise_lines(pool, logs)
-    unasked = [] if asks_for_imports(query) else [n for n in _imports(pool) if not named[n]]
+    held = _held_terms(pool)
+    apart = named + separation.gain
+    unasked = [] if asks_for_imports(query) else [n for n in _imports(pool, held) if not apart[n]]
     if len(unasked) < pool.units:
         logs[unasked] = -np.inf
     top = logs.max(initial=-np.inf)
@@ -132,7 +135,6 @@ def score_sentences(
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
     runs = runs_of(pool.index.words, pool.index.widths)
-    held = _held_terms(pool)
     opens = _earned(pool, held, chunks, named)
     opens[unasked] = False
     for p, unit, name in errors:  # frames say nothing without their error
@@ -188,13 +190,27 @@ def _last_errors(pool: Pool) -> Iterator[tuple[Passage, int, str]]:
                     break
 
 
-def _imports(pool: Pool) -> Iterator[int]:
-    """The units that only bring names into code: shown where they are asked for, or with all."""
+def _imports(pool: Pool, held: Sequence[int]) -> list[int]:
+    """The units that only bring names into code, and are not what the question is about.
+
+    It is about them if no more of the other units hold what they hold of it (`held`: bits of its
+    terms, by unit). Where a name is used, that says more than where it comes from.
+    """
+    found: list[int] = []
     for p in pool.passages:
         for shape in p.shapes:
             if shape.name == "code":
                 first = p.first + bisect_left(p.units.spans, shape.spans[0])
-                yield from (first + n for n in import_units(p.candidate.text, shape))
+                found += [first + n for n in import_units(p.candidate.text, shape)]
+    own = Counter([held[n] for n in found])
+    every = Counter(held)
+    behind = {bits for bits in own if not bits or 2 * _holders(own, bits) < _holders(every, bits)}
+    return [n for n in found if held[n] in behind]
+
+
+def _holders(units: Mapping[int, int], bits: int) -> int:
+    """How many units hold all of these terms; `units`: how many hold which."""
+    return sum([many for own, many in units.items() if own & bits == bits])
 
 
 def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sentences:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 from foveate.core.text.shapes.shape import Draft, Reading, line_end
+from foveate.core.text.words import UNSPACED
 
 FEWEST_LINES = 8
 LEAST_SHARE = 0.8
 """Of the lines, those that have a digit; else they are words."""
-_WORD = re.compile(r"\S{1,80}+(?=\r?(?:\n|\Z))")
+_WORD = re.compile(rf"[^\s{UNSPACED}]{{1,80}}+(?=\r?(?:\n|\Z))")
+"""In scripts without spaces, a sentence looks like one word."""
 _DIGIT = re.compile(r"\d")
 
 

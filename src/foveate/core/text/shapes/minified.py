@@ -7,6 +7,7 @@ as many of them as make a short function, and a block that is no longer is whole
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 from foveate.core.text.shapes.shape import Draft, Reading, line_end
@@ -29,18 +30,22 @@ _TOKEN = re.compile(
       (?<!\\)(?:"(?:[^"\\\n]|\\.){0,4000}+"
         | '(?:[^'\\\n]|\\.){0,4000}+' | `(?:[^`\\]|\\.){0,4000}+`)
     | /\*(?s:.*?)(?:\*/|\Z)
-    | (?:(?<![\w)\]}"'`/\\])|(?<=\breturn)|(?<=\btypeof)|(?<=\bcase))
-      /(?:[^/*\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.){0,100}+\])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.){0,100}+\]){0,400}+/
+    | (?P<slash>(?:(?<![\w)\]}"'`/\\])|(?<=\breturn)|(?<=\btypeof)|(?<=\bcase))/)
     | url\([^()"'\n]*+\)
     | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<end>[;,\n])
     """,
     re.VERBOSE,
 )
-"""Strings, comments and patterns of JavaScript, in which nothing ends; brackets; ends.
+"""Strings, comments and beginnings of patterns of JavaScript; brackets; ends.
+
+Nothing ends in a string, a comment or a pattern.
 
 A quote that opens no string is followed by another after 4,000 characters, or has a backslash
 before it and is not looked at; so each character is looked at a few times.
 """
+LONGEST_PATTERN = 300
+"""Characters, so that few are looked at for each slash."""
+_PATTERN = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/")
 _GOES_ON = re.compile(r"[,;.)\]=?:&|<>*/+(-]|(?:else|catch|finally|while)\b")
 
 
@@ -60,6 +65,7 @@ def read_minified(text: str, start: int) -> Reading:
         return Reading(None, stop + 1)
     while is_minified(text, stop + 1, after := line_end(text, stop + 1)):
         stop = after
+    stop = start + len(text[start:stop].rstrip())  # what is behind the last statement is in no unit
     ends = _ends(text, start, stop)
     draft = Draft()
     first, level = start, 0
@@ -71,7 +77,7 @@ def read_minified(text: str, start: int) -> Reading:
             first, level = at, depth
     places = [start, *(at for at, _ in ends), stop]
     draft.counted.append(("statements", [(a, b) for a, b in pairwise(places) if a < b]))
-    return Reading(draft.shape(text, "minified code", stop), stop + 1)
+    return Reading(draft.shape(text, "minified code", stop), line_end(text, stop) + 1)
 
 
 def _ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
@@ -79,7 +85,7 @@ def _ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     open_: list[str] = []
     last = start
-    for token in _TOKEN.finditer(text, start, stop):
+    for token in _tokens(text, start, stop):
         at, mark = token.end(), token.group()
         inner = open_[-1] if open_ else "{"
         if token.group("open"):
@@ -99,6 +105,19 @@ def _ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
                 found += [
                     (one.end(), len(open_)) for one in _BLOCK_END.finditer(text, last, at - 1)
                 ]
+            if found and text[last:at].isspace():
+                found.pop()  # white space alone goes with the statement before it
             found.append((at, len(open_)))
             last = at
     return found
+
+
+def _tokens(text: str, start: int, stop: int) -> Iterator[re.Match[str]]:
+    """What stands outside of patterns."""
+    at = start
+    while token := _TOKEN.search(text, at, stop):
+        at = token.end()
+        if not token.group("slash"):
+            yield token
+        elif pattern := _PATTERN.match(text, at - 1, min(at + LONGEST_PATTERN, stop)):
+            at = pattern.end()
