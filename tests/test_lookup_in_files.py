@@ -104,7 +104,9 @@ def written(made: RecordText, number: int) -> str:
 
 def check_numbers(records: Sequence[str], shown: str) -> None:
     """What the marks count and the records that are shown are the total that every mark names."""
-    numbers = [(int(n), int(total or n)) for n, total in COUNTED.findall("".join(MARK.findall(shown)))]
+    numbers = [
+        (int(n), int(total or n)) for n, total in COUNTED.findall("".join(MARK.findall(shown)))
+    ]
     whole = sum(record in shown for record in records)
     assert {total for _, total in numbers} <= {whole + sum(n for n, _ in numbers)}
 
