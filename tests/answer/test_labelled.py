@@ -111,6 +111,13 @@ def test_spans_marked_by_people_are_found_more_often_than_right_sentences_are_ac
         ("Es dauert 140 Minuten.", "Es dauert zweieinhalb Stunden.", ("140",)),
         ("Ab 6:30 Uhr.", "Ab halb sieben.", ()),
         ("Ab halb acht.", "Ab 6:30 Uhr.", ("7",)),
+        ("It takes 1,320 minutes.", "It takes 1.5 hours and 20 min.", ("1320",)),
+        ("It takes 1.5 hours.", "It takes 1.5 hours and 20 min.", ()),
+        ("Nach 1.500 Stunden.", "Nach 1.500 Stunden 10 Minuten warten.", ()),
+        ("Après 1 500 heures.", "Après 1 500 heures 10 minutes.", ()),
+        ("At 10:30.", "At 10:30 h 5 min remain.", ()),
+        ("It takes 2.5 hours.", "It takes 2.5 hours and a half.", ()),
+        ("It takes 0.5 hours.", "It takes 3.5 and a half hours.", ("0.5",)),
         ("Boek ten minste 3 dagen vooraf.", "Minstens drie dagen vooraf.", ()),
     ],
 )
