@@ -118,6 +118,12 @@ def test_spans_marked_by_people_are_found_more_often_than_right_sentences_are_ac
         ("At 10:30.", "At 10:30 h 5 min remain.", ()),
         ("It takes 2.5 hours.", "It takes 2.5 hours and a half.", ()),
         ("It takes 0.5 hours.", "It takes 3.5 and a half hours.", ("0.5",)),
+        ("Het duurt 45 minuten.", "Het duurt drie kwartier.", ()),
+        ("Het duurt 15 minuten.", "Het duurt een kwartier.", ()),
+        ("Het duurt 15 minuten.", "Het duurt drie kwartier.", ("15",)),
+        ("Il dure 15 minutes.", "Il dure trois quarts d'heure.", ("15",)),
+        ("Het duurt 15 minuten.", "Het duurt 2,5 kwartier.", ("15",)),
+        ("Um 9:15.", "Um Viertel nach neun.", ()),
         ("Boek ten minste 3 dagen vooraf.", "Minstens drie dagen vooraf.", ()),
     ],
 )

@@ -55,6 +55,14 @@ def _in_minutes(found: re.Match[str]) -> str:
     return f"{60 * _value(found[1]) + _value(found[2])} min"
 
 
+def _quarters(found: re.Match[str]) -> str:
+    return f"{15 * _value(found[1] or 'a')} min"
+
+
+_QUARTERS = (
+    rf"{_START}(?:{_FIGURE}[ -])?"
+    r"(?:quarters? of an hour|quarts? d['’]heure|viertelstunden?|kwartier)\b"
+)
 _RULES: tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...] = (
     (
         "hal",
@@ -81,9 +89,9 @@ _RULES: tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...] = (
     ("anderthalb", r"\banderthalb\b", "1.5"),
     ("hal", rf"\b(?<!and a )(?:half an?|hal(?:f|ve)|halbe[nrs]?)[ -](?={_UNIT})", "0.5 "),
     ("demi", rf"\bdemie?[ -](?={_UNIT})", "0.5 "),
-    ("quart", r"\ba quarter of an hour\b|\bun quart d['’]heure\b", "15 min"),
-    ("viertelstunde", r"\bviertelstunde\b", "15 min"),
-    ("kwartier", r"\bkwartier\b", "15 min"),
+    ("quart", _QUARTERS, _quarters),
+    ("viertelstunde", _QUARTERS, _quarters),
+    ("kwartier", _QUARTERS, _quarters),
 )
 _FRACTIONS = tuple(
     (needle, re.compile(pattern, re.IGNORECASE), put) for needle, pattern, put in _RULES
