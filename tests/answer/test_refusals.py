@@ -104,6 +104,10 @@ Daar is op zondag geen informatiebalie open.
 Dazu liegen keine Schienen bereit.
 Das wird in den Ferien nicht angeboten.
 Le prix ne figure pas sur le billet.
+I don't know the dose by heart, the label says it is high.
+I don't know a safer drug than aspirin.
+Hier is geen informatie nodig, de dosis is erg hoog.
+Je ne dispose pas d'informations récentes, la dose est forte.
 """.strip().splitlines(),
 )
 def test_what_denies_something_is_a_claim(said):
@@ -137,3 +141,36 @@ def test_one_that_goes_on_with_a_source_is_held_to_it():
     assert checked.no_fault_found
     assert checked.cited == (1,)
     assert find_assertion_start("The context does not mention a lift however.") is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    """
+I don't know the dose, 40 mg by the label.
+It is unclear from the document, the dose is 40 mg.
+The context does not say what the 40 mg are for.
+Ik kan niet anders dan antwoord geven: de dosis is 40 mg.
+I don't know the safer dose [1].
+Hier is geen informatie nodig [1].
+""".strip().splitlines(),
+)
+def test_what_has_a_figure_or_a_marker_is_a_claim(said):
+    """C3: no excuse has a figure that was not asked about; one that names no source cites none."""
+    (claim,) = check_answer(said, CONTEXT).claims
+    assert claim.faults
+    assert said.startswith(claim.text[:-1])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The context does not say who built it in 1881.",
+        "I don't know who built it in 1881.",
+        "I can't answer that, I'm afraid.",
+        "The document [1] does not mention the builder.",
+    ],
+)
+def test_an_excuse_may_repeat_the_question_and_name_its_source(said):
+    """C3: a figure of the question claims nothing, nor does the marker of a source without it."""
+    context = assemble("Who built it in 1881?", FOUND, budget=300, recipe="citations")
+    assert check_answer(said, context).claims == ()

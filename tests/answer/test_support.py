@@ -41,6 +41,20 @@ def test_forms_of_a_word_and_units_of_a_quantity_are_the_same(claim, source):
     assert made.no_fault_found
 
 
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The trainer signs the log.", "The trainee signs the log."),
+        ("Employers pay the annual fee.", "Employees pay the annual fee."),
+        ("L'employeur paie la cotisation.", "L'employé paie la cotisation."),
+    ],
+)
+def test_who_does_and_to_whom_it_is_done_are_two(claim, source):
+    """C3: their endings are not those of one word."""
+    made, _ = checked(f"{claim[:-1]} [1].", source)
+    assert made.claims[0].support.score < 1
+
+
 def test_a_passage_may_be_three_sentences():
     """C3: what a claim puts together of sentences in a row is supported by all of them."""
     text = "It has a red roof. Tickets cost 1,200 yen. Children enter free. Dogs stay outside."

@@ -150,8 +150,8 @@ def check_answer(
     pieces = list(PlainBracketFilter(context)(scan_markers(answer, names_from_context(context))))
     grounds = SourceIndex(context, language=language)
     shown = set(grounds.markers)
-    sentences = sentences_from_pieces(pieces, language)
     asked = number_spellings(context.query)
+    sentences = sentences_from_pieces(pieces, language, asked)
     hold = _check_spoken_claim if channel == "voice" else _check_claim
     claims = tuple(
         _with_cells(hold(sentence, grounds, asked, scorer, detector), context)

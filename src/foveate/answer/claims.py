@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from foveate.answer.refusals import find_assertion_start
@@ -57,8 +58,10 @@ class Sentence:
         return any(mark in self.text for mark in '"“”„«‘‚')
 
 
-def sentences_from_pieces(pieces: Iterable[AnswerPiece], language: str = "en") -> list[Sentence]:
-    """The answer's sentences in order."""
+def sentences_from_pieces(
+    pieces: Iterable[AnswerPiece], language: str = "en", asked: AbstractSet[str] = frozenset()
+) -> list[Sentence]:
+    """The answer's sentences in order; `asked`: the figures of the question."""
     plain, places, marks = _remove_marks(pieces)
     found = [
         (first, last, kind)
@@ -74,7 +77,7 @@ def sentences_from_pieces(pieces: Iterable[AnswerPiece], language: str = "en") -
     listed = _source_list_span(plain)
     sentences = []
     for (begin, last, kind), mine in zip(found, beside, strict=True):
-        from_there = find_assertion_start(plain[begin:last])
+        from_there = find_assertion_start(plain[begin:last], marked=bool(mine), asked=asked)
         first = begin + (from_there or 0)
         sentences.append(
             Sentence(

@@ -38,7 +38,7 @@ _AMBIGUOUS_WORDS = frozenset(
     ["zero", "nul", "null", "zéro", "one", "een", "ein", "eins", "un", "une", "neuf", "elf", "acht"]
 )
 _PARTS = {"hal[fv]": "50", "hälfte": "50", "helft": "50", "moitié": "50", "demi": "30"}
-_PARTS |= {"quart": "15", "kwart": "15", "viertel": "15", "twice": "2", "zweimal": "2"}
+_PARTS |= {r"(?:quart(?:er)?|kwart|viertel)\b": "15", "twice": "2", "zweimal": "2"}
 """What words say of numbers in a source: half of a hundred, a quarter of an hour."""
 _UNITS = "|".join(word for word, value in NUMBER_BY_WORD.items() if 0 < value < 10)
 _TEN_WORDS = "|".join(word for word, value in NUMBER_BY_WORD.items() if value >= _FIRST_TENS)

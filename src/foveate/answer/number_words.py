@@ -33,7 +33,9 @@ NUMBER_BY_WORD = {
     for word in words.split()
 }
 
-_FIGURE = rf"(\d{{1,9}}|an?|{'|'.join(NUMBER_BY_WORD)})"
+_START = r"(?<![\w.,:/–-])(?<!\d['’ \u00a0\u202f])"
+"""Where a figure begins: not behind the point, comma, colon or space inside of a longer one."""
+_FIGURE = rf"{_START}(\d{{1,9}}|an?|{'|'.join(NUMBER_BY_WORD)})"
 _UNIT = rf"(?:{'|'.join(sorted(filter(str.isalpha, UNITS), key=len, reverse=True))})\b"
 
 
@@ -53,6 +55,14 @@ def _in_minutes(found: re.Match[str]) -> str:
     return f"{60 * _value(found[1]) + _value(found[2])} min"
 
 
+def _quarters(found: re.Match[str]) -> str:
+    return f"{15 * _value(found[1] or 'a')} min"
+
+
+_QUARTERS = (
+    rf"{_START}(?:{_FIGURE}[ -])?"
+    r"(?:quarters? of an hour|quarts? d['’]heure|viertelstunden?|kwartier)\b"
+)
 _RULES: tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...] = (
     (
         "hal",
@@ -65,23 +75,23 @@ _RULES: tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...] = (
     (
         "min",
         (
-            rf"\b{_FIGURE} ?(?:h|hours?|stunden?|uur|heures?)(?: (?:and|en|und|et))? "
+            rf"{_FIGURE} ?(?:h|hours?|stunden?|uur|heures?)(?: (?:and|en|und|et))? "
             rf"{_FIGURE} ?min(?:ut\w+)?\b"
         ),
         _in_minutes,
     ),
-    ("a half", rf"\b{_FIGURE} and a half (?={_UNIT})", _add(".5 ")),
-    ("hal", rf"\b{_FIGURE}(?:einhalb|[eë]neenhalf|[eë]nhal(?:f|ve)) (?={_UNIT})", _add(".5 ")),
-    ("a half", rf"\b{_FIGURE} (?P<unit>{_UNIT}) and a half\b", _add(".5 ")),
-    ("demi", rf"\b{_FIGURE} (?P<unit>{_UNIT}) et demie?\b", _add(".5 ")),
-    ("quart", rf"\b{_FIGURE} (?P<unit>{_UNIT}) (?:and a quarter|et quart)\b", _add(".25 ")),
+    ("a half", rf"{_FIGURE} and a half (?={_UNIT})", _add(".5 ")),
+    ("hal", rf"{_FIGURE}(?:einhalb|[eë]neenhalf|[eë]nhal(?:f|ve)) (?={_UNIT})", _add(".5 ")),
+    ("a half", rf"{_FIGURE} (?P<unit>{_UNIT}) and a half\b", _add(".5 ")),
+    ("demi", rf"{_FIGURE} (?P<unit>{_UNIT}) et demie?\b", _add(".5 ")),
+    ("quart", rf"{_FIGURE} (?P<unit>{_UNIT}) (?:and a quarter|et quart)\b", _add(".25 ")),
     ("anderhal", r"\banderhal(?:f|ve)\b", "1.5"),
     ("anderthalb", r"\banderthalb\b", "1.5"),
-    ("hal", rf"\b(?:half an?|hal(?:f|ve)|halbe[nrs]?)[ -](?={_UNIT})", "0.5 "),
+    ("hal", rf"\b(?<!and a )(?:half an?|hal(?:f|ve)|halbe[nrs]?)[ -](?={_UNIT})", "0.5 "),
     ("demi", rf"\bdemie?[ -](?={_UNIT})", "0.5 "),
-    ("quart", r"\ba quarter of an hour\b|\bun quart d['’]heure\b", "15 min"),
-    ("viertelstunde", r"\bviertelstunde\b", "15 min"),
-    ("kwartier", r"\bkwartier\b", "15 min"),
+    ("quart", _QUARTERS, _quarters),
+    ("viertelstunde", _QUARTERS, _quarters),
+    ("kwartier", _QUARTERS, _quarters),
 )
 _FRACTIONS = tuple(
     (needle, re.compile(pattern, re.IGNORECASE), put) for needle, pattern, put in _RULES

@@ -6,6 +6,9 @@ The prompts ask for them, so they need no source. What such a sentence goes on w
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
+
+from foveate.answer.figures import find_numbers
 
 _EN = r"(?:contexts?|documents?|sources?|passages?|texts?|excerpts?|notes)\b"
 _NL = r"(?:context|documenten|document|bronnen|bron|passages?|teksten|tekst|fragmenten)\b"
@@ -42,7 +45,7 @@ _ENGLISH = (
     rf"\bthere(?:['’]s| is| are) (?:not enough|insufficient|too little) {_NEWS}\b",
     rf"\b(?:I|we)(?:['’]m| am|['’]re| are)? {_CANNOT} answer (?:this|that|the|your)\b",
     r"\b(?:this|that|the|your) question (?:cannot|can['’]t|can not) be answered\b",
-    r"\bI (?:do not|don['’]t) know\b",
+    r"\bI (?:do not|don['’]t) know\b(?! an? )",
     rf"\b(?:unclear|not clear|unknown) from{_FEW}{_EN}",
     rf"\bno {_NEWS} (?:is|are) (?:\w+ )?{_SAID}(?: (?:on|about) (?:this|that|it))?\W*\Z",
 )
@@ -66,7 +69,11 @@ _DUTCH = (
     rf"\b(?:hierover|daarover|daar|hier)\b{_NEAR}\bgeen informatie\b",
     (
         rf"\b(?:ik kan|kan ik|we kunnen|kunnen we|wij kunnen)\b{_NEAR}\b(?:niet|geen)\b{_NEAR}"
-        rf"\b(?:beantwoorden|antwoord|terugvinden|vinden in{_FEW}{_NL})"
+        rf"\bvinden in{_FEW}{_NL}"
+    ),
+    (
+        rf"\b(?:ik kan|kan ik|we kunnen|kunnen we|wij kunnen)\b{_NEAR}\b(?:niet|geen)\b{_NEAR}"
+        r"\b(?:(?:be)?antwoord(?:en)?|terugvinden)\b"
     ),
 )
 _GERMAN = (
@@ -129,9 +136,21 @@ _ATTRIBUTION = re.compile(
     rf"(?:{_EN}|{_NL}|{_DE}|{_FR})",
     re.IGNORECASE,
 )
-_NO_INFORMATION = re.compile(
-    "|".join(f"(?:{one})" for one in (*_ENGLISH, *_DUTCH, *_GERMAN, *_FRENCH)), re.IGNORECASE
+_ALL = (*_ENGLISH, *_DUTCH, *_GERMAN, *_FRENCH)
+_OF_SOURCES = [one for one in _ALL if any(words in one for words in (_EN, _NL, _DE, _FR))]
+_NOT_TOLD = re.compile("|".join(f"(?:{one})" for one in _OF_SOURCES), re.IGNORECASE)
+_NOT_KNOWN = re.compile(
+    "|".join(f"(?:{one})" for one in _ALL if one not in _OF_SOURCES), re.IGNORECASE
 )
+"""Such a sentence names no source, so that what follows may well be a claim."""
+_REST_WORDS = r"(?:[^\w.,;:]+\w+)"
+_SHORT_REST = re.compile(
+    rf"{_REST_WORDS}{{0,10}}"
+    rf"(?:,(?:{_REST_WORDS}{{1,3}}"
+    r"| (?:so|um|ob|wann|warum|was|welche\w?|wer|wie|wo)\b[^,;:]*))?\W*",
+    re.IGNORECASE,
+)
+"""A short clause, and behind a comma an apology or what the clause is about."""
 _CONTINUATION = re.compile(
     r"(?:[;–—]|\b(?:but|however|yet|nevertheless|maar|echter|toch|aber|jedoch|doch|dennoch|mais|"
     r"cependant|toutefois|pourtant)\b)[\s,:]*",
@@ -143,10 +162,13 @@ _CONCESSION = re.compile(
 )
 
 
-def find_assertion_start(text: str) -> int | None:
+def find_assertion_start(
+    text: str, *, marked: bool = False, asked: AbstractSet[str] = frozenset()
+) -> int | None:
     """Where a claim begins in a sentence that states missing information; None if nowhere.
 
-    0 if the sentence states nothing missing.
+    0 if the sentence states nothing missing. So does one with a figure that is not in `asked`, and
+    one that names no source and is `marked` or goes on at length.
 
     >>> (
     ...     find_assertion_start("The context does not say when."),
@@ -157,13 +179,21 @@ def find_assertion_start(text: str) -> int | None:
     >>> said[find_assertion_start(said) :]
     'it was in 1881.'
     """
-    found = _NO_INFORMATION.search(text)
+    told = _NOT_TOLD.search(text)
+    found = told or _NOT_KNOWN.search(text)
     if found is None or _ATTRIBUTION.search(text):
         return 0
+    end = turn = len(text)
     if _CONCESSION.match(text):
-        turn = text.find(",", found.end()) + 1
-    else:
-        goes_on = _CONTINUATION.search(text, found.end())
-        turn = goes_on.end() if goes_on else 0
+        if "," in text[found.end() :]:
+            end = text.index(",", found.end())
+            turn = end + 1
+    elif goes_on := _CONTINUATION.search(text, found.end()):
+        end, turn = goes_on.span()
     rest = text[turn:].lstrip()
-    return len(text) - len(rest) if turn and any(map(str.isalnum, rest)) else None
+    claims = any(map(str.isalnum, rest))
+    if not told and ((marked and not claims) or not _SHORT_REST.fullmatch(text, found.end(), end)):
+        return 0
+    if any(figure not in asked for figure in find_numbers(text[:end])):
+        return 0
+    return len(text) - len(rest) if claims else None

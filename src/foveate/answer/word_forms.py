@@ -15,8 +15,9 @@ _ENDINGS = """
     ships ship ments ment ings ing ied ies ed er ers est ly y
     ungen ung heiten heit keiten keit en em es et te ten tet test t st n e s d de den
     heden heid je jes
-    ations ation euse eur eux ement ent ant ante ees ee ait aient ons ez ir re
+    ations ation eux ement ent ant ante ait aient ons ez ir re
 """
+"""No `ee`, `eur` or `euse`: without them, who employs and who is employed would be one."""
 _ENDING = re.compile(rf"(?:{'|'.join(sorted(_ENDINGS.split(), key=len, reverse=True))})\Z")
 _PARTICIPLE = re.compile(r"ge(?=\w{4,}(?:t|d|en)\Z)")
 _LIGHT = """
