@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from foveate.core.arguments import show_value
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Recipe
@@ -43,7 +44,7 @@ def label_recipe(recipe: Recipe, language: str, labels: Mapping[str, str] | None
         if name not in FIELDS:
             raise UnknownName("label", name, FIELDS)
         if not isinstance(label, str):
-            raise BadOption(f"label {name} must be a text, not {label!r}")
+            raise BadOption(f"label {name} must be a text, not {show_value(label)}")
         words[FIELDS[name]] = label
     changed = {field: label for field, label in words.items() if getattr(recipe, field) != label}
     if not changed:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from foveate import plugins
 from foveate.core import zones
-from foveate.core.arguments import check_fields
+from foveate.core.arguments import check_fields, show_value
 from foveate.core.checks import check_principals
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
@@ -256,7 +256,7 @@ def check_options(options: AssembleOptions) -> None:
     """
     if not isinstance(options, AssembleOptions):
         raise BadOption(
-            f"options is {options!r}; name what you give, as in budget=60, or give an "
+            f"options is {show_value(options)}; name what you give, as in budget=60, or give an "
             "AssembleOptions"
         )
     _keep_best(_recipe_for(options), options.keep)
