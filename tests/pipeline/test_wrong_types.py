@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -171,3 +172,13 @@ def test_an_error_shows_no_secret(value):
     assert said[3] == f"reranker must be a Reranker or None, not {type(value).__name__}"
     with pytest.raises(BadOption, match="channel must be one of 'text', 'voice', not 'vioce'"):
         AskOptions(channel="vioce")
+
+
+def test_an_instant_may_be_a_date_or_a_text():
+    """X1: the day's beginning, or what ISO 8601 says; without a language it is English."""
+    day = datetime(2024, 1, 2)  # noqa: DTZ001
+    for instant in (day, day.date(), "2024-01-02", "2024-01-02T00:00:00"):
+        assert AssembleOptions(instant=instant).instant == day
+    assert AssembleOptions(language=None).language == "en"
+    with pytest.raises(BadOption, match="instant must be a datetime or None, not str"):
+        AssembleOptions(instant="soon")

@@ -9,6 +9,7 @@ from foveate.core.arguments import show_value
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Recipe
+from foveate.core.text.sentences import base_language
 
 FIELDS = {
     "summary": "summary_label",
@@ -34,7 +35,7 @@ def label_recipe(recipe: Recipe, language: str, labels: Mapping[str, str] | None
     Raises `BadOption` or `UnknownName`.
     """
     usual = LABELS["en"]
-    known = LABELS.get(language.partition("-")[0].lower(), usual)  # `pt` of `pt-BR`
+    known = LABELS.get(base_language(language), usual)
     words = {
         field: ours
         for field, english, ours in zip(FIELDS.values(), usual, known, strict=True)
