@@ -134,7 +134,9 @@ def test_it_is_announced_in_the_users_language(assembler, language):
     own = assembler().assemble("What is bar?", **made, labels={"supplement": "Terms"}).text
     recipe = replace(resolve(recipe="document-first").recipe, supplements_end="That is all")
     kept = assembler().assemble("What is bar?", **{**made, "recipe": recipe}).text
+    other = assembler().assemble("What is bar?", **{**made, "language": f"{language}_XX"}).text
 
+    assert text == other
     assert text.startswith(f"[{supplement}: Bar]\n")
     assert f"\n\n[{end}]\n\n## [1] " in text
     assert own.startswith("[Terms: Bar]\n")

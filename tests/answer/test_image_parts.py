@@ -103,6 +103,16 @@ def test_bytes_are_checked_against_their_hash(tmp_path):
         messages(context, images=lambda _: DATA + b"!")
 
 
+@pytest.mark.parametrize("name", ["openai-parts", "anthropic-document", "anthropic-search-result"])
+def test_an_image_without_bytes_can_be_left_out(name):
+    """U1: where the function of the hash gives None; the rest of the message stays."""
+    whole = messages(context_of(name), images=lambda _: DATA)[-1]["content"]
+    less = messages(context_of(name), images=lambda _: None)[-1]["content"]
+
+    assert less == [part for part in whole if "iVBOR" not in str(part)]
+    assert len(less) == len(whole) - 1
+
+
 @pytest.mark.parametrize(
     ("model", "formula"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -135,3 +136,49 @@ def test_a_wrong_argument_is_told_what_it_must_be(tmp_path):
         assemble(QUERY, CHUNKS, labels=5)
     with pytest.raises(BadOption, match="paths must be a string or a Path or a list, not 7"):
         foveate.open_store(tmp_path / "new", embedder=_NoVectors()).index(7)
+
+
+class _Client:
+    """A client whose `repr` shows its key."""
+
+    def __repr__(self):
+        return f"Client(api_key={SECRET!r})"
+
+
+SECRET = "sk-999"
+
+
+@pytest.mark.parametrize(
+    "value", [_Client(), {"api_key": SECRET}, [SECRET], SECRET.encode(), SECRET]
+)
+def test_an_error_shows_no_secret(value):
+    """X5: what stands in a wrong place is named by its type; a wrong name of a list is shown."""
+    said = []
+    for wrong in (
+        lambda: foveate.Compressor(model=value),
+        lambda: AskOptions(timeout=value),
+        lambda: Assembler(store=None, embedder=value),
+        lambda: Assembler(store=None, reranker=value),
+        lambda: Assembler(store=f"postgresql://user:{SECRET}@host/db"),
+        lambda: assemble(QUERY, CHUNKS, max_output=value),
+        lambda: assemble(QUERY, CHUNKS, labels={"summary": [value]}),
+        lambda: assemble(QUERY, CHUNKS, value),
+    ):
+        with pytest.raises(FoveateError) as caught:
+            wrong()
+        said.append(str(caught.value))
+
+    assert not [one for one in said if SECRET in one]
+    assert said[3] == f"reranker must be a Reranker or None, not {type(value).__name__}"
+    with pytest.raises(BadOption, match="channel must be one of 'text', 'voice', not 'vioce'"):
+        AskOptions(channel="vioce")
+
+
+def test_an_instant_may_be_a_date_or_a_text():
+    """X1: the day's beginning, or what ISO 8601 says; without a language it is English."""
+    day = datetime(2024, 1, 2)  # noqa: DTZ001
+    for instant in (day, day.date(), "2024-01-02", "2024-01-02T00:00:00"):
+        assert AssembleOptions(instant=instant).instant == day
+    assert AssembleOptions(language=None).language == "en"
+    with pytest.raises(BadOption, match="instant must be a datetime or None, not str"):
+        AssembleOptions(instant="soon")

@@ -92,6 +92,35 @@ def test_a_model_is_sent_the_bytes(client, model):
     assert all(url.startswith("data:image/") for url in urls)
 
 
+@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_bytes(b"other bytes")])
+def test_a_lost_or_altered_image_is_left_out(client, folder, model, harm):
+    """U1: its hash is in the answer, and the other images come with their bytes."""
+    upload(client, "mill.pdf", illustrated.pdf_file(), images="true")
+    where = {"where": {"source": "mill.pdf"}, **ASKED}
+    asked = {"query": QUESTION, "image_bytes": True, **where}
+    whole = client.post("/v1/assemble", json=asked).json()
+    lost, *others = sorted(whole["image_bytes"])
+    path = folder / "images" / lost
+    data = path.read_bytes()
+    harm(path)
+    try:
+        found = client.post("/v1/assemble", json=asked)
+        question = {"question": QUESTION, **where}
+        answered = client.post("/v1/ask", json={**question, "stream": False})
+        streamed = client.post("/v1/ask", json={**question, "stream": True})
+    finally:
+        path.write_bytes(data)
+    parts = model.requests[-1]["messages"][-1]["content"]
+
+    assert others
+    assert "lost_images" not in whole
+    assert found.status_code == answered.status_code == 200, (found.text, answered.text)
+    assert sorted(found.json()["image_bytes"]) == others
+    assert found.json()["lost_images"] == answered.json()["lost_images"] == [lost]
+    assert streamed.text.count(f'"lost_images":["{lost}"]') == 2
+    assert sum(part["type"] == "image_url" for part in parts) == len(others)
+
+
 def test_a_hash_is_no_right_to_bytes(client, folder):
     """X5: neither with candidates nor with metadata that name it."""
     upload(client, "mill.pdf", illustrated.pdf_file(), images="true")

@@ -25,7 +25,7 @@ _NAMES = {int: "a whole number", float: "a number", str: "a string", bool: "True
 _PLAIN = (str, bytes, int, float, complex, list, tuple, dict, set, frozenset, type(None), type)
 """What is no port: a model, a store, a tokenizer."""
 _LONGEST = 60
-"""Characters of a wrong value that are shown."""
+"""Characters of a wrong name that is shown."""
 
 
 def check_arguments(*apart: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -115,9 +115,26 @@ def describe_type(hint: Any) -> str:
 def _check(name: str, value: Any, hint: Any, default: Any) -> None:
     if value is default or is_of_type(value, hint):
         return
-    given = repr(value)
-    given = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…"
-    raise BadOption(f"{name} must be {describe_type(hint)}, not {given}")
+    named = isinstance(value, str) and len(value) <= _LONGEST and _has_names(hint)
+    raise BadOption(
+        f"{name} must be {describe_type(hint)}, not {repr(value) if named else show_value(value)}"
+    )
+
+
+def show_value(value: Any) -> str:
+    """A wrong value as an error may show it: a number, else its type, as the rest may be secret.
+
+    >>> show_value(5), show_value(None), show_value({"api_key": "sk-1"}), show_value(dict)
+    ('5', 'None', 'dict', 'the class dict')
+    """
+    if isinstance(value, Real | NoneType):
+        return repr(value)
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+def _has_names(hint: Any) -> bool:
+    """Whether an annotation is a closed list of names, as nobody passes a secret for one."""
+    return get_origin(hint) is Literal or any(map(_has_names, get_args(hint)))
 
 
 def _is_collection(value: Any, origin: type, args: tuple[Any, ...]) -> bool:

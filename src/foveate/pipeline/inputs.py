@@ -45,9 +45,9 @@ def check_context(context: Context) -> None:
 def check_store(store: object) -> None:
     """Raise `BadOption` for a path, or anything else that is no open store."""
     if isinstance(store, str | PathLike):
-        raise BadOption(
-            f"store is the path {str(store)!r}; open it first: foveate.open_store({str(store)!r})"
-        )
+        path = str(store)  # an address with an "@" or a query may hold a password
+        shown = "…" if any(sign in path for sign in "@?") else repr(path)
+        raise BadOption(f"store is the path {shown}; open it first: foveate.open_store({shown})")
     if "assembler" in getattr(store, "__dict__", {}):
         raise BadOption("store assembles by itself; call its assemble(), or pass its .store")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from foveate.core.arguments import show_value
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Recipe
+from foveate.core.text.sentences import base_language
 
 FIELDS = {
     "summary": "summary_label",
@@ -33,7 +35,7 @@ def label_recipe(recipe: Recipe, language: str, labels: Mapping[str, str] | None
     Raises `BadOption` or `UnknownName`.
     """
     usual = LABELS["en"]
-    known = LABELS.get(language.partition("-")[0].lower(), usual)  # `pt` of `pt-BR`
+    known = LABELS.get(base_language(language), usual)
     words = {
         field: ours
         for field, english, ours in zip(FIELDS.values(), usual, known, strict=True)
@@ -43,7 +45,7 @@ def label_recipe(recipe: Recipe, language: str, labels: Mapping[str, str] | None
         if name not in FIELDS:
             raise UnknownName("label", name, FIELDS)
         if not isinstance(label, str):
-            raise BadOption(f"label {name} must be a text, not {label!r}")
+            raise BadOption(f"label {name} must be a text, not {show_value(label)}")
         words[FIELDS[name]] = label
     changed = {field: label for field, label in words.items() if getattr(recipe, field) != label}
     if not changed:

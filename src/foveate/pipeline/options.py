@@ -7,13 +7,14 @@ Every face builds an `AssembleOptions`. A new option is a field here, a keyword 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from foveate import plugins
 from foveate.core import zones
-from foveate.core.arguments import check_fields
+from foveate.core.arguments import check_fields, show_value
 from foveate.core.checks import check_principals
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
@@ -39,7 +40,7 @@ class AssembleKeywords(TypedDict, total=False):
     max_output: int
     format: str | Format | None
     order: str | None
-    language: str
+    language: str | None
     labels: Mapping[str, str] | None
     channel: Channel
     prompt: str | None
@@ -56,7 +57,7 @@ class AssembleKeywords(TypedDict, total=False):
     supplements: Iterable[Supplement]
     intent: str
     query_embedding: Vector | None
-    instant: datetime | None
+    instant: date | str | None
 
 
 DEFAULT_TOKENS = 4_000
@@ -76,13 +77,15 @@ class AssembleOptions:
     - `model`: a known model's name or a `Model`; its tokenizer and window are used. `max_output`
       is the part of that window, in tokens, that is kept for the answer.
     - `format`, `order`: in place of the recipe's. `order` is a name, or `attention:CURVE`.
-    - `language`, `channel`: of the texts and the prompt; the `voice` channel shows no markers.
-      `labels`: words in place of the language's before a page summary (`summary`), before a
-      supplement (`supplement`) and behind the last one (`supplements_end`).
+    - `language`, `channel`: of the texts and the prompt; without a language it is English, and the
+      `voice` channel shows no markers. `labels`: words in place of the language's before a page
+      summary (`summary`), before a supplement (`supplement`) and behind the last one
+      (`supplements_end`).
     - `prompt`: the name or file of the system prompt that is sent along, `system` its text. It
       shares the window, as do `extra_instructions` behind it, the `template` of the user's message
       and `messages`: the conversation so far, with a role and a content each.
-    - `instant`: the time that `prefer_recent` measures from; None is the newest candidate's.
+    - `instant`: the time that `prefer_recent` measures from, also as a date or in ISO 8601; None is
+      the newest candidate's.
 
     What a search looks for: `principals` are the names the caller reads under, `where` filters
     metadata, `limit` is the number of candidates, `depth` how many each of the two searches looks
@@ -120,6 +123,9 @@ class AssembleOptions:
 
     def __post_init__(self) -> None:
         """Refuse wrong types, and keep what an iterator gives: every call reads it again."""
+        if self.language is None:
+            object.__setattr__(self, "language", "en")
+        object.__setattr__(self, "instant", _parse_instant(self.instant))
         check_fields(self)
         for name in ("messages", "principals", "neighbours", "supplements"):
             if isinstance(given := getattr(self, name), Iterator):
@@ -256,10 +262,18 @@ def check_options(options: AssembleOptions) -> None:
     """
     if not isinstance(options, AssembleOptions):
         raise BadOption(
-            f"options is {options!r}; name what you give, as in budget=60, or give an "
+            f"options is {show_value(options)}; name what you give, as in budget=60, or give an "
             "AssembleOptions"
         )
     _keep_best(_recipe_for(options), options.keep)
+
+
+def _parse_instant(instant: Any) -> Any:
+    """A date, or a text in ISO 8601, as a datetime; anything else as it is."""
+    if isinstance(instant, date | str) and not isinstance(instant, datetime):
+        with suppress(ValueError):
+            return datetime.fromisoformat(str(instant))
+    return instant
 
 
 def _recipe_for(options: AssembleOptions) -> Recipe:

@@ -1065,3 +1065,18 @@ def test_what_a_call_asked_for_is_its_own_or_nothing():
     assert asked(call) == f"src/a b.txt, {'to see ' * 6}to s\u2026"
     assert asked(replace(call, arguments='"a"')) == asked(replace(call, arguments="{")) == ""
     assert asked(call, call) == asked() == ""
+
+
+def test_a_secret_among_arguments_does_not_outlive_its_call():
+    """A4, X5: neither beside the handle of the result nor among the values of what left."""
+    secrets = {"api_key": "sk-live-77", "Password": "hunter-2", "auth": {"accessToken": "tk-4711"}}
+    given = json.dumps({"path": "src/pump_7.txt", "keywords": "rotor R-19", **secrets})
+    step = Step("tools", calls=(("read", given),), results=("The pump_8 is loud. " * 90,))
+    talk = [Step("user", "Go on. " * 90), Step("assistant", "I do. " * 90)] * 4
+    made = compact(
+        spell([Step("user", "Begin."), step, *talk, Step("user", "Well?")], "openai"), 600
+    )
+    sent = str(made.messages)
+
+    assert "src/pump_7.txt, rotor R-19\u201d" in sent
+    assert not re.findall("sk-live|hunter|tk-4711", sent)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from foveate.core.checks import is_encodable
+from foveate.core.checks import is_encodable, is_secret_name
 from foveate.core.compact.entries import Entry, Group, Result, Speaker
 from foveate.core.compact.ledger import LONGEST_SAID, Ledger, rank_values, write_ledger
 from foveate.core.compact.ledger_text import WORTH_HANDLE, Origin, join_ranges, one_line
@@ -254,7 +255,7 @@ class Packing:
         if said or arguments:
             values = extract_values(said)
             for call in entry.calls:
-                values = (*values, *extract_values(call.arguments))
+                values = (*values, *_argument_values(call.arguments))
             yield Origin(
                 place=self.measured.places[entry.index],
                 name=_speaker(entry),
@@ -329,18 +330,36 @@ class Packing:
 def asked_for(group: Group, result: Result) -> str:
     """The texts among the arguments of the result's call, in brief; none if two calls have its id.
 
-    A handle is of use if one knows of which file or command it is.
+    A handle is of use if one knows of which file or command it is. Secrets are left out.
     """
     calls = [c for entry in group.entries for c in entry.calls if c.id == result.call_id]
     if len(calls) != 1:
         return ""
-    try:
-        given = json.loads(calls[0].arguments)
-    except (ValueError, RecursionError):
-        given = None
+    given = _parse_arguments(calls[0].arguments)
     texts = given.values() if isinstance(given, dict) else ()
     words = one_line(", ".join(t for t in texts if isinstance(t, str) and is_encodable(t)))
     return words if len(words) <= LONGEST_ASKED else f"{words[: LONGEST_ASKED - 1]}\u2026"
+
+
+def _parse_arguments(arguments: str) -> Any:
+    """A call's arguments without what may be a secret; None if they are no JSON."""
+    try:
+        return _without_secrets(json.loads(arguments))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_secrets(v) for k, v in value.items() if not is_secret_name(k)}
+    return [_without_secrets(one) for one in value] if isinstance(value, list) else value
+
+
+def _argument_values(arguments: str) -> Sequence[Value]:
+    """The values of a call's arguments, but for secrets, which must not outlive their message."""
+    if is_secret_name(arguments) and (shown := _parse_arguments(arguments)) is not None:
+        arguments = json.dumps(shown, ensure_ascii=False)
+    return extract_values(arguments)
 
 
 def _speaker(entry: Entry) -> Speaker:

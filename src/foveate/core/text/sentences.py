@@ -41,6 +41,15 @@ _TITLES = (" Ms. ", " Mx. ")
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 
 
+def base_language(language: str) -> str:
+    """The language of a code that also names a country.
+
+    >>> base_language("pt-BR"), base_language("nl_BE")
+    ('pt', 'nl')
+    """
+    return language.replace("_", "-").partition("-")[0].lower()
+
+
 def sentence_spans(text: str, language: str = "en") -> list[Span]:
     r"""The text's sentences in order: verbatim half-open spans, trimmed, none overlapping.
 
@@ -160,8 +169,7 @@ def _split_sentences(piece: str, language: str) -> list[int]:
 
     plain = piece if piece.isascii() else _WIDE_SPACE.sub(" ", piece)
     try:
-        base = language.partition("-")[0].lower()  # `pt` of `pt-BR`
-        return [*map(len, sentencex.segment(base, plain))]
+        return [*map(len, sentencex.segment(base_language(language), plain))]
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException:  # noqa: BLE001 - a panic of the engine is a BaseException; the piece stays whole

@@ -58,13 +58,17 @@ log = logging.getLogger("foveate.service")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskSettings:
-    """The model, by its name in requests; how it is asked; the context's options; what is sent."""
+    """The model, by its name in requests; how it is asked; the context's options; what is sent.
+
+    `lost`: hashes of images that the context shows and the model is not sent.
+    """
 
     name: str
     model: Model
     options: AskOptions
     context_options: AssembleOptions
     sent: tuple[Message, ...] = ()
+    lost: tuple[str, ...] = ()
 
 
 @router.post(
@@ -80,10 +84,14 @@ async def ask(
 
     def work() -> tuple[AskSettings, Context, bytes]:
         how = resolve_ask(state, body)
-        images = context_images(state, caller.tenant, body)
+        lost: set[str] = set()
+        images = context_images(state, caller.tenant, body, lost)
         result = assemble_evidence(state, caller, body.question, body, how.context_options)
         record = result_to_json(request, caller, body, result)
-        how = replace(how, sent=build_messages(result.context, how, images))
+        sent = build_messages(result.context, how, images)
+        how = replace(how, sent=sent, lost=tuple(sorted(lost)))
+        if lost:
+            record["lost_images"] = how.lost
         return how, result.context, encode_json(record) if body.stream else b""
 
     with ExitStack() as slots:
@@ -214,6 +222,8 @@ def _answer_to_json(answer: Answer, context: Context, how: AskSettings) -> dict[
     record = answer_to_json(answer, context)
     if is_path(record["model"]):
         record["model"] = how.name
+    if how.lost:
+        record["lost_images"] = how.lost
     return record
 
 

@@ -52,9 +52,12 @@ async def assemble(
         result = assemble_request(state_of(request), caller, body)
         record = result_to_json(request, caller, body, result, bundle=body.bundle)
         if body.image_bytes:
+            lost: set[str] = set()
             record["image_bytes"] = image_bytes_to_json(
-                state_of(request), caller.tenant, body, result.context
+                state_of(request), caller.tenant, body, result.context, lost
             )
+            if lost:
+                record["lost_images"] = sorted(lost)
         return record
 
     return await run_in_pool(request, work)

@@ -30,6 +30,13 @@ class ReplayAnswer(BaseModel):
 
 
 Span = tuple[int, int]
+LostImages = Annotated[
+    list[str] | None,
+    Field(
+        description="Hashes of images of the context that are left out, because their bytes are "
+        "lost or altered; absent without any."
+    ),
+]
 
 
 class BlockOut(BaseModel):
@@ -80,6 +87,7 @@ class AssembleAnswer(ContextOut):
     image_bytes: dict[str, str] | None = Field(
         None, description="By hash, in base64; absent unless asked for."
     )
+    lost_images: LostImages = None
 
 
 class ClaimOut(BaseModel):
@@ -133,6 +141,7 @@ class AskAnswer(BaseModel):
     usage: UsageOut
     context_tokens: int
     manifest: Manifest
+    lost_images: LostImages = None
 
 
 EVENT_SCHEMA: dict[str, Any] = {
