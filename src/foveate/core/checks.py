@@ -8,7 +8,6 @@ refused, because its text may hold an address in memory.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import date, time, timedelta
@@ -26,11 +25,6 @@ STRING_FIELDS = ("text", "id", "document_id", "source", "title", "section", "sum
 INTEGER_FIELDS = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
 MAX_INTEGER = 2**63 - 1
 _get_strings, _get_integers = attrgetter(*STRING_FIELDS), attrgetter(*INTEGER_FIELDS)
-_SECRET_NAME = re.compile(
-    r"key(?!word|board)|secret|token|passw|passphrase|pwd|credential|sas(?![a-z])"
-    r"|authorization|cookie",
-    re.IGNORECASE,
-)
 hashed_fields = attrgetter("content_hash", *STRING_FIELDS[1:], *INTEGER_FIELDS, "principals")
 
 
@@ -59,15 +53,6 @@ def is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether what has this name may be a key, a token or a password, which nothing shows.
-
-    >>> is_secret_name("apiKey"), is_secret_name("DB_PASSWORD"), is_secret_name("keywords")
-    (True, True, False)
-    """
-    return _SECRET_NAME.search(name) is not None
 
 
 def check_integer(name: str, value: object) -> None:

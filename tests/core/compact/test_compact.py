@@ -1070,7 +1070,7 @@ def test_what_a_call_asked_for_is_its_own_or_nothing():
 def test_a_secret_among_arguments_does_not_outlive_its_call():
     """A4, X5: neither beside the handle of the result nor among the values of what left."""
     secrets = {"api_key": "sk-live-77", "Password": "hunter-2", "auth": {"accessToken": "tk-4711"}}
-    given = json.dumps({"path": "src/pump_7.txt", "keywords": "rotor R-19", **secrets})
+    given = json.dumps({"path": "src/pump_7.txt", "key": "rotor R-19", **secrets})
     step = Step("tools", calls=(("read", given),), results=("The pump_8 is loud. " * 90,))
     talk = [Step("user", "Go on. " * 90), Step("assistant", "I do. " * 90)] * 4
     made = compact(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from foveate.core.checks import is_encodable, is_secret_name
+from foveate.core.checks import is_encodable
 from foveate.core.compact.entries import Entry, Group, Result, Speaker
 from foveate.core.compact.ledger import LONGEST_SAID, Ledger, rank_values, write_ledger
 from foveate.core.compact.ledger_text import WORTH_HANDLE, Origin, join_ranges, one_line
@@ -37,6 +38,13 @@ OPENING = 5
 """Sentences of the first person who spoke that are quoted as questions are: they say the task."""
 LONGEST_ASKED = 60
 """Characters of a call's arguments beside the handle of its result."""
+_SECRET = re.compile(
+    r"passw|passphrase|pwd|secret|credential|authorization|cookie"
+    r"|(?:api|access|auth|private|session|refresh|bearer)[ _-]?(?:key|token)",
+    re.IGNORECASE,
+)
+"""In the name of an argument: its value must not outlive its message. A plain `key` is a value that
+the next call may need."""
 PREFER_SHARE = 0.5
 """The part of the free room that messages which are carried, and the question, may take."""
 
@@ -351,14 +359,14 @@ def _parse_arguments(arguments: str) -> Any:
 
 def _without_secrets(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: _without_secrets(v) for k, v in value.items() if not is_secret_name(k)}
+        return {k: _without_secrets(v) for k, v in value.items() if not _SECRET.search(k)}
     return [_without_secrets(one) for one in value] if isinstance(value, list) else value
 
 
 def _argument_values(arguments: str) -> Sequence[Value]:
     """The values of a call's arguments, but for secrets, which must not outlive their message."""
-    if is_secret_name(arguments) and (shown := _parse_arguments(arguments)) is not None:
-        arguments = json.dumps(shown, ensure_ascii=False)
+    if _SECRET.search(arguments) and (shown := _parse_arguments(arguments)) is not None:
+        arguments = json.dumps(shown, ensure_ascii=arguments.isascii())
     return extract_values(arguments)
 
 

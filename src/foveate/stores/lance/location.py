@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from foveate.core.checks import is_secret_name
 from foveate.core.errors import (
     BadInput,
     BadOption,
@@ -35,6 +34,7 @@ OBJECT_STORES = ("s3", "gs", "az")
 
 SCHEMES = ("lance", *(f"lance+{name}" for name in OBJECT_STORES))
 
+_SECRET_NAME_PARTS = ("key", "secret", "token", "password", "sas", "credential")
 _MIN_SECRET_LENGTH = 4
 _URL = re.compile(r"(?P<scheme>[a-z0-9+.-]+)://(?P<rest>.*)", re.DOTALL)
 
@@ -71,8 +71,7 @@ class Location:
             value
             for name, value in known
             if len(value) >= _MIN_SECRET_LENGTH
-            and is_secret_name(name)
-            and name not in ("PWD", "OLDPWD")  # a shell's folders
+            and any(part in name.lower() for part in _SECRET_NAME_PARTS)
         }
 
 
