@@ -72,7 +72,7 @@ BEFORE := $(if $(BESIDE),types $(filter-out types,$(CHECKS)) site oldest smoke f
 # One process more than there are processors, for some tests wait: for a server, a kill, a browser.
 unit: $(VENV)/dev.stamp $(BEFORE) ## unit tests, laws, docs and doctests
 	$(call say,tests: units and laws and docs and doctests)
-	@MAKEFLAGS= $(PY) -m pytest -q -n $$(($(JOBS) + 1)) --dist loadfile --no-loadscope-reorder --doctest-modules src tests tools
+	@BESIDE= MAKEFLAGS= $(PY) -m pytest -q -n $$(($(JOBS) + 1)) --dist loadfile --no-loadscope-reorder --doctest-modules src tests tools
 
 quick: $(VENV)/dev.stamp ## the core, laws, and adapters by fakes, in a minute and a half
 	$(call say,tests: core and laws and adapters by fakes)

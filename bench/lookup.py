@@ -35,6 +35,7 @@ APART = 8
 """Records of a chunk where chunks do not touch."""
 CHECKS = ("there", "header", "bytes", "gaps")
 MARK = re.compile(r"\s*\[…[^\]\n]*\]\s*")
+ENDS = re.compile(r"\A…[ \n]| …\Z")
 COUNTED = re.compile(r"(\d+)(?: of (\d+))? (?:records|rows|lines)")
 
 
@@ -125,7 +126,7 @@ def check(made: RecordText, context: Context) -> frozenset[str]:
 def _verbatim_spans(text: str, shown: str) -> Iterator[tuple[int, int] | None]:
     """Where in the text each piece between marks stands; None where it does not."""
     at = 0
-    shown = shown.removeprefix("… ").removesuffix(" …")
+    shown = ENDS.sub("", shown)
     for piece in MARK.split(shown):
         if not piece:
             continue

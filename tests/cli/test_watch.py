@@ -191,12 +191,12 @@ def test_a_bad_file_is_told_once(watching: Watching, docs: Path) -> None:
 def test_lines_for_a_person(tmp_path: Path, docs: Path) -> None:
     """F2: a line a run, also for a file given by itself; a summary at the end."""
     watching = Watching(tmp_path, "docs/a.md")
-    assert watching.told().startswith("1 added, 0 updated, 0 unchanged, 0 deleted; 1 chunks")
+    assert watching.told().startswith("1 added, 0 updated, 0 unchanged, 0 deleted; 1 chunk ")
     assert watching.said() == "foveate: watching docs/a.md; Ctrl-C ends it"
     aside = tmp_path / "aside"
     aside.write_text("# Tea\n\nReplaced as a whole.\n")
     aside.rename(docs / "a.md")
-    assert watching.told().startswith("0 added, 1 updated, 0 unchanged, 0 deleted; 1 chunks")
+    assert watching.told().startswith("0 added, 1 updated, 0 unchanged, 0 deleted; 1 chunk ")
     code, out, err = watching.ended()
     assert (code, err) == (0, "")
     assert out == "2 runs: 1 added, 1 updated, 0 deleted, 0 of them renamed\n"

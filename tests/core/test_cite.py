@@ -168,7 +168,7 @@ def test_the_line_is_that_of_what_is_shown(offsets: bool) -> None:
             assert entry.line is not None
             first = text.split("\n")[entry.line - 1]
             assert first
-            assert block.text.removeprefix("… ").startswith(first)
+            assert block.text.removeprefix("…").lstrip().startswith(first)
 
 
 def test_offsets_that_cannot_be_true() -> None:
