@@ -273,7 +273,7 @@ def _same_ids(dice, lists, found):
 def _unknown(dice, lists, found):
     """An item, a part or a role that no reader knows, or a role that is another's."""
     places = dice.choice(lists)
-    if places is not found and not any("function" in place for place in places):
+    if places and places is not found and not any("function" in place for place in places):
         gemini = any("type" not in place for place in places)
         places.append({"hologram": {"x": 1}} if gemini else deepcopy(ODD))
     elif any("type" in message for message in found) and dice.choice((True, False)):
