@@ -1,7 +1,8 @@
 """One flow for every face: search, rerank, neighbours, assemble, cache.
 
-The flow annotates. It fetches what the core decides with, and drops, reorders and rewrites
-nothing. Each call to a port is one `Call`, so the flow runs blocking and in an event loop alike.
+A search gives candidates, ranked by its store, by identifiers of the question, and by a reranker.
+To these the flow adds what the core decides with, and drops, reorders and rewrites nothing. Each
+call to a port is one `Call`, so the flow runs blocking and in an event loop alike.
 """
 
 from __future__ import annotations

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
+from foveate.core.stages.compress import score
 from foveate.pipeline.assembler import assemble
+from work_done import lines_run
 
 TURN = "turn the {} wheel by the weir and write down what it measured on the way"
 BODIES = {
@@ -124,3 +128,16 @@ def test_imports_of_a_chunk_that_scores_set_apart_are_shown() -> None:
     shown = assemble("How does the wheel turn?", pool(SETTINGS), budget=300).text
 
     assert SETTINGS.strip() in shown
+
+
+def test_work_grows_with_the_imports_and_no_faster() -> None:
+    """X6: each import held other words of the question and was compared with all of them."""
+    dice, names = Random(1), [f"{a}{b}lo" for a in "bdfgk" for b in ("ari", "emu", "ino", "ota")]
+
+    def work(many: int) -> int:
+        lines = [f"from {'_'.join(dice.sample(names, 6))} import x{n}" for n in range(many)]
+        found = [{"text": "\n".join(lines) + "\n\ndef f(a):\n    return a\n", "source": "a.py"}]
+        query = f"Where do {' '.join(names)} go?"
+        return lines_run(score.__file__, lambda: assemble(query, found, budget=500))
+
+    assert work(800) < 3 * work(400)

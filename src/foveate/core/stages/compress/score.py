@@ -193,8 +193,8 @@ def _last_errors(pool: Pool) -> Iterator[tuple[Passage, int, str]]:
 def _imports(pool: Pool, held: Sequence[int]) -> list[int]:
     """The units that only bring names into code, and are not what the question is about.
 
-    It is about them if no more of the other units hold what they hold of it (`held`: bits of its
-    terms, by unit). Where a name is used, that says more than where it comes from.
+    It is about them if they hold a term of it (`held`: bits of its terms, by unit) that no more of
+    the other units hold. Where a name is used, that says more than where it comes from.
     """
     found: list[int] = []
     for p in pool.passages:
@@ -202,15 +202,21 @@ def _imports(pool: Pool, held: Sequence[int]) -> list[int]:
             if shape.name == "code":
                 first = p.first + bisect_left(p.units.spans, shape.spans[0])
                 found += [first + n for n in import_units(p.candidate.text, shape)]
-    own = Counter([held[n] for n in found])
-    every = Counter(held)
-    behind = {bits for bits in own if not bits or 2 * _holders(own, bits) < _holders(every, bits)}
-    return [n for n in found if held[n] in behind]
+    own, every = _holders([held[n] for n in found]), _holders(held)
+    rare = sum(term for term, many in own.items() if 2 * many >= every[term])
+    return [n for n in found if not held[n] & rare]
 
 
-def _holders(units: Mapping[int, int], bits: int) -> int:
-    """How many units hold all of these terms; `units`: how many hold which."""
-    return sum([many for own, many in units.items() if own & bits == bits])
+def _holders(held: Sequence[int]) -> Counter[int]:
+    """How many units hold each term."""
+    found = Counter[int]()
+    for bits, many in Counter(held).items():
+        left = bits
+        while left:
+            term = left & -left
+            found[term] += many
+            left ^= term
+    return found
 
 
 def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sentences:
