@@ -1,4 +1,4 @@
-"""Fits the weights of `core/evidence/worth.py` to golden cases, each set left out in turn.
+"""Fits the weights of `core/stages/compress/score.py` to golden cases, each set left out in turn.
 
 gold.py     how much of the evidence each sentence holds
 units.py    every sentence of every question: its traits, its cost, its gold

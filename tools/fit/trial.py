@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from foveate import plugins
 from foveate.core.request import Recipe, Request
-from foveate.core.stages.compress import Compress
+from foveate.core.stages.compress import Compress, characters_that_fit
 from foveate.core.stages.compress.score import score_sentences
 from foveate.core.types import Candidate, Step
 
@@ -27,8 +27,10 @@ class Offer:
         step = self.stage(candidates, request)
         if step.candidates == candidates:
             return step
+        sizes = [request.token_counter.count_passage(c) for c in candidates]
+        room = characters_that_fit(candidates, sizes, request)
         found = score_sentences(
-            candidates, request.query, request.language, dict(self.weights)
+            candidates, request.query, request.language, dict(self.weights), room
         ).by_candidate
         offered = tuple(
             c if c.sentences is None else replace(c, sentences=found[c.id]) for c in step.candidates

@@ -133,7 +133,7 @@ def _of(case: Case) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def costs_of(tokens: int, length: int, spans: Sequence[Span]) -> list[int]:
-    """Shares of a passage's tokens, as `core/pack/basket.py` hands them out."""
+    """Shares of a passage's tokens, as `core/stages/pack/selection.py` hands them out."""
     return [max(1, -(-tokens * (b - a) // (length or 1))) for a, b in spans]
 
 

@@ -180,7 +180,7 @@ def _offer_sentences(
     candidates: tuple[Candidate, ...], chosen: Sequence[int], sizes: Sequence[int], request: Request
 ) -> Step:
     """Every chosen candidate with its sentences; those of the others count in the comparison."""
-    room = _characters_that_fit(candidates, sizes, request)
+    room = characters_that_fit(candidates, sizes, request)
     found, separation = score_sentences(candidates, request.query, request.language, room=room)
     out, decisions = list(candidates), []
     for n in chosen:
@@ -212,7 +212,7 @@ def _shape_notes(candidates: Sequence[Candidate]) -> dict[str, Number]:
     return notes
 
 
-def _characters_that_fit(
+def characters_that_fit(
     candidates: Sequence[Candidate], sizes: Sequence[int], request: Request
 ) -> float:
     """About how many characters of these texts the budget holds."""
