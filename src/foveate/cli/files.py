@@ -85,6 +85,9 @@ def open_output(name: str) -> Iterator[IO[bytes]]:
                 yield file
     except IsADirectoryError:
         raise ExternalError(f"{name}: is a folder; name a file to write") from None
+    except FileNotFoundError:
+        folder = Path(name).parent
+        raise ExternalError(f"{name}: there is no folder {folder}; make it first") from None
     except OSError as error:
         raise ExternalError(f"{name}: cannot be written: {error.strerror or error}") from error
 
