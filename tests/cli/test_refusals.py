@@ -49,6 +49,8 @@ def test_wrong_usage_is_2(run, chunks, flags, said):
         (["ask", "What", "is", "this?"], "too many words: is this?; put the question in quotes"),
         (["search", "What", "is", "this?"], "put the question in quotes, a store behind --store"),
         (["assemble", "Why?", "chunks.jsonl"], "candidates behind --chunks FILE, a store behind"),
+        (["eval", "--dataset", "a", "--budgets", "lots"], "numbers of tokens, such as 500,1000"),
+        (["keys", "revoke", "abc"], "unknown key 'abc'; known: none"),
         (["store", "stats", "here"], "too many words: here; put a store behind --store URL; see"),
         (["plugins", "here"], "too many words: here; see foveate plugins --help"),
         (["--nothing"], "--nothing"),

@@ -54,7 +54,7 @@ def read_json(name: str) -> Any:
 
 def display_name(name: str) -> str:
     """What an error calls it."""
-    return "standard input" if name == STDIO else name
+    return "standard input" if name == STDIO else name or repr(name)
 
 
 def _open_binary(name: str) -> Any:
