@@ -434,7 +434,7 @@ def test_common_tasks_are_one_click_from_the_list_of_pages():
     first = (ROOT / "docs" / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
     wanted = {
         *("install.md", "quickstart.md", "langchain.md", "rerankers.md", "budget-for-a-model.md"),
-        *("faq.md", "multi-tenant.md", "service-safety.md", "scale.md", "evaluation.md"),
+        *("decisions.md", "multi-tenant.md", "service-safety.md", "scale.md", "evaluation.md"),
         *("add-a-stage.md", "prompt-caching.md"),
     }
 

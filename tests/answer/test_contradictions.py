@@ -29,6 +29,10 @@ SOURCES = {
         "Descale the boiler after 300 Betriebsstunden. A check of it comes every 40 minutes. "
         "The inspection takes about 25 minutes."
     ),
+    "ranges": (
+        "Keep the pressure between one and two bar. The repair takes 2 to 3 days. "
+        "It rises from four to five bar. The museum is open from 10 to 17 hours."
+    ),
     "fr": "La consultation dure 25 minutes. Il ne faut pas ouvrir la vanne.",
 }
 WRONG = [
@@ -54,6 +58,9 @@ WRONG = [
     ("tariff", "A bicycle pays 2 euros."),
     ("hours", "The boiler is descaled after 300 days."),
     ("hours", "The inspection takes about 40 minutes."),
+    ("ranges", "It is two bar."),
+    ("ranges", "Keep the pressure at one bar."),
+    ("ranges", "The repair takes 3 days."),
 ]
 RIGHT = [
     ("hours", "Descale the boiler after 300 hours."),
@@ -83,6 +90,13 @@ RIGHT = [
     ("tariff", "A stay costs no more than 12 euros."),
     ("tariff", "Two euros are due each hour for parking."),
     ("tariff", "Bicycles pay 1 euro."),
+    ("ranges", "It is one to two bar."),
+    ("ranges", "Keep the pressure at up to two bar."),
+    ("ranges", "Two bar is the highest pressure, one bar the lowest."),
+    ("ranges", "The pressure may be two bar."),
+    ("ranges", "The repair takes at least 2 days."),
+    ("ranges", "It is then five bar."),
+    ("ranges", "The museum closes at 17 hours."),
 ]
 
 

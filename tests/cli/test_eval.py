@@ -164,7 +164,7 @@ REFUSED = [
     ([], 2, "give the cases: --dataset FILE"),
     (["--recipes", "chat"], 2, "give the cases"),
     (["--dataset", "a.jsonl", "--recipes", "chta"], 2, "did you mean 'chat'?"),
-    (["--dataset", "a.jsonl", "--budgets", "many"], 2, "'many' is no number of tokens"),
+    (["--dataset", "a.jsonl", "--budgets", "many"], 2, "'many': write numbers of tokens"),
     (["--dataset", "a.jsonl", "--budgets", "0"], 2, "must be 1 or more"),
     (["--dataset", "a.jsonl", "--jobs", "0"], 2, "--jobs"),
     (["--dataset", "a.jsonl", "--tokenizer", "cl100k"], 2, "did you mean 'cl100k_base'?"),

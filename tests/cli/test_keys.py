@@ -87,7 +87,7 @@ def test_the_file_is_its_owners_alone(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["add"], "no scope given; name at least one of assemble, search"),
+        (["add"], "no scope given; add --scope S, once for each: assemble, search"),
         (["add", "--scope", "everything"], "scope 'everything': must be one of assemble"),
         (["add", "--scope", "ask", "--tenant", "../b"], "tenant '../b': must be 1 to 63 of"),
         (["add", "--scope", "ask", "--tenant", "a" * 64], "must be 1 to 63 of"),

@@ -22,7 +22,9 @@ USAGE = [
     (["--chunks", "chunks.jsonl", "--order", "edge"], "order"),
     (["--chunks", "chunks.jsonl", "--tokenizer", "cl100k_bas"], "did you mean 'cl100k_base'?"),
     (["--chunks", "chunks.jsonl", "--budget", "0"], "it must be 1 or more"),
-    (["--chunks", "chunks.jsonl", "--budget", "many"], "'--budget': must be a valid integer; see"),
+    (["--chunks", "chunks.jsonl", "--budget", "many"], "whole number of tokens, such as 4000; see"),
+    (["--chunks", "chunks.jsonl", "--limit", "many"], "'--limit': must be a whole number; see"),
+    (["--chunks", "chunks.jsonl", "--language", "german"], "code of the language, such as de"),
     (["--chunks", "chunks.jsonl", "--budgt", "9"], "--budget"),
     (["--chunks", "chunks.jsonl", "--tokenizer", "simple", "--model", "mistral"], "not both"),
     (["--chunks", "chunks.jsonl", "--model", "mistral", "--budget", "99999"], "at the most"),
@@ -43,7 +45,14 @@ def test_wrong_usage_is_2(run, chunks, flags, said):
     ("words", "said"),
     [
         (["assmble"], "assmble"),
-        (["assemble"], "give the question once"),
+        (["assemble"], "give the question, in quotes; see foveate assemble --help"),
+        (["ask", "What", "is", "this?"], "too many words: is this?; put the question in quotes"),
+        (["search", "What", "is", "this?"], "put the question in quotes, a store behind --store"),
+        (["assemble", "Why?", "chunks.jsonl"], "candidates behind --chunks FILE, a store behind"),
+        (["eval", "--dataset", "a", "--budgets", "lots"], "numbers of tokens, such as 500,1000"),
+        (["keys", "revoke", "abc"], "unknown key 'abc'; known: none"),
+        (["store", "stats", "here"], "too many words: here; put a store behind --store URL; see"),
+        (["plugins", "here"], "too many words: here; see foveate plugins --help"),
         (["--nothing"], "--nothing"),
         (["recipes"], "Missing command"),
         (["recipes", "show"], "NAME"),
@@ -106,6 +115,37 @@ def test_a_bad_file_is_3(run, tmp_path, what):
     assert ran.complaint.startswith("bad.jsonl")
     assert said in ran.complaint
     assert len(ran.complaint) < 1_100
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--chunks", "manual"], "is a folder; name a file; documents are indexed first: foveate"),
+        (["--chunks", "manual/a.md"], "documents are indexed first: foveate index manual/a.md"),
+        (["--store", "manual"], "but other files; to search these, index them: foveate index man"),
+        (["--store", "manual/a.md"], "which is a file; a store is a folder that foveate index"),
+    ],
+    ids=" ".join,
+)
+def test_documents_in_the_place_of_candidates_or_a_store_are_indexed_first(
+    run, tmp_path, flags, said
+):
+    """F2, X2: whoever names the documents themselves reads which command takes them."""
+    (tmp_path / "manual").mkdir()
+    (tmp_path / "manual" / "a.md").write_text("Keep the pressure low.", encoding="utf-8")
+
+    ran = run(*ASK, *flags)
+
+    assert ran.code == 3
+    assert said in ran.complaint
+
+
+def test_a_page_of_the_web_is_saved_first(run):
+    """F2, X2: an address is no file, and the message says what to do."""
+    ran = run("index", "https://example.org/page")
+
+    assert ran.code == 3
+    assert "save pages of the web as files first" in ran.complaint
 
 
 def test_a_query_of_nothing_is_3(run, chunks):
@@ -171,10 +211,10 @@ def test_a_budget_too_small_is_4_and_says_what_would_do(run, chunks):
 
 def test_a_failure_outside_is_5(run, chunks):
     """F2, X1: what cannot be written is exit code 5, and then nothing is printed."""
-    ran = run(*ASK, "--chunks", chunks, "--bundle", "no/such/folder/b.json")
+    ran = run(*ASK, "--chunks", chunks, "--bundle", "no/such/b.json")
 
     assert ran.code == 5
-    assert "no/such/folder/b.json: cannot be written" in ran.complaint
+    assert ran.complaint == "no/such/b.json: there is no folder no/such; make it first"
 
 
 def test_a_full_disk_is_5_and_leaves_nothing(run, chunks):

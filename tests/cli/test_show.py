@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -20,12 +21,18 @@ from foveate.cli.show import (
     wrap_words,
     zone_lines,
 )
+from foveate.core.assemble import assemble as assemble_inputs
+from foveate.core.formats.numbered import Numbered
 from foveate.core.recipes import builtin_recipes
-from foveate.core.types import Decision
+from foveate.core.request import Inputs, Recipe
+from foveate.core.stages.expand import Expand
+from foveate.core.stages.pack import Pack
+from foveate.core.types import Candidate, Chunk, Decision
 from foveate.core.zones import Budget
 from foveate.pipeline.assembler import assemble
 from foveate.pipeline.reason_messages import REASON_SENTENCES, STITCHED_SENTENCES, format_decision
-from source_tree import CORE, ROOT, python_files
+from foveate.providers.tokenizers import load_tokenizer
+from source_tree import CORE, python_files
 
 WIDE = "世界 " * 9 + "👩‍👩‍👧 " + "x" * 200 + " \x1b[31mred\x1b[0m \u202eback"
 
@@ -106,23 +113,6 @@ def test_every_reason_of_the_core_has_its_sentence():
     assert set(STITCHED_SENTENCES) == {"changed", "merged"}
 
 
-def test_every_reason_that_takes_a_chunk_out_is_explained():
-    """D7, F1: the FAQ says what it means; reasons that keep a chunk are named here."""
-    stays = {
-        *("verbatim", "stripped", "extract", "abstract", "truncated", "reference", "weighed"),
-        *("corroborated", "divided", "neighbour", "recent", "retrieval_not_enough"),
-        *("offered", "offered_by_model", "model_failed"),
-    }
-    of_others = re.compile("(image|turn|message|result|citation)_")
-    leaves = {code for code in REASON_SENTENCES if not of_others.match(code)} - stays
-    page = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8")
-    table = page.partition("### What do the reasons mean?")[2].partition("\n### ")[0]
-    explained = re.findall(r"`(\w+)`", "".join(re.findall(r"^\|[^|]*", table, re.MULTILINE)))
-
-    assert (leaves | {"stitched"}) - set(explained) == set()
-    assert set(explained) <= {*REASON_SENTENCES, "stitched"}
-
-
 @pytest.mark.parametrize("recipe", builtin_recipes())
 def test_no_line_is_wider_than_asked(recipe):
     """F2: every recipe's explanation fits the terminal, odd names and wide letters included."""
@@ -161,6 +151,36 @@ def test_what_happens_to_every_chunk_is_one_line():
     assert [line for line in lines if "weighed" in line] == [
         f"    {weighed} chunks weighed: each sentence has a worth now"
     ]
+
+
+def test_neighbours_that_are_not_shown_are_counted():
+    """D7, F2: dozens of neighbours that are not needed are a line; hits keep lines of their own."""
+    pages = [
+        Chunk(id=f"{d}#{n}", document_id=f"{d}", sequence=n, text=f"Rose {d} is in room {n}.")
+        for d in range(20)
+        for n in range(3)
+    ]
+    hits = [Candidate(chunk=c, score=0.5) for c in pages if c.sequence == 1]
+    hits[0] = replace(hits[0], chunk=replace(hits[0].chunk, text="The pump is in room 1."))
+    made = Inputs(
+        query="Where is the pump?",
+        candidates=tuple(hits),
+        neighbours=tuple(c for c in pages if c.sequence != 1),
+        recipe=Recipe(name="own", stages=(Expand(), Pack(policy="greedy")), format=Numbered()),
+        budget=Budget(documents=60),
+    )
+    context = assemble_inputs(made, load_tokenizer("simple"))
+    decisions = [d for stage in context.trace for d in stage.decisions]
+    lines = decision_lines(context, 100)
+    ids = {line.split()[0] for line in lines}
+
+    shown = {chunk_id for block in context.blocks for chunk_id in block.chunk_ids}
+    left = {d.chunk_id for d in decisions if d.reason == "neighbour"} - shown
+    assert len(left) > 20
+    assert f"    {len(left)} neighbours not needed" in lines
+    assert f"    {len(left)} neighbours not needed: {len(left)} over_budget" in lines
+    assert ids.isdisjoint(left)
+    assert {hit.id for hit in hits} <= ids
 
 
 def test_a_long_list_says_how_much_it_leaves_out():

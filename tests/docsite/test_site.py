@@ -65,7 +65,7 @@ def test_the_front_page_leads_to_each_common_task(site: Path):
     tasks = {
         "install": "install", "first context": "quickstart", "LangChain": "langchain",
         "reranker": "rerankers", "budget for a model": "budget-for-a-model",
-        "dropped": "faq", "customers": "multi-tenant", "keys": "service-safety",
+        "dropped": "decisions", "customers": "multi-tenant", "keys": "service-safety",
         "beyond one folder": "scale", "measure": "evaluation", "write a stage": "add-a-stage",
         "repeated prompts": "prompt-caching",
     }  # fmt: skip

@@ -1,9 +1,9 @@
 """Where a claim says the opposite of the passage that supports it best, or something else of it.
 
-Words alone cannot tell: "is not open" shares all words with "is open". Three differences are found,
+Words alone cannot tell: "is not open" shares all words with "is open". Four differences are found,
 each where claim and passage speak of the same thing: a statement negated in one and not in the
-other, a figure with another unit, two figures that changed places. Everything else is left to a
-scorer, or to a reader.
+other, a figure with another unit, a figure with another bound, two figures that changed places.
+Everything else is left to a scorer, or to a reader.
 """
 
 from __future__ import annotations
@@ -54,6 +54,23 @@ _BOUND_WORDS = frozenset(re.findall(r"\w+", f"{_MOST} {_LEAST}"))
 _BOUND = re.compile(rf"\b(?:({_MOST})|{_LEAST})\b")
 _NEAR_A_FIGURE = 12
 """Characters between a bound and its figure: an article, or `of`."""
+_END = r"(\d+(?:\.\d+)?|one|een|één|eine?|eins|une?)"
+_RANGE = re.compile(
+    rf"\b(?:between|zwischen|tussen|entre) {_END}(?: ?[^\W\d]+| ?[€$£%°]\w?)? "
+    rf"(?:and|und|en|et) {_END}"
+    rf"|(?<!from )(?<!von )(?<!van )(?<!de )(?<![\w.-]){_END} ?(?:to|bis|tot|à|[-–]) ?{_END}"
+)
+"""From one figure to another; not `rises from 1 to 2 bar`, after which it is at 2 bar."""
+_HEDGE = re.compile(
+    r"\b(?:up to|until|till|from|below|under|over|above|than|limit|reach|exceed|start|begin|end|"
+    r"highest|lowest|largest|smallest|upper|lower|least|most|maxim|minim|about|around|roughly|"
+    r"approx|nearly|almost|can|may|could|might|sometimes|not|if|enough|"
+    r"bis|ab|unter|über|höchst|mindest|größt|kleinst|grenze|ungefähr|etwa|circa|ca|rund|fast|"
+    r"kann|können|darf|nicht|wenn|erreich|"
+    r"tot|vanaf|onder|boven|hoogst|laagst|minst|grootst|kleinst|grens|ongeveer|bijna|kan|mag|"
+    r"niet|bereik|jusqu|sous|plus|moins|environ|presque|peut|pas|si|partir|attein)"
+)
+"""Beginnings of words with which a claim does not say that a figure is exact."""
 _ONCE = re.compile(r"\b(?:once|einmal|eenmaal|une fois)\b")
 
 
@@ -64,6 +81,8 @@ def contradictions(claim: str, passage: str) -> tuple[Contradiction, ...]:
     ('negated',)
     >>> contradictions("It takes 5 g a day.", "It takes 5 mg a day."), contradictions("A.", "A.")
     (('other_unit',), ())
+    >>> contradictions("Keep it at two bar.", "Keep it between one and two bar.")
+    ('other_bound',)
     >>> contradictions("Heat is 40, cold is 60.", "Cold is 40, heat is 60.")
     ('swapped_figures',)
     """
@@ -73,7 +92,7 @@ def contradictions(claim: str, passage: str) -> tuple[Contradiction, ...]:
         found.append("negated")
     if _has_other_unit(claim, passage):
         found.append("other_unit")
-    if _has_other_bound(claim, passage):
+    if _has_other_bound(claim, passage) or _is_end_of_range(claim, passage):
         found.append("other_bound")
     if any(wrong(claim, passage) for wrong in (_is_swapped, _is_misplaced, _is_another)):
         found.append("swapped_figures")
@@ -151,6 +170,45 @@ def _bounds(text: str) -> Iterator[tuple[str, str]]:
         last = max(_BOUND.finditer(before), key=lambda one: one.end(), default=None)
         near = last is not None and len(before) - last.end() <= _NEAR_A_FIGURE
         yield found[2], ("most" if last[1] else "least") if near and last else ""
+
+
+def _is_end_of_range(claim: str, passage: str) -> bool:
+    """Whether the claim states as exact one end of a range, which the passage does not."""
+    if _HEDGE.search(claim):
+        return False
+    stated = set(_counted(claim)) - set(_counted(_RANGE.sub(" ", passage)))
+    named = {_end(found[0]) for found in re.finditer(rf"\b{_END}\b", claim)}
+    for low, high, counted in _ranges(passage):
+        if not stated.isdisjoint([(low, counted), (high, counted)]):
+            return not {low, high} <= named
+    return False
+
+
+def _ranges(text: str) -> Iterator[tuple[str, str, str]]:
+    """Both ends of each range, and what they count; the hours of a day are none."""
+    for found in _RANGE.finditer(text):
+        low, high = map(_end, filter(None, found.groups()))
+        figure = FIGURE.match(high + text[found.end() :])
+        counted = _what(figure) if figure else ""
+        if counted not in ("", "h"):
+            yield low, high, counted
+
+
+def _end(word: str) -> str:
+    return word if word[0].isdigit() else "1"
+
+
+def _counted(text: str) -> Iterator[tuple[str, str]]:
+    """Each figure of a text with what it counts, if that is said."""
+    for found in FIGURE.finditer(text):
+        if counted := _what(found):
+            yield found[2], counted
+
+
+def _what(figure: re.Match[str]) -> str:
+    """What a figure counts: its unit, or the word behind it; else empty."""
+    ((_, unit),) = units_of_figures(figure[0])
+    return unit or (word_form(figure[3]) if figure[3] else "")
 
 
 def _is_swapped(claim: str, passage: str) -> bool:

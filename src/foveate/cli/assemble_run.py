@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from datetime import UTC, datetime
+from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from foveate import plugins
@@ -58,8 +60,16 @@ def assemble_file(name: str, query: str, **ports: Any) -> AssemblyResult:
         candidates = candidates_from_jsonl(lines)
     except InvalidRequest as error:
         message = str(error).removeprefix(f"{name}: ")
-        raise BadInput(f"{name}: {message}") from error
+        raise BadInput(f"{name}: {message}{_document_hint(name)}") from error
     return Assembler(**ports).run(query, candidates)
+
+
+def _document_hint(name: str) -> str:
+    """What to do with documents that are taken for candidates; empty for other files."""
+    path = Path(name)
+    if not path.is_dir() and (not path.is_file() or "json" in path.suffix):
+        return ""
+    return f"; documents are indexed first: foveate index {quote(name)}"
 
 
 def assemble_store(url: str, query: str, **ports: Any) -> AssemblyResult:

@@ -129,7 +129,7 @@ def _parse_budget(word: str) -> int:
     try:
         return int(word.replace("_", ""))
     except ValueError:
-        raise BadOption(f"--budgets: {word!r} is no number of tokens") from None
+        raise BadOption(f"--budgets: {word!r}: write numbers of tokens, such as 500,1000") from None
 
 
 RUN = "run"

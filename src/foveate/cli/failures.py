@@ -40,6 +40,14 @@ UsageError: type[BaseException] = typer.BadParameter.__mro__[1]
 PARSER_NOISE = re.compile(r"Value error, |, unable to parse string as an? \w+")
 """What the library that reads values adds, and that says nothing."""
 
+EXTRA_WORDS = re.compile(r"Got unexpected extra argument\(s\) \((.*)\)\Z", re.DOTALL)
+PLACES_OF_WORDS = {
+    "question": "the question in quotes",
+    "chunks": "candidates behind --chunks FILE",
+    "store": "a store behind --store URL",
+}
+"""Parameter of a command → where words that are too many may belong."""
+
 SPACES = "\t\n\u00a0\u2002\u2003\u2009\u202f\u3000"
 """White space that is not `isprintable` and harmless."""
 
@@ -94,8 +102,16 @@ def _usage_message(error: BaseException) -> str:
     said = error.format_message() if hasattr(error, "format_message") else str(error)
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "foveate"
-    plainly = PARSER_NOISE.sub("", said).replace("Input should be", "must be").rstrip(".")
-    return f"{plainly}; see {command} --help"
+    plainly = PARSER_NOISE.sub("", said.removeprefix("Invalid value: "))
+    plainly = plainly.replace("Input should be", "must be").rstrip(".")
+    if extra := EXTRA_WORDS.match(plainly):
+        known = {parameter.name for parameter in context.command.params} if context else set()
+        hints = ", ".join(hint for name, hint in PLACES_OF_WORDS.items() if name in known)
+        plainly = f"too many words: {extra[1]}" + (f"; put {hints}" if hints else "")
+    whole = "a whole number"
+    if "budget" in str(getattr(getattr(error, "param", None), "name", "")):
+        whole = "a whole number of tokens, such as 4000"
+    return f"{plainly.replace('a valid integer', whole)}; see {command} --help"
 
 
 def single_line(text: str) -> str:

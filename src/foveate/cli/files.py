@@ -54,7 +54,7 @@ def read_json(name: str) -> Any:
 
 def display_name(name: str) -> str:
     """What an error calls it."""
-    return "standard input" if name == STDIO else name
+    return "standard input" if name == STDIO else name or repr(name)
 
 
 def _open_binary(name: str) -> Any:
@@ -85,6 +85,9 @@ def open_output(name: str) -> Iterator[IO[bytes]]:
                 yield file
     except IsADirectoryError:
         raise ExternalError(f"{name}: is a folder; name a file to write") from None
+    except FileNotFoundError:
+        folder = Path(name).parent
+        raise ExternalError(f"{name}: there is no folder {folder}; make it first") from None
     except OSError as error:
         raise ExternalError(f"{name}: cannot be written: {error.strerror or error}") from error
 

@@ -77,8 +77,11 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
 
     A running service takes it with the next request.
     """
-    from foveate.service.auth.keys import Key, edit_keys, generate_key, key_digest, utc_now
+    from foveate.service.auth.keys import SCOPES, Key, edit_keys, generate_key, key_digest, utc_now
 
+    if not scope:
+        listed = ", ".join(SCOPES)
+        raise typer.BadParameter(f"no scope given; add --scope S, once for each: {listed}")
     place = _find_key_file(keys, settings, tenant)
     created = utc_now()
     ends = None if expires is None else parse_expiry(expires, created)

@@ -149,9 +149,20 @@ def parse_labels(pairs: list[str] | None) -> dict[str, str] | None:
 
 def one_question(question: str | None, query: str | None) -> str:
     """The question, which is an argument or --query; raises `BadParameter` for none or both."""
-    if (question is None) == (query is None):
-        raise typer.BadParameter('give the question once: foveate COMMAND "QUESTION"')
+    if question is None and query is None:
+        raise typer.BadParameter("give the question, in quotes")
+    if question is not None and query is not None:
+        raise typer.BadParameter("give the question once, without --query or with it alone")
     return question or query or ""
+
+
+def check_language(code: str) -> str:
+    """The code of a language as it is; raises `BadParameter` for its name."""
+    from foveate.core.text.sentences import base_language
+
+    if len(base_language(code)) > LONGEST_LANGUAGE_CODE:
+        raise typer.BadParameter(f"{code!r}: write the code of the language, such as de or pt-BR")
+    return code
 
 
 MODEL_VARIABLE = "FOVEATE_MODEL"
@@ -172,8 +183,14 @@ Channel = Annotated[
     Literal["text", "voice"],
     option(None, "voice: an answer without markers; its sources are found by their words."),
 ]
+LONGEST_LANGUAGE_CODE = 3
 Language = Annotated[
-    str, option("L", "Language of the texts and of labels: en, nl, de, fr, es, it or pt.")
+    str,
+    option(
+        "L",
+        "Language of the texts and of labels: en, nl, de, fr, es, it or pt.",
+        callback=check_language,
+    ),
 ]
 PromptLanguage = Annotated[
     str, option("L", "Language of the prompt and of labels: en, nl, de or fr.")

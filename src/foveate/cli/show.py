@@ -114,25 +114,54 @@ def _stage_counts(stage: StageTrace) -> str:
 
 
 def decision_lines(context: Context, width: int = 80, *, most: int | None = None) -> list[str]:
-    """Every decision with its reason and numbers, stage by stage; at the `most` of one kind."""
+    """Every decision with its reason and numbers, stage by stage; at the `most` of one kind.
+
+    Neighbours that are not shown are counted: there may be dozens, and no search found them.
+    """
     lines = ["Decisions"]
+    unused = _unused_neighbours(context)
     for stage in context.trace:
         if not stage.decisions:
             continue
-        told = tuple(d for d in stage.decisions if d.reason not in FOLDED_REASONS)
+        folded = [d for d in stage.decisions if d.reason in FOLDED_REASONS]
+        rest = [d for d in stage.decisions if d.reason not in FOLDED_REASONS]
+        told = [d for d in rest if d.chunk_id not in unused]
         shown = _first_of_each_kind(told, most)
         pairs = [(d.chunk_id, f"{d.action}, {d.reason}: {format_decision(d)}") for d in shown]
         lines += [f"  {stage.stage}", *format_columns(pairs, width, indent="    ", most=28)]
-        for reason, count in Counter(d.reason for d in stage.decisions).items():
-            if reason in FOLDED_REASONS:
-                said = f"{_count_noun(count, 'chunk')} {FOLDED_REASONS[reason]}"
-                lines += wrap_words(said, width, first="    ")
         if left := len(told) - len(shown):
             lines.append(f"    ... and {left} more")
+        neighbours = [d for d in rest if d.chunk_id in unused]
+        for said in (*_folded_texts(folded), *_neighbours_texts(neighbours)):
+            lines += wrap_words(said, width, first="    ")
     return lines if len(lines) > 1 else [*lines, "  none: everything went through as it came"]
 
 
-def _first_of_each_kind(made: tuple[Decision, ...], most: int | None) -> list[Decision]:
+def _folded_texts(made: Sequence[Decision]) -> Iterator[str]:
+    for reason, count in Counter(d.reason for d in made).items():
+        yield f"{_count_noun(count, 'chunk')} {FOLDED_REASONS[reason]}"
+
+
+def _neighbours_texts(made: Sequence[Decision]) -> Iterator[str]:
+    """How many were not needed, and for which reasons they left."""
+    if not made:
+        return
+    reasons = Counter(d.reason for d in made if d.action != "entered")
+    why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+    yield f"{_count_noun(len(made), 'neighbour')} not needed{f': {why}' if why else ''}"
+
+
+def _unused_neighbours(context: Context) -> set[str]:
+    """The neighbours that are not shown, except those whose passage holds a hit."""
+    made = [decision for stage in context.trace for decision in stage.decisions]
+    entered = {d.chunk_id for d in made if d.reason == "neighbour"}
+    shown = {chunk_id for block in context.blocks for chunk_id in block.chunk_ids}
+    chosen = {d.chunk_id for d in made if d.action == "kept"}
+    carriers = {d.by for d in made if d.action == "merged" and d.chunk_id not in entered}
+    return entered - shown - chosen - carriers
+
+
+def _first_of_each_kind(made: Sequence[Decision], most: int | None) -> list[Decision]:
     """The first `most` decisions of each action and reason."""
     seen: Counter[tuple[str, str]] = Counter()
     shown = []

@@ -83,7 +83,7 @@ class UnknownName(InvalidRequest):
             near = get_close_matches(name, self.known, n=1) or [kinds[one] for one in alike]
         hints = [f"did you mean {' or '.join(map(repr, near))}?"] if near else []
         if not near or len(self.known) <= MAX_LISTED_NAMES:
-            hints.append(f"known: {', '.join(self.known)}")
+            hints.append(f"known: {', '.join(self.known) or 'none'}")
         super().__init__(f"unknown {kind} {name!r}; {' '.join(hints)}")
 
 

@@ -7,6 +7,7 @@ that are not UTF-8 are not read, because they cannot be stored or printed.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from foveate.core.errors import BadInput
 
 _NOT_UTF8 = "the name is not UTF-8"
 _DIGEST_BYTES = 8
+_WEB = re.compile(r"https?:/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,8 @@ def walk(root: Path, suffixes: frozenset[str]) -> Walk:
     Names have forward slashes: `docs/guide/intro.md`. Raises `BadInput` if the path is missing.
     """
     if not root.exists():
-        raise BadInput(f"no such file or folder: {str(root)!r}")
+        advice = "; save pages of the web as files first" if _WEB.match(str(root)) else ""
+        raise BadInput(f"no such file or folder: {str(root)!r}{advice}")
     folder = root.is_dir()
     place = root.resolve() if folder else root.parent.resolve() / root.name
     name, digest = _printable_name(place.name), blake3(os.fsencode(place)).hexdigest(_DIGEST_BYTES)

@@ -79,6 +79,7 @@ SINGULAR_PATTERN = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|tim
 COUNTERFACTUALS: Mapping[str, str] = {
     "carried_by": "carried by {carried_by}",
     "carries": "holds {carries}",
+    "results": "its results, counted on their own: {results}",
     "short_by": "would fit with {short_by} tokens more, all else unchanged",
     "likelier": "about {likelier} tokens of sentences that are more likely to answer come first",
     "lost_by": "comes after {by}, whose score is {lost_by} higher",

@@ -58,6 +58,21 @@ def test_a_list_keeps_every_promise(seed):
     assert fuzz_lists.check(fuzz_lists.make(seed)) in OUTCOMES
 
 
+def test_a_message_of_results_says_that_they_are_counted_on_their_own():
+    """A7, D7: what Anthropic sends as blocks of a message has its tokens on the blocks' lines."""
+    call = {"type": "tool_use", "id": "a", "name": "hear", "input": {}}
+    messages = [
+        ASKED,
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [ANSWER]},
+    ]
+    made = compact(messages, budget=900)
+    told = {decision.chunk_id: format_decision(decision) for decision in made.decisions}
+
+    assert told["message 3"] == "as it came, 0 tokens; its results, counted on their own: 1"
+    assert re.match(r"as it came, [1-9]\d* tokens?$", told["message 3, block 1"])
+
+
 def test_the_next_message_is_appended():
     """A1: what comes out is a list, fitted or as it came."""
     asked = {"role": "user", "content": "Is it loud? " * 40}

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.formats.shared.guards import RULER, body_guard, field_guard, line_guard
+from foveate.core.formats.shared.guards import (
+    LONE_RULER,
+    RULER,
+    body_guard,
+    field_guard,
+    line_guard,
+)
 from foveate.core.text.escape import (
     Guard,
     closing_rule,
@@ -23,6 +29,7 @@ from foveate.testing.hostile import SPECIAL_TOKENS, texts
 BODY = body_guard(line=RULER, markers=True)
 GUARDS = {
     "body": BODY,
+    "numbered": body_guard(markers=True).with_rules(LONE_RULER),
     "line": line_guard(markers=True),
     "field": field_guard(markers=True),
     "closing": Guard((closing_rule("]"), closing_rule("*"))),
@@ -109,6 +116,22 @@ def test_no_special_token_is_left_whole(before, after, token):
 def test_structure_gets_one_backslash(text, expected):
     """R3: one backslash inside the token, as little change as possible."""
     assert BODY(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Pressure\n---\n\nOne bar.", "Pressure\n---\n\nOne bar."),
+        ("  ---\na\n\n---\n\n[2]", "  \\---\na\n\n\\---\n\n[\\2]"),
+        ("a \n---\n \n\\---", "a \n\\---\n \n\\\\---"),
+    ],
+)
+def test_dashes_that_underline_a_heading_stay(text, expected):
+    """R3, R4: only a ruler that could stand between blocks gets its backslash, and loses it."""
+    guard = body_guard(markers=True).with_rules(LONE_RULER)
+
+    assert guard(text) == expected
+    assert guard.undo(expected) == text
 
 
 @pytest.mark.parametrize(

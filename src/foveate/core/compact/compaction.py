@@ -282,6 +282,8 @@ class _Result:
         if result is not None:
             tokens = measured.result_tokens(result)
         numbers: dict[str, Number] = {"tokens": tokens, "shown": tokens}
+        if result is None and entry.results:
+            numbers["results"] = len(entry.results)
         if kinds := entry.kinds if result is None else result.kinds:
             numbers["carries"] = ", ".join(dict.fromkeys(kinds))
         if packing is not None and n not in packing.stays:

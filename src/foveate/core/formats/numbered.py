@@ -9,7 +9,8 @@ and so is the name that the block before has: then the header is `[i]` alone. Th
 full source and the page. The bare form is `[i] text`, without a source.
 
 `[i]` occurs in the context as a marker only: digits in brackets are neutralised in the text. Lines
-of dashes are neutralised too, so `parse` tells the long and the short form apart.
+of dashes that do not underline a heading are neutralised too, so `parse` tells the long and the
+short form apart.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import ClassVar, Literal, Self, get_args
 
 from foveate.core.contracts import ParsedBlock
 from foveate.core.errors import BadOption
-from foveate.core.formats.shared.guards import RULER, body_guard, field_guard, line_guard
+from foveate.core.formats.shared.guards import LONE_RULER, body_guard, field_guard, line_guard
 from foveate.core.formats.shared.text_format import (
     TextFormat,
     block_separator,
@@ -53,7 +54,7 @@ _IDENTIFIER = re.compile(
     r"(?=[a-f]*\d)(?=\d*[a-f])(?:[\da-f]{16,}|[\da-f]{8}(?:-[\da-f]{3,})+)", re.IGNORECASE
 )
 """Hexadecimal letters and digits, as of a UUID: tokens that say nothing to a reader."""
-_BODY = body_guard(line=RULER, markers=True)
+_BODY = body_guard(markers=True).with_rules(LONE_RULER)
 _LINE = line_guard(markers=True)
 _FIELD = field_guard(markers=True, row=True)
 

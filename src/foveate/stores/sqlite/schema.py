@@ -209,16 +209,22 @@ def _open_connection(name: str, folder: Path) -> Connection:
 def check_folder(folder: Path, *, create: bool) -> None:
     """Raise `StoreNotFound` for a folder without a store, `BadInput` if none can be created."""
     if not create:
-        raise StoreNotFound(
-            f"no store in {str(folder)!r}; index documents into it first: "
-            f"foveate index FOLDER --store {quote(str(folder))}"
-        )
+        raise StoreNotFound(f"no store in {str(folder)!r}{_missing_store_advice(folder)}")
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{str(folder)!r} is a file; a store is a folder, name another")
     if folder.exists() and any(not f.name.startswith(DATABASE) for f in folder.iterdir()):
         raise BadInput(
             f"{str(folder)!r} holds other files and no store; name a new or an empty folder"
         )
+
+
+def _missing_store_advice(folder: Path) -> str:
+    name = quote(str(folder))
+    if folder.is_file():
+        return ", which is a file; a store is a folder that foveate index makes"
+    if folder.is_dir() and any(folder.iterdir()):
+        return f", but other files; to search these, index them: foveate index {name}"
+    return f"; index documents into it first: foveate index FOLDER --store {name}"
 
 
 def _create_store(path: Path, embedder: str, dimensions: int) -> None:
