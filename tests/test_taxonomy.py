@@ -11,19 +11,15 @@ from foveate.core.errors import BadInput
 from foveate.core.recipes import builtin_recipes
 from foveate.core.replay import build_bundle, inputs_from_bundle
 from foveate.core.stages.supplement import SupplementGate
-from foveate.core.types import Chunk
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.labels import LABELS
 from foveate.pipeline.options import AssembleOptions
 from foveate.pipeline.taxonomy import add_supplement_gate, load_taxonomy, taxonomy_from_tables
 from foveate.plugins import component_registry
-from foveate.ports import Document
-from foveate.providers.embedders.local import HashingEmbedder
-from foveate.stores import open_store
 from foveate.stores.caches import open_cache
 from resolving import resolve
+from text_store import EMBEDDER, stored
 
-EMBEDDER = HashingEmbedder(dimensions=64)
 TOML = """
 [intents]
 definition = ["what is", "meaning of"]
@@ -55,18 +51,15 @@ def taxonomy(tmp_path):
 @pytest.fixture
 def assembler(tmp_path, taxonomy):
     """A store that knows of boilers alone."""
-    store = open_store(tmp_path / "s", embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-    text = "Drain the boiler before the first frost of the year."
-    chunk = Chunk(text=text, id="b0", document_id="b", source="boiler.md")
-    store.put(Document(id="b", source="boiler.md", text=text), [chunk], EMBEDDER.embed([text]))
 
     def made(recipe="citations", **options):
         settled = AssembleOptions(recipe=recipe, budget=400)
         options = {"embedder": EMBEDDER, "taxonomy": taxonomy, **options}
         return Assembler(store=store, options=settled, **options)
 
-    yield made
-    store.close()
+    texts = {"boiler.md": "Drain the boiler before the first frost of the year."}
+    with stored(tmp_path / "s", texts) as store:
+        yield made
 
 
 def test_it_enters_where_it_is_asked_for_and_retrieval_was_not_enough(assembler):
