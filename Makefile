@@ -44,7 +44,7 @@ endif
 	wheels dist contents sbom licences audit release-check clean-tree changelog status tag docs-check \
 	bench-store \
 	soak-store soak-service bench-service bench-waits schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-counts bench-answers \
-	bench-support bench-diagnosis bench-frameworks matrix fit docs site screenshots golden lock clean
+	bench-frameworks matrix fit docs site screenshots golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -197,11 +197,6 @@ bench-answers: $(VENV)/dev.stamp ## what a model answers before and after: MODEL
 			--out build/bench/answers --no-plot; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
-bench-support: $(VENV)/dev.stamp ## faults planted into answers, and how many are found: needs FOVEATE_DATA
-	$(call say,bench: faults planted into answers)
-	@if ls "$(DATA)"/dev/*.jsonl.gz >/dev/null 2>&1; then $(PY) -m tools.support "$(DATA)"/dev; \
-	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
-
 bench-frameworks: $(VENV)/dev.stamp ## one retriever in each framework, with and without us: needs FOVEATE_DATA
 	$(call say,bench: the frameworks with and without assembly)
 	@if ls "$(DATA)"/dev/*.jsonl.gz >/dev/null 2>&1; then \
@@ -283,12 +278,6 @@ tag:
 
 docs-check: $(VENV)/dev.stamp
 	@$(PY) tools/docs.py --check
-
-bench-diagnosis: $(VENV)/dev.stamp ## a failure planted in each layer, and which are named: needs FOVEATE_DATA
-	$(call say,bench: failures planted in each layer)
-	@if ls "$(DATA)"/dev/covidqa.jsonl.gz >/dev/null 2>&1; then \
-		$(PY) -m tools.planted "$(DATA)"/dev/covidqa.jsonl.gz --each 3; \
-	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 fit: $(VENV)/dev.stamp ## fit the weights, each set left out in turn: SCORES= variants, needs FOVEATE_DATA
 	$(call say,fit: each set by weights that never saw it)

@@ -110,9 +110,8 @@ FRAMEWORKS: dict[str, dict[str, str]] = {
     "langchain": {
         "with": "langchain-tests pytest-asyncio",
         "tests": "test_langchain.py langchain_suite.py",
-        "newest with": "langchain langchain-classic langchain-community langchain-openai",
-        "newest tests": "test_langchain_classic.py langchain_community_peers.py "
-        "langchain_agents.py",
+        "newest with": "langchain langchain-classic langchain-openai",
+        "newest tests": "test_langchain_classic.py langchain_agents.py",
         "options": "-o asyncio_mode=auto",  # of a plugin that its own suite wants
     },
     "llama-index": {"tests": "test_llama_index.py"},
@@ -132,10 +131,6 @@ FRAMEWORKS: dict[str, dict[str, str]] = {
     # it imports mcp where tools are sent, and does not ask for it
     "litellm": {"newest with": "litellm mcp", "newest tests": "litellm_calls.py"},
     "dspy": {"newest with": "dspy", "newest tests": "dspy_example.py"},
-    "packers": {
-        "newest with": "context-forge-py entroly llmslim",
-        "newest tests": "packers_peers.py",
-    },
 }
 RELEASES = [
     f"{name}-{age}"

@@ -26,8 +26,8 @@ from foveate.core.recipes import builtin_recipes
 from foveate.ingest.run import ingest
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Store
-from foveate.providers import embedders, tokenizers
-from foveate.stores import open_store
+from foveate.providers import tokenizers
+from framework_rows import assembling
 from resolving import resolve
 
 ROWS = [
@@ -55,35 +55,17 @@ class Watched:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store of three pages, embedded for real."""
-    folder: Path = tmp_path_factory.mktemp("pages")
-    for name, text in PAGES.items():
-        (folder / name).write_text(text)
-    embedder = embedders.load_embedder("hashing")
-    opened = open_store(
-        folder / "store", embedder_name=embedder.name, dimensions=embedder.dimensions
-    )
-    ingest(
-        [folder / name for name in PAGES],
-        opened,
-        embedder,
-        tokenizers.load_tokenizer("cl100k_base"),
-        size=60,
-        overlap=12,
-    )
-    yield opened
-    opened.close()
+def assembler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Assembler]:
+    """The default plan over a store of three pages, embedded for real."""
+    with assembling(tmp_path_factory.mktemp("pages"), PAGES, budget=600) as made:
+        yield made
 
 
 @pytest.fixture
-def assembler(store: Store) -> Assembler:
-    """The default plan over the store."""
-    return Assembler(
-        store=store,
-        embedder=embedders.load_embedder("hashing"),
-        options=AssembleOptions(budget=600),
-    )
+def store(assembler: Assembler) -> Store:
+    """Its store."""
+    assert assembler.store is not None
+    return assembler.store
 
 
 def test_one_liner() -> None:
@@ -128,33 +110,18 @@ def test_neighbours_in_one_round_trip(store: Store) -> None:
 
 def test_what_may_not_be_read_changes_nothing(tmp_path: Path) -> None:
     """X5: beside secrets, a caller without rights gets the same JSON, state root included."""
-    embedder = embedders.load_embedder("hashing")
     answers = []
     for with_secrets in (False, True):
         folder = tmp_path / str(with_secrets)
-        store = open_store(folder, embedder_name=embedder.name, dimensions=embedder.dimensions)
-        pages = tmp_path / f"pages-{with_secrets}" / "wiki"
-        pages.mkdir(parents=True)
-        for name, text in PAGES.items():
-            (pages / name).write_text(text)
-        ingest(
-            pages, store, embedder, tokenizers.load_tokenizer("cl100k_base"), size=60, overlap=12
-        )
-        if with_secrets:
-            hidden = tmp_path / "board"
-            hidden.mkdir()
-            (hidden / "kiln.md").write_text("# Kiln\n\nThe kiln is sold to the board of glaze.\n")
-            ingest(
-                hidden,
-                store,
-                embedder,
-                tokenizers.load_tokenizer("cl100k_base"),
-                principals=("board",),
-            )
-        made = Assembler(store=store, embedder=embedder, options=AssembleOptions(budget=600))
-        answers.append(context_to_json(made.assemble("When is the kiln fired?")))
-        open_to = made.assemble("Is the kiln sold?", principals=("board",)).text
-        store.close()
+        folder.mkdir()
+        with assembling(folder, PAGES, budget=600) as made:
+            if with_secrets:
+                hidden = tmp_path / "board.md"
+                hidden.write_text("# Kiln\n\nThe kiln is sold to the board of glaze.\n")
+                tokenizer = tokenizers.load_tokenizer("cl100k_base")
+                ingest(hidden, made.store, made.embedder, tokenizer, principals=("board",))
+            answers.append(context_to_json(made.assemble("When is the kiln fired?")))
+            open_to = made.assemble("Is the kiln sold?", principals=("board",)).text
 
         assert ("sold" in open_to) == with_secrets
 

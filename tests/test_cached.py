@@ -15,20 +15,11 @@ from foveate import Assembler
 from foveate.core.context_json import context_to_json
 from foveate.core.types import Chunk
 from foveate.pipeline.options import AssembleOptions
-from foveate.ports import Cache, Document, Store
-from foveate.providers import embedders
-from foveate.stores import open_store
+from foveate.ports import Cache, Store
 from foveate.stores.caches import open_cache
+from text_store import EMBEDDER, put, stored
 
-EMBEDDER = embedders.load_embedder("hashing")
 QUESTIONS = ("When is the kiln fired?", "Where is the glaze?", "Who digs the clay?")
-
-
-def put(store: Store, name: str, text: str, *principals: str) -> None:
-    """One document of one chunk."""
-    document = Document(id=name, source=name, text=text, principals=principals)
-    chunk = Chunk(text=text, document_id=name, source=name, principals=principals)
-    store.put(document, [chunk], EMBEDDER.embed([text]))
 
 
 @pytest.fixture(params=["folder", "server"])
@@ -36,14 +27,14 @@ def store(
     request: pytest.FixtureRequest, tmp_path: Path, new_schema: Callable[[], str]
 ) -> Iterator[Store]:
     """Two pages for everyone, one for the staff."""
-    name, dimensions = EMBEDDER.name, EMBEDDER.dimensions
     url = tmp_path / "store" if request.param == "folder" else new_schema()
-    opened = open_store(url, embedder_name=name, dimensions=dimensions)
-    put(opened, "kiln.md", "The kiln is fired twice a month.")
-    put(opened, "glaze.md", "The glaze is kept in the cellar.")
-    put(opened, "wages.md", "Who digs the clay gets forty a day.", "staff")
-    yield opened
-    opened.close()
+    texts = {
+        "kiln.md": "The kiln is fired twice a month.",
+        "glaze.md": "The glaze is kept in the cellar.",
+    }
+    with stored(url, texts) as opened:
+        put(opened, "wages.md", "Who digs the clay gets forty a day.", "staff")
+        yield opened
 
 
 def assembler(store: Store, cache: Cache | None) -> Assembler:

@@ -32,15 +32,12 @@ from foveate.core.types import Chunk
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions, resolve_options
 from foveate.plugins import component_registry
-from foveate.ports import Document
-from foveate.providers.embedders.local import HashingEmbedder
-from foveate.stores import open_store
 from foveate.testing.fakes import ScriptedModel, WordTokenizer
 from foveate.testing.strategies import texts
 from local_model import local_model
+from text_store import EMBEDDER, stored
 
 QUERY = "At which pressure does the valve open?"
-EMBEDDER = HashingEmbedder(dimensions=64)
 FILLER = (
     "The house stands by the river and was painted in the spring of that year. "
     "Its cellar is cool, and apples are kept there on wooden shelves until the winter. "
@@ -536,13 +533,8 @@ def test_what_fits_only_shortened_is_shown():
 @pytest.fixture
 def store(tmp_path):
     """A store with six documents of one chunk."""
-    opened = open_store(tmp_path / "s", embedder_name=EMBEDDER.name, dimensions=64)
-    for n, text in enumerate(TEXTS):
-        chunk = Chunk(id=f"s{n}", document_id=f"{n}.md", source=f"{n}.md", text=text)
-        document_ = Document(id=f"{n}.md", source=f"{n}.md", text=text)
-        opened.put(document_, [chunk], EMBEDDER.embed([text]))
-    yield opened
-    opened.close()
+    with stored(tmp_path / "s", {f"{n}.md": text for n, text in enumerate(TEXTS)}) as opened:
+        yield opened
 
 
 def test_from_a_store_sync_and_async(store):

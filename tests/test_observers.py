@@ -16,20 +16,18 @@ from foveate import Assembler, BadInput, Compressor, ExternalError, assemble
 from foveate.core.recipes import builtin_recipes
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.expand import Expand
-from foveate.core.types import Chunk, Context
+from foveate.core.types import Context
 from foveate.pipeline.observers import ASSEMBLY_STEPS, CALL_STEPS, combine_observers, observe_call
 from foveate.pipeline.options import AssembleOptions
-from foveate.ports import Document, Message, Store
-from foveate.providers import embedders
-from foveate.stores import open_store
+from foveate.ports import Message, Store
 from foveate.stores.caches import open_cache
 from foveate.testing.fakes import ScriptedModel
+from text_store import EMBEDDER, stored
 
 ROWS = [
     {"text": "The kiln is fired twice a month, with beech and birch.", "score": 0.9},
     {"text": "Glazes are kept in the cellar, away from frost.", "score": 0.5},
 ]
-EMBEDDER = embedders.load_embedder("hashing")
 DEFAULT = builtin_recipes()["default"]
 WIDE = replace(DEFAULT, stages=(Expand(window=1), *DEFAULT.stages))
 
@@ -110,18 +108,13 @@ class Reversed:
 @pytest.fixture
 def store(tmp_path) -> Iterator[Store]:
     """Three pages; a process remembers texts, so those of each test are its own."""
-    opened = open_store(
-        tmp_path / "store", embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions
-    )
-    for name, text in {
+    texts = {
         "kiln.md": f"The kiln is fired twice a month. {tmp_path.name}",
         "glaze.md": f"The glaze is kept in the cellar. {tmp_path.name}",
         "clay.md": f"The clay is dug in autumn. {tmp_path.name}",
-    }.items():
-        chunk = Chunk(text=text, document_id=name, source=name)
-        opened.put(Document(id=name, source=name, text=text), [chunk], EMBEDDER.embed([text]))
-    yield opened
-    opened.close()
+    }
+    with stored(tmp_path / "store", texts) as opened:
+        yield opened
 
 
 def assembler(store: Store, observers: Any, **more: Any) -> Assembler:

@@ -26,6 +26,12 @@ def backwards(candidates, request):
     return Step(candidates=candidates[::-1])
 
 
+class Longest:
+    """Names a reranker."""
+
+    name = "longest@1"
+
+
 BROKEN = 1 / 0 if __name__ == "broken" else 0
 '''
 TOKENIZER = '''
@@ -82,6 +88,8 @@ def distribution(folder: Path, entry_points: str) -> None:
     (folder / "broken.py").write_text(STAGE)
     (folder / "theirs.py").write_text(RECIPE)
     (folder / "shelf.py").write_text(SHAPE)
+    (folder / "letters.py").write_text(TOKENIZER)
+    (folder / "mine.py").write_text(MODEL)
 
 
 def python(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
@@ -95,8 +103,8 @@ def python(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_stage_and_recipe_of_another_package(tmp_path: Path) -> None:
-    """S12: a stage and a recipe from entry points are used by name, listed, and in TOML."""
+def test_what_another_package_brings_is_used_by_its_name(tmp_path: Path) -> None:
+    """S12, T5, B5, F8: found by entry points, in TOML too, and listed; wrong names are told."""
     distribution(
         tmp_path,
         """
@@ -104,28 +112,50 @@ def test_stage_and_recipe_of_another_package(tmp_path: Path) -> None:
         backwards = backwards:backwards
         [foveate.recipes]
         reversed-chat = theirs:reversed_chat
+        [foveate.rerankers]
+        longest = backwards:Longest
+        [foveate.tokenizers]
+        letters = letters:Letters
+        [foveate.models]
+        mine = mine:make
         """,
     )
     done = python(
         tmp_path,
         """
-        from foveate import assemble, plugins
+        from foveate import UnknownName, assemble, plugins
         from foveate.core.spec import recipe_from_toml, recipe_to_toml
+        from foveate.testing.models import MESSAGES
 
         rows = [{"text": "First.", "score": 2}, {"text": "Last.", "score": 1}]
         print(assemble("q", rows, recipe="reversed-chat", budget=50).text.split())
         recipe = plugins.recipe("reversed-chat")
         registry = plugins.component_registry()
         assert recipe_from_toml(recipe_to_toml(recipe, registry), registry) == recipe
-        found = [p for p in plugins.list_plugins() if p.origin != "foveate"]
-        print(*[(p.group, p.name, p.origin) for p in found])
+        print(plugins.reranker("longest").name)
+        context = assemble("q", [{"text": "Seven"}], recipe="chat", budget=5, tokenizer="letters")
+        print(context.token_count, context.manifest.tokenizer_fingerprint)
+        print(plugins.model("mine:loud").complete(MESSAGES).text.splitlines()[-1])
+        for wrong in ("plugins.tokenizer('cl100k')", "plugins.model('yours:loud')"):
+            try:
+                eval(wrong)
+            except UnknownName as error:
+                print(error)
+        print(*{p.origin for p in plugins.list_plugins()} - {"foveate"})
+        print(*[p.name for p in plugins.list_plugins() if p.origin != "foveate"])
         """,
     )
 
     assert done.stderr == ""
     assert done.stdout.splitlines() == [
         "['Last.', 'First.']",
-        "('stages', 'backwards', 'somebody 1.2') ('recipes', 'reversed-chat', 'somebody 1.2')",
+        "longest@1",
+        "5 letters-1",
+        "HOW DEEP IS THE WELL?",
+        "unknown tokenizer 'cl100k'; did you mean 'cl100k_base'?",
+        "unknown model 'yours:loud'; known: anthropic:MODEL, gguf:FILE, ollama:MODEL, openai:MODEL",
+        "somebody 1.2",
+        "backwards reversed-chat letters mine longest",
     ]
 
 
@@ -167,67 +197,6 @@ def test_shape_of_another_package(tmp_path: Path) -> None:
     assert done.stderr == ""
     assert "[… 53 of 100 records]\n@book{mill1854," in done.stdout
     assert "('shapes', 'bibtex', 'somebody 1.2')" in done.stdout
-
-
-def test_reranker_of_another_package(tmp_path: Path) -> None:
-    """T5: a reranker from an entry point is made by its name."""
-    distribution(tmp_path, "[foveate.rerankers]\nlongest = longest:Longest\n")
-    (tmp_path / "longest.py").write_text("class Longest:\n    name = 'longest@1'\n")
-    done = python(tmp_path, "from foveate import plugins; print(plugins.reranker('longest').name)")
-
-    assert (done.stderr, done.stdout) == ("", "longest@1\n")
-
-
-def test_tokenizer_of_another_package(tmp_path: Path) -> None:
-    """B5: a tokenizer from an entry point is used by its name; a wrong name names the near miss."""
-    distribution(tmp_path, "[foveate.tokenizers]\nletters = letters:Letters\n")
-    (tmp_path / "letters.py").write_text(TOKENIZER)
-    done = python(
-        tmp_path,
-        """
-        from foveate import UnknownName, assemble
-
-        context = assemble("q", [{"text": "Seven"}], recipe="chat", budget=5, tokenizer="letters")
-        print(context.token_count, context.manifest.tokenizer_fingerprint)
-        try:
-            assemble("q", [{"text": "Seven"}], tokenizer="cl100k")
-        except UnknownName as error:
-            print(error)
-        """,
-    )
-
-    assert done.stderr == ""
-    assert done.stdout.splitlines() == [
-        "5 letters-1",
-        "unknown tokenizer 'cl100k'; did you mean 'cl100k_base'?",
-    ]
-
-
-def test_model_of_another_package(tmp_path: Path) -> None:
-    """F8: `mine:WHICH` is the model that the entry point `mine` gives for WHICH."""
-    distribution(tmp_path, "[foveate.models]\nmine = mine:make\n")
-    (tmp_path / "mine.py").write_text(MODEL)
-    done = python(
-        tmp_path,
-        """
-        from foveate import UnknownName, plugins
-        from foveate.testing.models import MESSAGES
-
-        print(plugins.model("mine:loud").complete(MESSAGES).text.splitlines()[-1])
-        print(*[p.name for p in plugins.list_plugins() if p.group == "models"])
-        try:
-            plugins.model("yours:loud")
-        except UnknownName as error:
-            print(type(error).__name__)
-        """,
-    )
-
-    assert done.stderr == ""
-    assert done.stdout.splitlines() == [
-        "HOW DEEP IS THE WELL?",
-        "anthropic:MODEL gguf:FILE ollama:MODEL openai:MODEL mine",
-        "UnknownName",
-    ]
 
 
 BROKEN = """
@@ -276,8 +245,6 @@ def broken(tmp_path: Path) -> Path:
     distribution(tmp_path, BROKEN)
     (tmp_path / "leaves.py").write_text("import sys\n\nsys.exit(7)\n")
     (tmp_path / "lists.py").write_text("def recipe():\n    return []\n")
-    (tmp_path / "letters.py").write_text(TOKENIZER)
-    (tmp_path / "mine.py").write_text(MODEL)
     return tmp_path
 
 

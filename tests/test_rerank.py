@@ -8,17 +8,13 @@ import pytest
 
 from foveate.core.errors import BadOption, ExternalError
 from foveate.core.replay import build_bundle, inputs_from_bundle
-from foveate.core.types import Chunk
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.plugins import component_registry
-from foveate.ports import Document
-from foveate.providers.embedders.local import HashingEmbedder
-from foveate.stores import open_store
 from foveate.stores.caches import open_cache
+from text_store import EMBEDDER, stored
 
 TEXTS = [f"Stone number {n} lies by the river and is grey. " + "So it is. " * n for n in range(8)]
-EMBEDDER = HashingEmbedder(dimensions=64)
 
 
 class Longest:
@@ -61,31 +57,25 @@ class Slow(Longest):
 @pytest.fixture
 def assembler(tmp_path):
     """Eight stones in a store."""
-    store = open_store(tmp_path / "s", embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-    for n, text in enumerate(TEXTS):
-        chunk = Chunk(text=text, id=f"c{n}", document_id=f"d{n}", source=f"d{n}.md")
-        store.put(
-            Document(id=f"d{n}", source=f"d{n}.md", text=text), [chunk], EMBEDDER.embed([text])
-        )
 
     def made(keep=None, **options):
         settled = AssembleOptions(recipe="citations", budget=600, keep=keep)
         return Assembler(store=store, embedder=EMBEDDER, options=settled, **options)
 
-    yield made
-    store.close()
+    with stored(tmp_path / "s", {f"d{n}.md": text for n, text in enumerate(TEXTS)}) as store:
+        yield made
 
 
 def test_its_scores_decide(assembler):
     """T4: the best `keep` in its order, with its scores, and the trace says who."""
     found = assembler(reranker=Longest(), keep=3).search("grey stone")
-    assert [c.id for c in found.candidates] == ["c7", "c6", "c5"]
+    assert [c.id for c in found.candidates] == ["d7.md", "d6.md", "d5.md"]
     assert all(c.score == c.rerank_score == len(c.text) for c in found.candidates)
     assert all(c.lexical_score is not None for c in found.candidates)
     context = assembler(reranker=Longest(), keep=3).assemble("grey stone")
     assert dict(context.trace[0].notes) == {"reranked_by": "longest@1", "reranked": 8}
     gone = [d for d in context.trace[1].decisions if d.reason == "quota"]
-    assert sorted(d.chunk_id for d in gone) == ["c0", "c1", "c2", "c3", "c4"]
+    assert sorted(d.chunk_id for d in gone) == [f"d{n}.md" for n in range(5)]
     assert context.citations[0].source == "d7.md"
 
 

@@ -9,34 +9,25 @@ from pathlib import Path
 import pytest
 
 from foveate import Assembler, Session, proceed
-from foveate.core.types import Chunk
 from foveate.pipeline.sessions import session_from_json, session_to_json
-from foveate.ports import Document, Store
-from foveate.providers import embedders
-from foveate.stores import open_store
+from foveate.ports import Store
+from text_store import EMBEDDER, put, stored
 
-EMBEDDER = embedders.load_embedder("hashing")
 QUERY = "When is the kiln fired?"
-
-
-def put(store: Store, name: str, text: str, *principals: str) -> None:
-    """One document of one chunk."""
-    document = Document(id=name, source=name, text=text, principals=principals)
-    chunk = Chunk(text=text, document_id=name, source=name, principals=principals)
-    store.put(document, [chunk], EMBEDDER.embed([text]))
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """Three pages for everyone, one for the staff."""
-    name, dimensions = EMBEDDER.name, EMBEDDER.dimensions
-    opened = open_store(tmp_path / "store", embedder_name=name, dimensions=dimensions)
-    put(opened, "kiln.md", "The kiln is fired twice a month, on Mondays.")
-    put(opened, "glaze.md", "The glaze is kept in the cellar, in blue tins.")
-    put(opened, "clay.md", "The clay is dug by Ann, who lives in the mill.")
-    put(opened, "safe.md", "The safe of the kiln room opens with the number of the kiln.", "staff")
-    yield opened
-    opened.close()
+    texts = {
+        "kiln.md": "The kiln is fired twice a month, on Mondays.",
+        "glaze.md": "The glaze is kept in the cellar, in blue tins.",
+        "clay.md": "The clay is dug by Ann, who lives in the mill.",
+    }
+    safe = "The safe of the kiln room opens with the number of the kiln."
+    with stored(tmp_path / "store", texts) as opened:
+        put(opened, "safe.md", safe, "staff")
+        yield opened
 
 
 def turn(store: Store, session: Session, query: str, *principals: str):

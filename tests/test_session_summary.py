@@ -11,17 +11,14 @@ import pytest
 
 from foveate import Assembler, Budget, Session, Turn, converse, proceed
 from foveate.core.errors import BadInput
-from foveate.core.types import Chunk
 from foveate.pipeline.conversation import History, Summariser, aconverse
 from foveate.pipeline.sessions import (
     aproceed,
     session_from_json,
     session_to_json,
 )
-from foveate.ports import Document
-from foveate.providers import embedders
-from foveate.stores import open_store
 from foveate.testing.fakes import ScriptedModel, WordTokenizer
+from text_store import EMBEDDER, stored
 
 LONG = "The pump hums all day. It is painted blue. It stands in the cellar by the stairs."
 BUDGET = Budget(
@@ -175,18 +172,12 @@ class Beside:
 
 def test_the_ways_that_do_not_block(tmp_path: Path):
     """W1, W4, F1: the same requests, from a store that is awaited too, with a model's summary."""
-    embedder = embedders.load_embedder("hashing")
-    store = open_store(tmp_path / "s", embedder_name=embedder.name, dimensions=embedder.dimensions)
-    text = "The kiln is fired on Mondays."
-    chunk = Chunk(text=text, document_id="kiln.md", source="kiln.md")
-    document = Document(id="kiln.md", source="kiln.md", text=text)
-    store.put(document, [chunk], embedder.embed([text]))
     turns = [Turn(role=("user", "assistant")[n % 2], text=f"{LONG} {n}.") for n in range(9)]
     asked = {"turns": turns, **KEPT}
     session = talked(6, None)[0]
 
-    async def both():
-        beside = Assembler(store=Beside(store), embedder=embedder)
+    async def both(store):
+        beside = Assembler(store=Beside(store), embedder=EMBEDDER)
         return (
             await aconverse("When?", FOUND, summariser=counting()[0], **asked),
             await aproceed(session, "When?", store=beside, summariser=counting()[0], **KEPT),
@@ -194,11 +185,13 @@ def test_the_ways_that_do_not_block(tmp_path: Path):
             beside.store.threads,
         )
 
-    talk, searched, given, threads = asyncio.run(both())
-    here = Assembler(store=store, embedder=embedder)
+    with stored(tmp_path / "s", {"kiln.md": "The kiln is fired on Mondays."}) as store:
+        talk, searched, given, threads = asyncio.run(both(store))
+        here = Assembler(store=store, embedder=EMBEDDER)
+        same = proceed(session, "When?", store=here, summariser=counting()[0], **KEPT)
 
     assert talk == converse("When?", FOUND, summariser=counting()[0], **asked)
-    assert searched == proceed(session, "When?", store=here, summariser=counting()[0], **KEPT)
+    assert searched == same
     assert given == proceed(session, "When?", FOUND, **KEPT)
     assert [block.source for block in searched.context.blocks] == ["kiln.md"]
     assert len(threads) == 2  # the search, and what is left of what was sent

@@ -11,19 +11,15 @@ from foveate.core.errors import BadInput
 from foveate.core.recipes import builtin_recipes
 from foveate.core.replay import build_bundle, inputs_from_bundle
 from foveate.core.stages.supplement import SupplementGate
-from foveate.core.types import Chunk
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.labels import LABELS
 from foveate.pipeline.options import AssembleOptions
 from foveate.pipeline.taxonomy import add_supplement_gate, load_taxonomy, taxonomy_from_tables
 from foveate.plugins import component_registry
-from foveate.ports import Document
-from foveate.providers.embedders.local import HashingEmbedder
-from foveate.stores import open_store
 from foveate.stores.caches import open_cache
 from resolving import resolve
+from text_store import EMBEDDER, stored
 
-EMBEDDER = HashingEmbedder(dimensions=64)
 TOML = """
 [intents]
 definition = ["what is", "meaning of"]
@@ -55,18 +51,15 @@ def taxonomy(tmp_path):
 @pytest.fixture
 def assembler(tmp_path, taxonomy):
     """A store that knows of boilers alone."""
-    store = open_store(tmp_path / "s", embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-    text = "Drain the boiler before the first frost of the year."
-    chunk = Chunk(text=text, id="b0", document_id="b", source="boiler.md")
-    store.put(Document(id="b", source="boiler.md", text=text), [chunk], EMBEDDER.embed([text]))
 
     def made(recipe="citations", **options):
         settled = AssembleOptions(recipe=recipe, budget=400)
         options = {"embedder": EMBEDDER, "taxonomy": taxonomy, **options}
         return Assembler(store=store, options=settled, **options)
 
-    yield made
-    store.close()
+    texts = {"boiler.md": "Drain the boiler before the first frost of the year."}
+    with stored(tmp_path / "s", texts) as store:
+        yield made
 
 
 def test_it_enters_where_it_is_asked_for_and_retrieval_was_not_enough(assembler):
@@ -171,15 +164,18 @@ def test_words_do_where_there_are_no_vectors(taxonomy):
     [
         ("[intents", "not TOML"),
         ("[other]\na=1", "unknown table 'other'"),
-        ("entries = 3", "list of tables"),
-        ("[intents]\na = 'b'", "intent 'a'"),
-        ("[intents]\na = ['']", "intent 'a'"),
-        ("entries = [1]", "entry 1 must be a table"),
-        ("[[entries]]\nid='a'", "must have a text"),
-        ("[[entries]]\ntext='a'", "must have a id"),
+        ("entries = 3", "'entries': must be a list"),
+        ("[intents]\na = 'b'", r"'intents\.a': must be a list"),
+        ("[intents]\na = ['']", r"'intents\.a\[0\]': is blank"),
+        ("entries = [1]", r"'entries\[0\]': must be an object"),
+        ("[[entries]]\nid='a'", r"'entries\[0\]\.text': is missing"),
+        ("[[entries]]\ntext='a'", r"'entries\[0\]\.id': is missing"),
         ("[[entries]]\nid='a'\ntext='b'\nx=1", "unknown key 'x'"),
-        ("[[entries]]\nid='a'\ntext='b'\nprincipals='x'", "list of strings"),
-        ("[[entries]]\nid='a'\ntext='b'\ntitle=3", "title must be a string"),
+        (
+            "[[entries]]\nid='a'\ntext='b'\nprincipals='x'",
+            r"'entries\[0\]\.principals': must be a list",
+        ),
+        ("[[entries]]\nid='a'\ntext='b'\ntitle=3", r"'entries\[0\]\.title': must be a string"),
         ("[[entries]]\nid='a'\ntext='b'\n[[entries]]\nid='a'\ntext='c'", "two entries"),
     ],
 )

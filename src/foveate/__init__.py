@@ -7,105 +7,57 @@ next to nothing.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from foveate._version import __version__
-
-if TYPE_CHECKING:
-    from foveate.answer.ask import Answer, ask
-    from foveate.answer.check import AnswerCheck, check_answer
-    from foveate.answer.messages import messages
-    from foveate.core.chat.turns import Turn
-    from foveate.core.errors import (
-        BadInput,
-        BadOption,
-        BudgetTooSmall,
-        ExternalError,
-        FoveateError,
-        InvalidRequest,
-        MissingExtra,
-        StageBroke,
-        UnknownName,
-    )
-    from foveate.core.request import Recipe, Request, Stage
-    from foveate.core.types import (
-        Block,
-        Candidate,
-        Chunk,
-        Citation,
-        Context,
-        Decision,
-        Rendition,
-        StageTrace,
-        Step,
-        Supplement,
-    )
-    from foveate.document_store import DocumentStore, open_store
-    from foveate.pipeline.assembler import Assembler, assemble
-    from foveate.pipeline.budget import Budget
-    from foveate.pipeline.compact import (
-        Compacted,
-        CompactOptions,
-        OriginalStore,
-        compact,
-        expand,
-    )
-    from foveate.pipeline.compressor import Compressor
-    from foveate.pipeline.conversation import Conversation, converse
-    from foveate.pipeline.observed import observed
-    from foveate.pipeline.options import AssembleOptions
-    from foveate.pipeline.sessions import Session, proceed
-    from foveate.pipeline.tracing import Tracing
-
-__all__ = [
-    "Answer",
-    "AnswerCheck",
-    "AssembleOptions",
-    "Assembler",
-    "BadInput",
-    "BadOption",
-    "Block",
-    "Budget",
-    "BudgetTooSmall",
-    "Candidate",
-    "Chunk",
-    "Citation",
-    "CompactOptions",
-    "Compacted",
-    "Compressor",
-    "Context",
-    "Conversation",
-    "Decision",
-    "DocumentStore",
-    "ExternalError",
-    "FoveateError",
-    "InvalidRequest",
-    "MissingExtra",
-    "OriginalStore",
-    "Recipe",
-    "Rendition",
-    "Request",
-    "Session",
-    "Stage",
-    "StageBroke",
-    "StageTrace",
-    "Step",
-    "Supplement",
-    "Tracing",
-    "Turn",
-    "UnknownName",
-    "__version__",
-    "ask",
-    "assemble",
-    "check_answer",
-    "compact",
-    "converse",
-    "expand",
-    "messages",
-    "observed",
-    "open_store",
-    "proceed",
-]
+if TYPE_CHECKING:  # a name that is imported as itself is public
+    from foveate._version import __version__ as __version__
+    from foveate.answer.ask import Answer as Answer
+    from foveate.answer.ask import ask as ask
+    from foveate.answer.check import AnswerCheck as AnswerCheck
+    from foveate.answer.check import check_answer as check_answer
+    from foveate.answer.messages import messages as messages
+    from foveate.core.chat.turns import Turn as Turn
+    from foveate.core.errors import BadInput as BadInput
+    from foveate.core.errors import BadOption as BadOption
+    from foveate.core.errors import BudgetTooSmall as BudgetTooSmall
+    from foveate.core.errors import ExternalError as ExternalError
+    from foveate.core.errors import FoveateError as FoveateError
+    from foveate.core.errors import InvalidRequest as InvalidRequest
+    from foveate.core.errors import MissingExtra as MissingExtra
+    from foveate.core.errors import StageBroke as StageBroke
+    from foveate.core.errors import UnknownName as UnknownName
+    from foveate.core.request import Recipe as Recipe
+    from foveate.core.request import Request as Request
+    from foveate.core.request import Stage as Stage
+    from foveate.core.types import Block as Block
+    from foveate.core.types import Candidate as Candidate
+    from foveate.core.types import Chunk as Chunk
+    from foveate.core.types import Citation as Citation
+    from foveate.core.types import Context as Context
+    from foveate.core.types import Decision as Decision
+    from foveate.core.types import Rendition as Rendition
+    from foveate.core.types import StageTrace as StageTrace
+    from foveate.core.types import Step as Step
+    from foveate.core.types import Supplement as Supplement
+    from foveate.document_store import DocumentStore as DocumentStore
+    from foveate.document_store import open_store as open_store
+    from foveate.pipeline.assembler import Assembler as Assembler
+    from foveate.pipeline.assembler import assemble as assemble
+    from foveate.pipeline.budget import Budget as Budget
+    from foveate.pipeline.compact import Compacted as Compacted
+    from foveate.pipeline.compact import CompactOptions as CompactOptions
+    from foveate.pipeline.compact import OriginalStore as OriginalStore
+    from foveate.pipeline.compact import compact as compact
+    from foveate.pipeline.compact import expand as expand
+    from foveate.pipeline.compressor import Compressor as Compressor
+    from foveate.pipeline.conversation import Conversation as Conversation
+    from foveate.pipeline.conversation import converse as converse
+    from foveate.pipeline.observed import observed as observed
+    from foveate.pipeline.options import AssembleOptions as AssembleOptions
+    from foveate.pipeline.sessions import Session as Session
+    from foveate.pipeline.sessions import proceed as proceed
+    from foveate.pipeline.tracing import Tracing as Tracing
 
 _HOME = {
+    "_version": ("__version__",),
     "core.errors": (
         "BadInput",
         "BadOption",
@@ -122,6 +74,10 @@ _HOME = {
     "answer.messages": ("messages",),
     "core.chat.turns": ("Turn",),
     "core.request": ("Recipe", "Request", "Stage"),
+    "core.types": (
+        *("Block", "Candidate", "Chunk", "Citation", "Context", "Decision", "Rendition"),
+        *("StageTrace", "Step", "Supplement"),
+    ),
     "document_store": ("DocumentStore", "open_store"),
     "pipeline.assembler": ("Assembler", "assemble"),
     "pipeline.budget": ("Budget",),
@@ -133,15 +89,17 @@ _HOME = {
     "pipeline.sessions": ("Session", "proceed"),
     "pipeline.tracing": ("Tracing",),
 }
-"""Module of each public name; names that are not listed are in `core.types`."""
+"""Module of each public name."""
 _MODULES = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name at its first use (PEP 562)."""
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module 'foveate' has no attribute {name!r}")
-    module = import_module(f"foveate.{_MODULES.get(name, 'core.types')}")
+    module = import_module(f"foveate.{_MODULES[name]}")
     value = globals()[name] = getattr(module, name)
     return value
 

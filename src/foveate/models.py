@@ -7,7 +7,7 @@ model that is not known gets a small window and a warning; a registry is a value
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
@@ -16,8 +16,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
+from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.image_tokens import parse_formula
+from foveate.core.json_values import read_record
 from foveate.ports import Usage
 
 SAFE_WINDOW = 8_192
@@ -201,7 +202,7 @@ def with_named_margin(tokenizer: str, own: Mapping[str, str] | None = None) -> s
 
 
 def _margins_from_table(table: Any) -> dict[str, str]:
-    if not isinstance(table, dict) or not all(map(_is_text, table.values())):
+    if not isinstance(table, dict) or not all(isinstance(one, str) for one in table.values()):
         raise BadOption("margins: write margins.NAME = 'text:1,words:0,…', as tokenizers have")
     return table
 
@@ -209,48 +210,11 @@ def _margins_from_table(table: Any) -> dict[str, str]:
 def _model_from_table(name: str, table: Any) -> Model:
     if not isinstance(table, dict) or "window" not in table:
         raise BadOption(f"model {name!r}: write {name!r} = {{ window = 8192 }}")
-    for key, value in table.items():
-        if key not in _FIELD_RULES:
-            raise UnknownName(f"key of model {name!r}", key, _FIELD_RULES)
-        wanted, is_right = _FIELD_RULES[key]
-        if not is_right(value):
-            raise BadOption(f"model {name!r}: {key} is {value!r}; it must be {wanted}")
-    lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
-    return Model(name=name, **{**table, **lists})
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is int
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_frame(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
-
-
-def _is_price(value: Any) -> bool:
-    numbers = isinstance(value, list) and len(value) == 3
-    return numbers and all(type(one) in (int, float) for one in value)
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-_FIELD_RULES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
-    "window": ("a whole number", _is_number),
-    "max_input": ("a whole number", _is_number),
-    "max_output": ("a whole number", _is_number),
-    "tokenizer": ("a text", _is_text),
-    "frame": ("two whole numbers", _is_frame),
-    "price": ("three numbers", _is_price),
-    "images": ("a text", _is_text),
-    "aliases": ("a list of texts", _is_texts),
-}
-"""What a model's line may say, and how."""
+    try:
+        found: Model = read_record(Model, {**table, "name": name}, f"key of model {name!r}")
+    except BadInput as error:
+        raise BadOption(f"model {name!r}: {error}") from None
+    return found
 
 
 def _names_and_aliases(found: Model) -> Iterator[str]:

@@ -319,7 +319,7 @@ def test_rules_are_read_strictly(tmp_path):
         ("b.json", '{"max_missed": "1"}', "field 'max_missed': must be a finite number, not str"),
         ("c.json", '{"never_worse": 1}', "must be true or false, not int"),
         ("d.json", '{"recipes": "x"}', "must be a list, not str"),
-        ("e.json", "[]", "rules are an object"),
+        ("e.json", "[]", "must be an object, not list"),
         ("f.toml", "=", "f.toml: "),
         ("g.json", "{", "not JSON"),
     ):

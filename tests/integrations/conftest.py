@@ -6,8 +6,6 @@ from importlib.util import find_spec
 
 _WANT = {
     "langchain_suite.py": "langchain_tests",
-    "langchain_community_peers.py": "langchain_community",
-    "packers_peers.py": "llmslim",
     "dspy_example.py": "dspy",
     "langchain_agents.py": "langchain",
     "litellm_calls.py": "litellm",

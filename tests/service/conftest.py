@@ -24,3 +24,9 @@ def service(filled_store: Path) -> Iterator[httpx.Client]:
     settings = Settings(store=str(filled_store), embedder="hashing", principals=("staff",))
     with serving(settings) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """The event loop of tests that are coroutines: the one of the service."""
+    return "asyncio"

@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
+import service_keys
 from foveate.service.auth.keys import SCOPES
 from full_counts import count
 from http_wire import Answer, Wire, request
 from model_servers import Server
 from model_servers import serving as model_serving
-from service_keyed import new_key
 from service_process import Service, running
 from tenant_requests import MARK, OWNER, Asked, Known, body_of, document, requests, secret
 
@@ -74,12 +74,12 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     folder = tmp_path_factory.mktemp("tenants")
     file = folder / "keys.jsonl"
     keys = {
-        name: new_key(file, tenant="one", principals=principals, scopes=SCOPED)
+        name: service_keys.put(file, tenant="one", principals=principals, scopes=SCOPED)
         for name, principals in READERS.items()
     }
-    keys["owner"] = new_key(file, tenant="one", principals=(OWNER, "red"), scopes=SCOPED)
-    keys["second"] = new_key(file, tenant="two", principals=("red", OWNER), scopes=SCOPED)
-    keys["operator"] = new_key(file, tenant="two", scopes=("metrics",))
+    keys["owner"] = service_keys.put(file, tenant="one", principals=(OWNER, "red"), scopes=SCOPED)
+    keys["second"] = service_keys.put(file, tenant="two", principals=("red", OWNER), scopes=SCOPED)
+    keys["operator"] = service_keys.put(file, tenant="two", scopes=("metrics",))
     with model_serving("openai") as model, ExitStack() as open_ones:
         services = [
             open_ones.enter_context(

@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 import pytest
 
+import service_keys
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.service.routes import documents
 from foveate.service.settings import Settings
 from foveate.stores import open_store
-from service_keyed import new_key
 from service_server import problem, serving
 
 WELL = "# The well\n\nThe well is nine metres deep.\n\n## Rope\n\nIts rope is of hemp.\n"
@@ -229,9 +229,7 @@ def test_a_document_of_too_many_chunks_is_refused_and_leaves_the_one_there(tmp_p
 def test_a_write_of_one_tenant_does_not_hold_anothers(tmp_path, monkeypatch):
     """X6, X5: while one tenant's transaction goes on and more of its writes wait, others write."""
     keys = tmp_path / "keys"
-    one, two = (
-        {"Authorization": f"Bearer {new_key(keys, tenant=name)}"} for name in ("one", "two")
-    )
+    one, two = (service_keys.by(service_keys.put(keys, tenant=name)) for name in ("one", "two"))
     begun, may_end = Event(), Event()
     write = documents.write_document
 

@@ -22,6 +22,8 @@ from foveate.service.wire.requests import DocumentRequest
 from foveate.service.worker_pool import ClientDisconnect, WorkerPool
 from service_server import problem, serving
 
+pytestmark = pytest.mark.anyio
+
 OBSERVED = combine_observers(deadline_observer)
 
 
@@ -49,70 +51,61 @@ def freed(work: WorkerPool) -> asyncio.Event:
     return free
 
 
-def test_what_computes_for_ever_gives_its_place_back():
+async def test_what_computes_for_ever_gives_its_place_back():
     """X4: after its time the thread is free for whoever comes next."""
+    work = WorkerPool(threads=1, waiting=0, seconds=0.05)
+    free = freed(work)
+    with pytest.raises(ProblemError) as refused:
+        await work.run(request(), endless)
+    await free.wait()
+    again = await work.run(request(), lambda: 7)
+    await work.close()
 
-    async def scene() -> object:
-        work = WorkerPool(threads=1, waiting=0, seconds=0.05)
-        free = freed(work)
-        with pytest.raises(ProblemError) as refused:
-            await work.run(request(), endless)
-        await free.wait()
-        again = await work.run(request(), lambda: 7)
-        await work.close()
-        return refused.value.status_code, again
-
-    assert asyncio.run(scene()) == (504, 7)
+    assert (refused.value.status_code, again) == (504, 7)
 
 
-def test_who_leaves_does_not_leave_work_behind():
+async def test_who_leaves_does_not_leave_work_behind():
     """X2, X4: what a client that is gone had asked for ends after its time as well."""
+    work = WorkerPool(threads=1, waiting=0, seconds=0.2)
+    free = freed(work)
+    leaving = asyncio.Event()
 
-    async def scene() -> int:
-        work = WorkerPool(threads=1, waiting=0, seconds=0.2)
-        free = freed(work)
-        leaving = asyncio.Event()
+    async def gone() -> dict[str, object]:
+        await leaving.wait()
+        return {"type": "http.disconnect"}
 
-        async def gone() -> dict[str, object]:
-            await leaving.wait()
-            return {"type": "http.disconnect"}
+    asked = Request({"type": "http"}, gone)
+    begun = asyncio.Event()
+    loop = asyncio.get_running_loop()
 
-        asked = Request({"type": "http"}, gone)
-        begun = asyncio.Event()
-        loop = asyncio.get_running_loop()
+    def call() -> NoReturn:
+        loop.call_soon_threadsafe(begun.set)
+        endless()
 
-        def call() -> NoReturn:
-            loop.call_soon_threadsafe(begun.set)
-            endless()
+    task = asyncio.create_task(work.run(asked, call))
+    await begun.wait()
+    leaving.set()
+    with pytest.raises(ClientDisconnect):
+        await task
+    await free.wait()
+    await work.close()
 
-        task = asyncio.create_task(work.run(asked, call))
-        await begun.wait()
-        leaving.set()
-        with pytest.raises(ClientDisconnect):
-            await task
-        await free.wait()
-        await work.close()
-        return work.in_use
-
-    assert asyncio.run(scene()) == 0
+    assert work.in_use == 0
 
 
-def test_who_notices_first_makes_no_difference():
+async def test_who_notices_first_makes_no_difference():
     """X4: 504 too where the work sees that its time is over before the clock of the loop does."""
+    work = WorkerPool(threads=1, waiting=0, seconds=60)
 
-    async def scene() -> int:
-        work = WorkerPool(threads=1, waiting=0, seconds=60)
+    def call() -> None:
+        DEADLINE.set(0.0)
+        check_deadline()
 
-        def call() -> None:
-            DEADLINE.set(0.0)
-            check_deadline()
+    with pytest.raises(ProblemError) as refused:
+        await work.run(request(), call)
+    await work.close()
 
-        with pytest.raises(ProblemError) as refused:
-            await work.run(request(), call)
-        await work.close()
-        return refused.value.status_code
-
-    assert asyncio.run(scene()) == 504
+    assert refused.value.status_code == 504
 
 
 def test_a_step_that_was_begun_goes_on_to_its_end():

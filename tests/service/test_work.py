@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
-from collections.abc import Callable
 from functools import partial
 from threading import Event
 
@@ -54,235 +53,189 @@ class Body:
         """Look at it."""
 
 
-def run(scene: Callable[[], object]) -> None:
-    """Play a scene in an event loop."""
-    asyncio.run(scene())
+pytestmark = pytest.mark.anyio
 
 
-def test_one_too_many_is_told_at_once():
+async def test_one_too_many_is_told_at_once():
     """X4: 503 with when to come again, as long as all places are taken."""
+    work, first, second = WorkerPool(threads=1, waiting=1, seconds=30), Job(), Job()
+    one = asyncio.create_task(work.run(Client().request, first))
+    await first.running()
+    two = asyncio.create_task(work.run(Client().request, second))
+    await asyncio.sleep(0)
+    with pytest.raises(ProblemError) as refused:
+        await work.run(Client().request, Job())
+    first.may_end.set()
+    second.may_end.set()
 
-    async def scene():
-        work, first, second = WorkerPool(threads=1, waiting=1, seconds=30), Job(), Job()
-        one = asyncio.create_task(work.run(Client().request, first))
-        await first.running()
-        two = asyncio.create_task(work.run(Client().request, second))
-        await asyncio.sleep(0)
-        with pytest.raises(ProblemError) as refused:
-            await work.run(Client().request, Job())
-        first.may_end.set()
-        second.may_end.set()
-
-        assert (await one, await two) == ("done", "done")
-        assert refused.value.status_code == 503
-        assert refused.value.headers["Retry-After"] == "1"
-        assert await work.run(Client().request, lambda: 7) == 7
-        await work.close()
-
-    run(scene)
+    assert (await one, await two) == ("done", "done")
+    assert refused.value.status_code == 503
+    assert refused.value.headers["Retry-After"] == "1"
+    assert await work.run(Client().request, lambda: 7) == 7
+    await work.close()
 
 
-def test_who_goes_away_gives_up_the_place():
+async def test_who_goes_away_gives_up_the_place():
     """X2: a call that waits is called off with its client; it never begins."""
-
-    async def scene():
-        work, first, second, leaving = (
-            WorkerPool(threads=1, waiting=1, seconds=30),
-            Job(),
-            Job(),
-            Client(),
-        )
-        one = asyncio.create_task(work.run(Client().request, first))
-        await first.running()
-        two = asyncio.create_task(work.run(leaving.request, second))
-        await asyncio.sleep(0)
-        assert work.in_use == 2
-        leaving.gone.set()
-        with pytest.raises(ClientDisconnect):
-            await two
-        await asyncio.sleep(0)
-        assert work.in_use == 1
-        first.may_end.set()
-        await one
-        await work.close()
-        assert not second.begun.is_set()
-
-    run(scene)
+    work, first, second, leaving = (
+        WorkerPool(threads=1, waiting=1, seconds=30),
+        Job(),
+        Job(),
+        Client(),
+    )
+    one = asyncio.create_task(work.run(Client().request, first))
+    await first.running()
+    two = asyncio.create_task(work.run(leaving.request, second))
+    await asyncio.sleep(0)
+    assert work.in_use == 2
+    leaving.gone.set()
+    with pytest.raises(ClientDisconnect):
+        await two
+    await asyncio.sleep(0)
+    assert work.in_use == 1
+    first.may_end.set()
+    await one
+    await work.close()
+    assert not second.begun.is_set()
 
 
-def test_what_runs_keeps_its_place():
+async def test_what_runs_keeps_its_place():
     """X4: over its time it is answered with 504, and counts as long as it runs."""
-
-    async def scene():
-        work, job = WorkerPool(threads=1, waiting=0, seconds=0.05), Job()
-        with pytest.raises(ProblemError) as late:
-            await work.run(Client().request, job)
-        with pytest.raises(ProblemError) as refused:
-            await work.run(Client().request, Job())
-        assert (late.value.status_code, refused.value.status_code) == (504, 503)
-        assert work.in_use == 1
-        job.may_end.set()
-        await work.close()
-        await asyncio.sleep(0)
-        assert work.in_use == 0
-
-    run(scene)
+    work, job = WorkerPool(threads=1, waiting=0, seconds=0.05), Job()
+    with pytest.raises(ProblemError) as late:
+        await work.run(Client().request, job)
+    with pytest.raises(ProblemError) as refused:
+        await work.run(Client().request, Job())
+    assert (late.value.status_code, refused.value.status_code) == (504, 503)
+    assert work.in_use == 1
+    job.may_end.set()
+    await work.close()
+    await asyncio.sleep(0)
+    assert work.in_use == 0
 
 
-def test_who_waits_too_long_is_told_to_come_again():
+async def test_who_waits_too_long_is_told_to_come_again():
     """X4: over its time before it begins it is 503, and it never begins."""
-
-    async def scene():
-        work, first, second = WorkerPool(threads=1, waiting=1, seconds=0.05), Job(), Job()
-        one = asyncio.create_task(work.run(Client().request, first))
-        await first.running()
-        with pytest.raises(ProblemError) as refused:
-            await work.run(Client().request, second)
-        first.may_end.set()
-        with pytest.raises(ProblemError):
-            await one
-        await work.close()
-        assert refused.value.status_code == 503
-        assert "Retry-After" in refused.value.headers
-        assert not second.begun.is_set()
-
-    run(scene)
+    work, first, second = WorkerPool(threads=1, waiting=1, seconds=0.05), Job(), Job()
+    one = asyncio.create_task(work.run(Client().request, first))
+    await first.running()
+    with pytest.raises(ProblemError) as refused:
+        await work.run(Client().request, second)
+    first.may_end.set()
+    with pytest.raises(ProblemError):
+        await one
+    await work.close()
+    assert refused.value.status_code == 503
+    assert "Retry-After" in refused.value.headers
+    assert not second.begun.is_set()
 
 
-def test_what_a_call_raises_is_raised():
+async def test_what_a_call_raises_is_raised():
     """X1: errors come through, and their place is free."""
+    work = WorkerPool(threads=1, waiting=0, seconds=30)
 
-    async def scene():
-        work = WorkerPool(threads=1, waiting=0, seconds=30)
+    def fails() -> None:
+        raise BadInput("no")
 
-        def fails() -> None:
-            raise BadInput("no")
-
-        with pytest.raises(BadInput):
-            await work.run(Client().request, fails)
-        await asyncio.sleep(0)
-        assert work.in_use == 0
-        await work.close()
-
-    run(scene)
+    with pytest.raises(BadInput):
+        await work.run(Client().request, fails)
+    await asyncio.sleep(0)
+    assert work.in_use == 0
+    await work.close()
 
 
-def test_a_lane_does_not_hold_up_another_one():
+async def test_a_lane_does_not_hold_up_another_one():
     """X6: while one tenant's job is at work and more of it wait, another's begins."""
+    work, first, second = WorkerPool(threads=2, waiting=9, seconds=30), Job(), Job()
+    long = asyncio.create_task(work.run(Client().request, first, lane="one"))
+    await first.running()
+    after = asyncio.create_task(work.run(Client().request, second, lane="one"))
+    other = await work.run(Client().request, lambda: 7, lane="two")
+    begun = second.begun.is_set()
+    first.may_end.set()
+    second.may_end.set()
 
-    async def scene():
-        work, first, second = WorkerPool(threads=2, waiting=9, seconds=30), Job(), Job()
-        long = asyncio.create_task(work.run(Client().request, first, lane="one"))
-        await first.running()
-        after = asyncio.create_task(work.run(Client().request, second, lane="one"))
-        other = await work.run(Client().request, lambda: 7, lane="two")
-        begun = second.begun.is_set()
-        first.may_end.set()
-        second.may_end.set()
-
-        assert (other, begun, work.in_use) == (7, False, 2)
-        assert (await long, await after) == ("done", "done")
-        await work.close()
-
-    run(scene)
+    assert (other, begun, work.in_use) == (7, False, 2)
+    assert (await long, await after) == ("done", "done")
+    await work.close()
 
 
-def test_a_thread_goes_from_lane_to_lane():
+async def test_a_thread_goes_from_lane_to_lane():
     """X6: on one thread too, who comes later is behind one job of the others, not all of them."""
-
-    async def scene():
-        work, first, order = WorkerPool(threads=1, waiting=9, seconds=30), Job(), list[str]()
-        tasks = [asyncio.create_task(work.run(Client().request, first, lane="one"))]
-        await first.running()
-        for name in ("one", "one", "one", "two", "two"):
-            call = partial(order.append, name)
-            tasks.append(asyncio.create_task(work.run(Client().request, call, lane=name)))
-        await asyncio.sleep(0)
-        first.may_end.set()
-        await asyncio.gather(*tasks)
-        await work.close()
-        assert order == ["two", "one", "two", "one", "one"]
-
-    run(scene)
+    work, first, order = WorkerPool(threads=1, waiting=9, seconds=30), Job(), list[str]()
+    tasks = [asyncio.create_task(work.run(Client().request, first, lane="one"))]
+    await first.running()
+    for name in ("one", "one", "one", "two", "two"):
+        call = partial(order.append, name)
+        tasks.append(asyncio.create_task(work.run(Client().request, call, lane=name)))
+    await asyncio.sleep(0)
+    first.may_end.set()
+    await asyncio.gather(*tasks)
+    await work.close()
+    assert order == ["two", "one", "two", "one", "one"]
 
 
-def test_a_full_lane_refuses_its_own_alone():
+async def test_a_full_lane_refuses_its_own_alone():
     """X6, X4: the places of one tenant are taken by itself only."""
-
-    async def scene():
-        work, first, second = WorkerPool(threads=2, waiting=1, seconds=30), Job(), Job()
-        tasks = [asyncio.create_task(work.run(Client().request, first, lane="one"))]
-        await first.running()
-        tasks.append(asyncio.create_task(work.run(Client().request, second, lane="one")))
-        await asyncio.sleep(0)
-        with pytest.raises(ProblemError) as refused:
-            await work.run(Client().request, Job(), lane="one")
-        other = await work.run(Client().request, lambda: 7, lane="two")
-        first.may_end.set()
-        second.may_end.set()
-        await asyncio.gather(*tasks)
-        await work.close()
-        assert (refused.value.status_code, other) == (503, 7)
-
-    run(scene)
+    work, first, second = WorkerPool(threads=2, waiting=1, seconds=30), Job(), Job()
+    tasks = [asyncio.create_task(work.run(Client().request, first, lane="one"))]
+    await first.running()
+    tasks.append(asyncio.create_task(work.run(Client().request, second, lane="one")))
+    await asyncio.sleep(0)
+    with pytest.raises(ProblemError) as refused:
+        await work.run(Client().request, Job(), lane="one")
+    other = await work.run(Client().request, lambda: 7, lane="two")
+    first.may_end.set()
+    second.may_end.set()
+    await asyncio.gather(*tasks)
+    await work.close()
+    assert (refused.value.status_code, other) == (503, 7)
 
 
-def test_what_is_called_off_in_a_lane_is_let_go_and_the_next_one_begins():
+async def test_what_is_called_off_in_a_lane_is_let_go_and_the_next_one_begins():
     """X2, X6: it never begins, and nothing that it holds stays behind."""
-
-    async def scene():
-        work, first, leaving = WorkerPool(threads=2, waiting=9, seconds=30), Job(), Client()
-        body = Body()
-        held = weakref.ref(body)
-        one = asyncio.create_task(work.run(Client().request, first, lane="one"))
-        await first.running()
-        two = asyncio.create_task(work.run(leaving.request, partial(body.read), lane="one"))
-        three = asyncio.create_task(work.run(Client().request, lambda: 7, lane="one"))
-        del body
-        await asyncio.sleep(0)
-        leaving.gone.set()
-        await asyncio.wait([two])
-        assert isinstance(two.exception(), ClientDisconnect)
-        del two
-        gc.collect()
-        assert held() is None
-        first.may_end.set()
-        assert (await one, await three) == ("done", 7)
-        await work.close()
-
-    run(scene)
+    work, first, leaving = WorkerPool(threads=2, waiting=9, seconds=30), Job(), Client()
+    body = Body()
+    held = weakref.ref(body)
+    one = asyncio.create_task(work.run(Client().request, first, lane="one"))
+    await first.running()
+    two = asyncio.create_task(work.run(leaving.request, partial(body.read), lane="one"))
+    three = asyncio.create_task(work.run(Client().request, lambda: 7, lane="one"))
+    del body
+    await asyncio.sleep(0)
+    leaving.gone.set()
+    await asyncio.wait([two])
+    assert isinstance(two.exception(), ClientDisconnect)
+    del two
+    gc.collect()
+    assert held() is None
+    first.may_end.set()
+    assert (await one, await three) == ("done", 7)
+    await work.close()
 
 
-def test_what_waits_in_a_lane_at_the_end_is_called_off():
+async def test_what_waits_in_a_lane_at_the_end_is_called_off():
     """X3: closing finishes what runs, and waits for nothing else."""
-
-    async def scene():
-        work, first, second = WorkerPool(threads=2, waiting=9, seconds=30), Job(), Job()
-        one = asyncio.create_task(work.run(Client().request, first, lane="one"))
-        await first.running()
-        two = asyncio.create_task(work.run(Client().request, second, lane="one"))
-        await asyncio.sleep(0)
-        closing = asyncio.create_task(work.close())
-        with pytest.raises(asyncio.CancelledError):
-            await two
-        first.may_end.set()
-        await closing
-        assert await one == "done"
-        assert not second.begun.is_set()
-
-    run(scene)
+    work, first, second = WorkerPool(threads=2, waiting=9, seconds=30), Job(), Job()
+    one = asyncio.create_task(work.run(Client().request, first, lane="one"))
+    await first.running()
+    two = asyncio.create_task(work.run(Client().request, second, lane="one"))
+    await asyncio.sleep(0)
+    closing = asyncio.create_task(work.close())
+    with pytest.raises(asyncio.CancelledError):
+        await two
+    first.may_end.set()
+    await closing
+    assert await one == "done"
+    assert not second.begun.is_set()
 
 
-def test_a_closed_pool_refuses_each_call_of_a_lane():
+async def test_a_closed_pool_refuses_each_call_of_a_lane():
     """X3: a call that the pool does not take leaves the lane free for the next."""
+    work = WorkerPool(threads=1, waiting=9, seconds=30)
+    await work.close()
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="after shutdown"):
+            await asyncio.wait_for(work.run(Client().request, int, lane="one"), 30)
 
-    async def scene():
-        work = WorkerPool(threads=1, waiting=9, seconds=30)
-        await work.close()
-        for _ in range(2):
-            with pytest.raises(RuntimeError, match="after shutdown"):
-                await asyncio.wait_for(work.run(Client().request, int, lane="one"), 30)
-
-        assert work.in_use == 0
-
-    run(scene)
+    assert work.in_use == 0

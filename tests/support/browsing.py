@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -105,6 +106,15 @@ def check_axe(page: Page) -> None:
     found = Axe().run(page).response["violations"]
     said = [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found]
     assert said == []
+
+
+def saved(page: Page, button: str, folder: Path) -> Path:
+    """What a button hands over."""
+    with page.expect_download() as waited:
+        page.click(button)
+    path = folder / waited.value.suggested_filename
+    waited.value.save_as(path)
+    return path
 
 
 def reached(page: Page, selector: str) -> None:

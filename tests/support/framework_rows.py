@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -63,16 +63,18 @@ MAPPINGS = [mapping(row, 1.0 - place / 10) for place, row in enumerate(ROWS)]
 
 
 @contextmanager
-def assembling(folder: Path, **options: Any) -> Iterator[Assembler]:
-    """An assembler over a real store of `PAGES`, embedded for real."""
-    for name, text in PAGES.items():
+def assembling(
+    folder: Path, pages: Mapping[str, str] = PAGES, **options: Any
+) -> Iterator[Assembler]:
+    """An assembler over a real store of these pages, embedded for real."""
+    for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8")
     embedder = embedders.load_embedder("hashing")
     store = open_store(
         folder / "store", embedder_name=embedder.name, dimensions=embedder.dimensions
     )
     try:
-        paths = [folder / name for name in PAGES]
+        paths = [folder / name for name in pages]
         ingest(
             paths, store, embedder, tokenizers.load_tokenizer("cl100k_base"), size=60, overlap=12
         )

@@ -11,15 +11,15 @@ import argparse
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foveate.service.auth.keys import SCOPES, Key, edit_keys, generate_key, key_digest, utc_now
 from http_wire import Answer, ask
 from model_servers import serving as model_serving
+from service_keys import put
 from service_process import Service, running
 
 CONFIG = Path(__file__).parents[1] / "service" / "schemathesis.toml"
@@ -42,32 +42,10 @@ class Keyed:
         return ask(self.service.address, method, path, value, headers)
 
 
-def new_key(
-    file: Path, *, tenant: str = "default", principals: Sequence[str] = (), scopes: Any = SCOPES
-) -> str:
-    """A key that a service over this file takes at once."""
-    number, token = generate_key()
-    with edit_keys(file) as keys:
-        keys.append(
-            Key(
-                id=number,
-                name="test",
-                tenant=tenant,
-                principals=tuple(principals),
-                scopes=tuple(scopes),
-                created=utc_now(),
-                expires=None,
-                revoked=None,
-                digest=key_digest(token),
-            )
-        )
-    return token
-
-
 @contextmanager
 def keyed(folder: Path, **settings: Any) -> Iterator[Keyed]:
     """A service without limits on rates, over a small store, with a model that always answers."""
-    key = new_key(folder / "keys.jsonl", principals=("red",))
+    key = put(folder / "keys.jsonl", principals=("red",))
     with model_serving("openai") as model:
         given: dict[str, Any] = {
             "store": str(folder / "store"),

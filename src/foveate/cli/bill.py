@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from foveate.cli.options import Json
+from foveate.cli.options import Json, argument, option
 
 if TYPE_CHECKING:
-    from foveate.pipeline.bill import Bill, Part
+    from foveate.pipeline.bill import Bill, LoggedRequest, Part
 
 MAX_SHOWN = 8
 """Tools, repeats and messages that are named where a person reads."""
@@ -19,17 +17,13 @@ MAX_SHOWN = 8
 def bill(
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE",
-            help="A message list, or a request with messages and tools, as JSON; - is stdin.",
+        argument(
+            "FILE",
+            "A message list, or a request with messages and tools, as JSON; - is stdin.",
         ),
     ],
-    before: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The request before it, for its prefix.")
-    ] = None,
-    tokenizer: Annotated[
-        str, typer.Option(metavar="T", help="Tokenizer that counts.")
-    ] = "cl100k_base",
+    before: Annotated[str | None, option("FILE", "The request before it, for its prefix.")] = None,
+    tokenizer: Annotated[str, option("T", "Tokenizer that counts.")] = "cl100k_base",
     as_json: Json = False,
 ) -> None:
     """Show where the tokens of an agent's request go.
@@ -40,7 +34,6 @@ def bill(
     from dataclasses import asdict
 
     from foveate.cli import output
-    from foveate.cli.compact_run import read_request
     from foveate.cli.failures import name_file_in_errors
     from foveate.pipeline import bill as bills
 
@@ -49,6 +42,17 @@ def bill(
     with name_file_in_errors(file):
         found = bills.bill(request, before=earlier, tokenizer=tokenizer)
     output.write_result(asdict(found), _lines(found), as_json=as_json)
+
+
+def read_request(name: str) -> LoggedRequest:
+    """A logged request from a file, in the spelling of any provider."""
+    from foveate.cli.failures import name_file_in_errors
+    from foveate.cli.files import display_name, read_json
+    from foveate.pipeline.bill import parse_request
+
+    value = read_json(name)
+    with name_file_in_errors(display_name(name)):
+        return parse_request(value)
 
 
 def _lines(found: Bill) -> Iterator[str]:

@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from foveate.cli import output
-from foveate.cli.options import Json, ModelName, Principals, TokenizerName
+from foveate.cli.failures import BUDGET, INPUT
+from foveate.cli.options import Json, ModelName, Principals, TokenizerName, argument, option
+from foveate.core.errors import BadInput, BadOption
+
+if TYPE_CHECKING:
+    from foveate.pipeline.compact_json import CompactRequests
+
+USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata")
+"""Where a response has its usage."""
 
 
 def compact(
     *,
-    messages: Annotated[
-        str, typer.Option(metavar="IN", help="Message lists as JSON Lines; - is stdin.")
-    ],
-    out: Annotated[
-        str, typer.Option(metavar="OUT", help="Fitted lists as JSON Lines; - is stdout.")
-    ] = "-",
+    messages: Annotated[str, option("IN", "Message lists as JSON Lines; - is stdin.")],
+    out: Annotated[str, option("OUT", "Fitted lists as JSON Lines; - is stdout.")] = "-",
     budget: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Tokens of a list's contents and arguments, and of its tools "
+        option(
+            "N",
+            "Tokens of a list's contents and arguments, and of its tools "
             "(default: the window of --model).",
+            min=1,
         ),
     ] = None,
     tools: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Tool schemas, a JSON list, for every list.")
+        str | None, option("FILE", "Tool schemas, a JSON list, for every list.")
     ] = None,
     tokenizer: TokenizerName = None,
     model: ModelName = None,
     bundle: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write a bundle for `foveate replay`; one list only."),
+        option("FILE", "Write a bundle for `foveate replay`; one list only."),
     ] = None,
     originals: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Keep the tool results that leave, for expand."),
+        option("FILE", "Keep the tool results that leave, for expand."),
     ] = None,
 ) -> None:
     """Fit the message lists of agents into a token budget.
@@ -49,40 +54,95 @@ def compact(
     fit gives {"id","error":{"type","message"}}, and the others continue. If none fits, the exit
     code is 4 where only the budget was too small, else 3.
     """
-    from foveate.cli.compact_run import compact_file
+    from contextlib import closing
+    from dataclasses import replace
 
-    code = compact_file(
-        messages,
-        out,
-        budget=budget,
-        tools=tools,
-        tokenizer=tokenizer,
-        model=model,
-        bundle=bundle,
-        originals=originals,
-    )
+    from foveate import plugins
+    from foveate.cli.assemble_run import load_model_facts
+    from foveate.cli.files import read_json, refuse_same_file
+    from foveate.pipeline.compact import DEFAULT_TOKENIZER, OriginalStore
+    from foveate.pipeline.compact_json import CompactRequests, check_tools
+
+    for written in (out, originals):
+        refuse_same_file(messages, written)
+    if tokenizer is not None and model is not None and budget is None:
+        raise BadOption("give --budget with --tokenizer; a model's window is in its own tokens")
+    if budget is None and model is None:
+        raise BadOption("give --budget N, or --model M to use its window")
+    facts = load_model_facts(model)
+    if tokenizer is not None or facts is None:
+        counter = plugins.tokenizer(tokenizer or DEFAULT_TOKENIZER)
+    else:
+        counter = plugins.tokenizer(facts.tokenizer)
+    schemas = check_tools(read_json(tools)) if tools is not None else ()
+    requests = CompactRequests(budget=budget, tokenizer=counter, model=facts, tools=schemas)
+    if bundle is not None:
+        _write_bundle(messages, bundle, requests)
+    if originals is not None:
+        with closing(OriginalStore(originals)) as store:
+            code = _write_answers(messages, out, replace(requests, originals=store))
+    else:
+        code = _write_answers(messages, out, requests)
     if code:
         raise typer.Exit(code)
 
 
+def _write_answers(messages: str, out: str, requests: CompactRequests) -> int:
+    """Write a line for every line of the file; the exit code."""
+    from foveate.cli.files import display_name, open_output
+
+    fitted = refused = 0
+    code = BUDGET
+    with open_output(out) as file:
+        for request in _read_requests(messages):
+            answer = requests.answer(request)
+            if "error" not in answer:
+                fitted += 1
+            else:
+                refused += 1
+                code = code if "needed" in answer["error"] else INPUT
+            file.write(f"{output.encode_json(answer)}\n".encode())
+    if not fitted + refused:
+        raise BadInput(f"{display_name(messages)}: holds no message lists; give one a line")
+    output.write_note(f"message lists: {fitted} fitted, {refused} refused")
+    return 0 if fitted else code
+
+
+def _write_bundle(name: str, bundle: str, requests: CompactRequests) -> None:
+    """All that a replay of the file's one list needs."""
+    from foveate.cli.files import STDIO, open_output, refuse_same_file
+    from foveate.pipeline.compact_json import compaction_bundle
+
+    refuse_same_file(name, bundle)
+    found = list(_read_requests(name))
+    if len(found) != 1 or name == STDIO:
+        raise BadOption("--bundle is for a file with one list")
+    made = requests.compact(found[0])
+    with open_output(bundle) as file:
+        file.write(f"{output.encode_json(compaction_bundle(made))}\n".encode())
+
+
+def _read_requests(name: str) -> Iterator[Any]:
+    """The lines as JSON; raises `BadInput` for one that is none."""
+    from foveate.cli.files import display_name, read_text_lines
+    from foveate.core.candidates import parse_json
+
+    for number, line in enumerate(read_text_lines(name), 1):
+        if line.strip():
+            try:
+                yield parse_json(line)
+            except BadInput as error:
+                raise BadInput(f"{display_name(name)}: line {number}: {error}") from None
+
+
 def expand(
-    handle: Annotated[
-        str, typer.Argument(metavar="HANDLE", help="The handle, as a note or the ledger names it.")
-    ],
+    handle: Annotated[str, argument("HANDLE", "The handle, as a note or the ledger names it.")],
     *,
-    originals: Annotated[
-        str, typer.Option(metavar="FILE", help="File of originals, of compact or of the service.")
-    ],
-    query: Annotated[
-        str, typer.Option(metavar="Q", help="What to show of it, where not all fits.")
-    ] = "",
-    budget: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Tokens of it at the most.")
-    ] = 2_000,
-    tokenizer: Annotated[
-        str, typer.Option(metavar="T", help="Tokenizer that counts.")
-    ] = "cl100k_base",
-    tenant: Annotated[str, typer.Option(metavar="NAME", help="Tenant that it was kept for.")] = "",
+    originals: Annotated[str, option("FILE", "File of originals, of compact or of the service.")],
+    query: Annotated[str, option("Q", "What to show of it, where not all fits.")] = "",
+    budget: Annotated[int, option("N", "Tokens of it at the most.", min=1)] = 2_000,
+    tokenizer: Annotated[str, option("T", "Tokenizer that counts.")] = "cl100k_base",
+    tenant: Annotated[str, option("NAME", "Tenant that it was kept for.")] = "",
     principal: Principals = None,
     as_json: Json = False,
 ) -> None:
@@ -90,46 +150,50 @@ def expand(
 
     All of it, or of a longer one what fits the query, verbatim.
     """
-    from foveate.cli.compact_run import expand_original
+    from contextlib import closing
+    from pathlib import Path
 
-    shown = expand_original(
-        handle,
-        originals,
-        query=query,
-        budget=budget,
-        tokenizer=tokenizer,
-        tenant=tenant,
-        principals=principal or (),
-    )
+    from foveate import plugins
+    from foveate.pipeline.compact import OriginalStore
+    from foveate.pipeline.compact import expand as expand_handle
+    from foveate.pipeline.compact_json import expanded_to_json
+
+    if not Path(originals).is_file():  # opening it would make one
+        raise BadInput(f"{originals}: no such file; foveate compact --originals FILE writes one")
+    counter = plugins.tokenizer(tokenizer)
+    with closing(OriginalStore(originals)) as store:
+        text = expand_handle(
+            handle,
+            store,
+            query=query,
+            budget=budget,
+            tokenizer=counter,
+            tenant=tenant,
+            principals=principal or (),
+        )
     if as_json:
-        output.write_json(shown)
+        output.write_json(expanded_to_json(handle, text, counter))
     else:
-        output.write_text(shown["text"])
+        output.write_text(text)
 
 
 def observed(
     request: Annotated[
         str,
-        typer.Argument(
-            metavar="REQUEST",
-            help="The request as it was sent, with messages, tools and system prompt, as JSON.",
+        argument(
+            "REQUEST",
+            "The request as it was sent, with messages, tools and system prompt, as JSON.",
         ),
     ],
     *,
-    usage: Annotated[
-        str, typer.Option("--usage", metavar="FILE", help="The response, or its usage, as JSON.")
-    ],
+    usage: Annotated[str, option("FILE", "The response, or its usage, as JSON.")],
     tokenizer: Annotated[
         str | None,
-        typer.Option(
-            metavar="T", help="What counted until now (default: cl100k_base); not with --before."
-        ),
+        option("T", "What counted until now (default: cl100k_base); not with --before."),
     ] = None,
     before: Annotated[
         str | None,
-        typer.Option(
-            "--before", metavar="FILE", help="What this command wrote the time before with --json."
-        ),
+        option("FILE", "What this command wrote the time before with --json."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -139,7 +203,33 @@ def observed(
     `--tokenizer` of any command. With --json, also what it was learned from: keep that for
     --before, so that the next one remembers up to 32 requests.
     """
-    from foveate.cli.compact_run import observe_files
+    from foveate import plugins
+    from foveate.cli.bill import read_request
+    from foveate.cli.failures import name_file_in_errors
+    from foveate.cli.files import display_name, read_json
+    from foveate.pipeline.observed import observe
 
-    learned = observe_files(request, usage, tokenizer=tokenizer, before=before)
+    sent, answer = read_request(request), read_json(usage)
+    for key in USAGE_KEYS:
+        if isinstance(answer, dict) and isinstance(answer.get(key), dict):
+            answer = answer[key]
+    known = read_json(before) if before is not None else None
+    if known is not None and not (
+        isinstance(known, dict) and isinstance(known.get("start"), str) and "observations" in known
+    ):
+        raise BadInput(f"{before}: is not what foveate observed --json wrote")
+    try:
+        learned = observe(
+            answer,
+            sent.messages,
+            load=plugins.tokenizer,
+            tokenizer=tokenizer,
+            before=known,
+            tools=sent.tools or (),
+            system=sent.system or "",
+        )
+    except BadInput as error:
+        name = request if error.field in ("messages", "tools") else usage
+        with name_file_in_errors(display_name(name)):
+            raise
     output.write_result(learned, [learned["tokenizer"]], as_json=as_json)

@@ -75,31 +75,34 @@ def index(
     With --engine ray the workers of a Ray cluster read the files, for large amounts, and this
     process writes them, 256 documents at a time. The workers must see the files at the same path.
     """
-    from foveate.cli.index_run import open_indexer, parse_limits, write_report
+    from foveate.cli.assemble_run import load_model
+    from foveate.cli.index_run import (
+        choose_engine,
+        open_indexer,
+        parse_limits,
+        read_passwords,
+        watch_paths,
+        write_report,
+    )
     from foveate.ingest import Enrich
 
     if watch and engine != "local":
         raise BadOption("--watch reads few files at a time; leave out --engine")
-    limits = parse_limits(file_limit or ())
     with open_indexer(
         paths,
         store,
         embedder,
+        choose_engine(engine, jobs, address),
         size=size,
         overlap=overlap,
-        limits=limits,
+        limits=parse_limits(file_limit or ()),
         encoding=encoding,
-        password_file=password_file,
+        passwords=read_passwords(password_file, paths) if password_file else (),
         images=images,
         enrich=Enrich(summaries=summaries, questions=questions, index_summaries=index_summaries),
-        model=model,
-        jobs=jobs,
-        engine=engine,
-        address=address,
+        model=load_model(model) if model else None,
     ) as into:
         if watch:
-            from foveate.cli.index_run import watch_paths
-
             watch_paths(into, paths, as_json=as_json)
             return
         done = into.run(paths)

@@ -13,19 +13,17 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from foveate import plugins
 from foveate.batch.engines import check_engine
 from foveate.cli import output
-from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import error_line
 from foveate.cli.output import progress_bar
 from foveate.cli.show import wrap_words
 from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
-from foveate.ingest import Enrich, Limits
-from foveate.ingest.chunk import check_sizes
+from foveate.ingest import Limits
 from foveate.ingest.loaders import suffixes
-from foveate.ingest.loaders.decode import check_encoding
 from foveate.ingest.on_ray import ray_engine
 from foveate.ingest.run import Engine, ingest, local_engine, walk_paths
 from foveate.ingest.run_state import Report
@@ -115,57 +113,37 @@ class Indexer:
         )
 
 
+def choose_engine(name: str, jobs: int | None, address: str | None) -> Engine:
+    """What prepares files; `jobs`: None for as many as are useful, or as Ray has processors."""
+    check_engine(name, jobs, address)
+    return ray_engine(jobs, address) if name == "ray" else local_engine(jobs)
+
+
 @contextmanager
 def open_indexer(
-    paths: Sequence[Path],
-    url: str,
-    embedder: str,
-    *,
-    size: int = 350,
-    overlap: int = 70,
-    limits: Limits | None = None,
-    encoding: str = "",
-    password_file: Path | None = None,
-    images: Path | None = None,
-    enrich: Enrich | None = None,
-    model: str = "",
-    jobs: int | None = None,
-    engine: str = "local",
-    address: str | None = None,
+    paths: Sequence[Path], url: str, embedder: str, engine: Engine, **options: Any
 ) -> Iterator[Indexer]:
     """The store to index into; a new one is created with its first document.
 
-    An existing store is opened even without files to read: they may have been deleted. `jobs`: None
-    for as many processes as are useful, or as Ray has processors.
+    An existing store is opened even without files to read: they may have been deleted. `options`:
+    more arguments of `ingest`.
     """
-    check_engine(engine, jobs, address)
-    check_sizes(size, overlap)
     walks = walk_paths(paths)
     reader = plugins.embedder(embedder)
-    checked = check_encoding(encoding)
-    passwords = read_passwords(password_file, paths) if password_file else ()
-    writer = load_model(model) if model else None
     store = _open_store(url, reader, walks)
     try:
         yield Indexer(
             url=redact_url(url),
             store=store,
             embedder=reader,
-            engine=ray_engine(jobs, address) if engine == "ray" else local_engine(jobs),
+            engine=engine,
             ingest=partial(
                 ingest,
                 store=store,
                 embedder=reader,
                 tokenizer=plugins.tokenizer(TOKENIZER),
-                size=size,
-                overlap=overlap,
-                limits=limits,
-                encoding=checked,
-                passwords=passwords,
-                images=images,
-                enrich=enrich,
-                model=writer,
                 at_once=_TRANSACTION_DOCUMENTS,
+                **options,
             ),
         )
     finally:

@@ -16,7 +16,7 @@ from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from foveate.core.checks import check_integer, check_string
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, UnknownName
 
 Readers = Mapping[Any, Callable[[Any], Any]]
 """Type → how it is read, where that is not by its fields."""
@@ -50,6 +50,15 @@ def read_value(kind: Any, value: Any, place: str = "", readers: Readers = _NO_RE
         return value
     _require(isinstance(value, Mapping), "an object", value, place)
     return {k: read_value(parts[1], v, f"{place}.{k}", readers) for k, v in value.items()}
+
+
+def read_record(kind: Any, value: Any, what: str = "key") -> Any:
+    """`read_value` of a dataclass that refuses other keys by `UnknownName`; `what` a key is."""
+    known = [key for _, key, *_ in _dataclass_fields(kind)]
+    for name in value if isinstance(value, Mapping) else ():
+        if name not in known:
+            raise UnknownName(what, str(name), known)
+    return read_value(kind, value)
 
 
 def check_not_blank(text: str) -> None:

@@ -17,7 +17,7 @@ rules (JSON or TOML) sets others:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -25,7 +25,7 @@ import numpy as np
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, InvalidRequest, UnknownName
-from foveate.core.json_values import read_value
+from foveate.core.json_values import read_record
 from foveate.evals.bootstrap import interval, resampled_means
 from foveate.evals.figures import SCHEMA, OverallFigures, Summary
 from foveate.pipeline.text_files import read_text_file, read_toml_file
@@ -56,19 +56,11 @@ def read_rules(name: str) -> Rules:
     read = read_toml_file if name.endswith(".toml") else read_text_file
     found = read(name)
     try:
-        return _parse_rules(parse_json(found) if isinstance(found, str) else found)
+        record = parse_json(found) if isinstance(found, str) else found
+        rules: Rules = read_record(Rules, record, "rule")
     except InvalidRequest as error:
         raise BadInput(f"{name}: {error}") from None
-
-
-def _parse_rules(record: Any) -> Rules:
-    if not isinstance(record, Mapping):
-        raise BadInput("rules are an object of names and limits")
-    known = {field.name for field in fields(Rules)}
-    if unknown := [name for name in record if name not in known]:
-        raise UnknownName("rule", str(unknown[0]), known)
-    found: Rules = read_value(Rules, record)
-    return found
+    return rules
 
 
 def find_broken_rules(summary: Summary, rules: Rules | None = None) -> list[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from foveate import plugins
 from foveate.core.checks import check_principals
@@ -24,6 +26,34 @@ Principals: TypeAlias = Iterable[str] | Callable[[], Iterable[str]]
 OWN = ("budget", "recipe", "tokenizer", "model", "format", "order")
 """The options that an assembler has settled for itself."""
 _FIELDS = tuple(f for f in fields(AssembleOptions) if f.name != "principals")
+
+
+class OptionFields(BaseModel):
+    """The options of `foveate.assemble` as fields; they are checked when the component is made.
+
+    The caller, and who watches, are not written down with it.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    budget: Any = None
+    recipe: Any = "default"
+    tokenizer: Any = None
+    model: Any = None
+    format: Any = None
+    order: str | None = None
+    language: str = "en"
+    principals: Any = Field(default=(), exclude=True)
+    observers: Any = Field(default=None, exclude=True)
+
+    if not TYPE_CHECKING:  # a type checker knows the fields
+
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self._check()
+
+    def _check(self) -> None:
+        check_options(options_of(self))
 
 
 def options_of(component: Any, **changes: Any) -> AssembleOptions:

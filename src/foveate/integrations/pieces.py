@@ -6,7 +6,7 @@ pieces and assembles again if they are over the budget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -143,6 +143,14 @@ def join_pieces(made: AssemblyResult, gap: str = PIECE_SEPARATOR) -> str:
         text
         for _, text, _ in _split_blocks(made.context, renderer_for_recipe(inputs_of(made).recipe))
     )
+
+
+def common_context(held: Iterable[Context | None], what: str) -> Context | None:
+    """The one context of these blocks; None if they have none. Raises `BadInput` for several."""
+    found = list({id(context): context for context in held if context is not None}.values())
+    if any(other != found[0] for other in found[1:]):  # each may have been copied by itself
+        raise BadInput(f"these {what} are blocks of several contexts; take those of one")
+    return found[0] if found else None
 
 
 def inputs_of(result: AssemblyResult) -> Inputs:

@@ -12,6 +12,7 @@ from foveate.core.compact.compaction import Compacted, CompactOptions, compact_m
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall, InvalidRequest, UnknownName
 from foveate.core.json_text import compact_json
+from foveate.core.json_values import read_value
 from foveate.core.replay import Verdict
 from foveate.core.types import Number, content_hash
 from foveate.models import Model
@@ -109,32 +110,15 @@ class CompactRequests:
             tools=check_tools(request.get("tools")) or self.tools,
             model=self.model,
             tokenizer=self.tokenizer,
-            query=check_query(request.get("query")),
-            pinned=_places(request.get("pinned")),
+            query=read_value(str | None, request.get("query"), "query"),
+            pinned=read_value(tuple[Any, ...] | None, request.get("pinned"), "pinned") or (),
             form=form,
         )
 
 
 def check_tools(tools: Any) -> tuple[Mapping[str, Any], ...]:
     """Tool schemas from JSON: a list of objects, or nothing."""
-    if tools is None:
-        return ()
-    if not isinstance(tools, list) or not all(isinstance(tool, Mapping) for tool in tools):
-        raise BadInput("must be a list of objects", field="tools")
-    return tuple(tools)
-
-
-def check_query(query: Any) -> str:
-    """A query from JSON, or nothing."""
-    if query is not None and not isinstance(query, str):
-        raise BadInput("must be a text", field="query")
-    return query or ""
-
-
-def _places(pinned: Any) -> tuple[int, ...]:
-    if pinned is not None and not isinstance(pinned, list):
-        raise BadInput("must be a list of places, counted from 0", field="pinned")
-    return tuple(pinned or ())
+    return read_value(tuple[Mapping[str, Any], ...] | None, tools, "tools") or ()
 
 
 KIND = "foveate-compaction"

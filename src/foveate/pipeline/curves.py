@@ -6,7 +6,6 @@ curve=…)`. `foveate calibrate` writes files of them.
 
 from __future__ import annotations
 
-import json
 import tomllib
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -14,9 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, UnknownName
+from foveate.core.json_values import read_value
 from foveate.pipeline.text_files import read_text_file
 
 CURVE_KIND = "foveate.curve/1"
@@ -80,21 +81,16 @@ def _curve_from_record(name: str, record: Mapping[str, Any]) -> PublishedCurve:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CurveFile:
+    kind: Literal["foveate.curve/1"]
+    curve: tuple[float, ...]
+
+
 def _load_curve_file(path: Path) -> tuple[float, ...]:
+    text = read_text_file(path)
     try:
-        record = json.loads(read_text_file(path))
-    except json.JSONDecodeError as error:
-        raise BadInput(f"{path}: not JSON: {error}") from None
-    values = record.get("curve") if isinstance(record, dict) else None
-    if (
-        not isinstance(record, dict)
-        or record.get("kind") != CURVE_KIND
-        or not isinstance(values, list)
-    ):
-        raise BadInput(f"{path}: is no reading curve; foveate calibrate writes one")
-    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
-        raise BadInput(f"{path}: its curve holds what is no number; run foveate calibrate again")
-    try:
-        return tuple(float(value) for value in values)
-    except OverflowError:
-        raise BadInput(f"{path}: its curve holds what no float can; calibrate again") from None
+        return tuple(map(float, read_value(_CurveFile, parse_json(text)).curve))
+    except (BadInput, OverflowError) as error:
+        what = f"is no reading curve ({error}); foveate calibrate writes one"
+        raise BadInput(f"{path}: {what}") from None

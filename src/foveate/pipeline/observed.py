@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from foveate import plugins
@@ -14,6 +15,7 @@ from foveate.core.compact.measured import MeasuredList
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.json_text import compact_json
+from foveate.core.json_values import read_value
 from foveate.pipeline.compact import DEFAULT_TOKENIZER
 from foveate.ports import Usage
 from foveate.providers.tokenizers.content_margin import (
@@ -157,32 +159,13 @@ def observe(
     return {
         "tokenizer": inner + counter.name.removeprefix(counter.inner.name),
         "start": start,
-        "observations": [
-            {
-                "tokens": list(one.tokens),
-                "observed": one.observed,
-                "least": list(one.least),
-                "most": list(one.most),
-            }
-            for one in counter.observations
-        ],
+        "observations": list(map(asdict, counter.observations)),
     }
 
 
-def _observations_from_json(given: Any) -> list[Observation]:
+def _observations_from_json(given: Any) -> tuple[Observation, ...]:
     """Observations as `observe` wrote them; raises `BadInput` for others."""
-    try:
-        found = [
-            Observation(
-                tokens=tuple(one["tokens"]),
-                observed=one["observed"],
-                least=tuple(one["least"]),
-                most=tuple(one["most"]),
-            )
-            for one in given
-        ]
-    except (KeyError, TypeError):
-        raise BadInput("is not what observed gave", field="before") from None
+    found: tuple[Observation, ...] = read_value(tuple[Observation, ...], given, "before")
     if not all(map(_can_be, found)):
         raise BadInput("has an observation that cannot be; give what observed gave", field="before")
     return found
@@ -190,10 +173,9 @@ def _observations_from_json(given: Any) -> list[Observation]:
 
 def _can_be(one: Observation) -> bool:
     lists = (one.tokens, one.least, one.most)
-    numbers = [one.observed, *(n for numbers in lists for n in numbers)]
-    if not all(type(n) is int and 0 <= n <= MOST_TOKENS for n in numbers):
-        return False
     if any(len(numbers) != len(CLASSES) for numbers in lists):
+        return False
+    if max(one.observed, *(n for numbers in lists for n in numbers)) > MOST_TOKENS:
         return False
     total = inner_tokens(one.tokens)
     return total >= LEAST_TOKENS and 1 <= one.observed <= MOST_OBSERVED * total

@@ -15,12 +15,13 @@ A taxonomy only annotates; the `SupplementGate` (SPEC S11) decides whether an en
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, InvalidRequest
+from foveate.core.json_values import NonBlank, read_record
 from foveate.core.manifest import digest
 from foveate.core.request import Recipe
 from foveate.core.stages.pack import Pack
@@ -31,7 +32,19 @@ from foveate.pipeline.text_files import read_toml_file
 from foveate.ports import Embedder
 from foveate.stores.int8 import cosines_from_products, dot_products, quantise, squared_norms
 
-_ENTRY_KEYS = frozenset({"id", "text", "title", "principals"})
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    id: NonBlank
+    text: NonBlank
+    title: str = ""
+    principals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tables:
+    intents: Mapping[str, tuple[NonBlank, ...]] = field(default_factory=dict)
+    entries: tuple[_Entry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,55 +119,20 @@ def load_taxonomy(path: str | Path) -> Taxonomy:
     data = read_toml_file(path)
     try:
         return taxonomy_from_tables(data)
-    except BadInput as error:
+    except InvalidRequest as error:
         raise BadInput(f"{path}: {error}") from None
 
 
 def taxonomy_from_tables(data: Mapping[str, Any]) -> Taxonomy:
     """The same from tables that were read."""
-    unknown = sorted(set(data) - {"intents", "entries"})
-    if unknown:
-        raise BadInput(f"unknown table {unknown[0]!r}; a taxonomy has intents and entries")
-    intents, entries = data.get("intents", {}), data.get("entries", [])
-    if not isinstance(intents, Mapping) or not isinstance(entries, Sequence):
-        raise BadInput("intents must be a table and entries a list of tables")
-    found = tuple(_parse_entry(record, number) for number, record in enumerate(entries, 1))
-    names = [one.id for one in found]
-    for name, count in Counter(names).items():
+    found: _Tables = read_record(_Tables, data, "table")
+    for name, count in Counter(entry.id for entry in found.entries).items():
         if count > 1:
             raise BadInput(f"two entries are called {name!r}; give each its own id")
-    return Taxonomy(
-        intents={name: _parse_phrases(name, phrases) for name, phrases in intents.items()},
-        entries=tuple(sorted(found, key=lambda one: one.id)),
-    )
-
-
-def _parse_phrases(name: str, phrases: Any) -> tuple[str, ...]:
-    if not isinstance(phrases, list) or not all(
-        isinstance(phrase, str) and phrase.strip() for phrase in phrases
-    ):
-        raise BadInput(f"intent {name!r} must be a list of phrases")
-    return tuple(phrases)
-
-
-def _parse_entry(record: Any, number: int) -> Supplement:
-    if not isinstance(record, Mapping):
-        raise BadInput(f"entry {number} must be a table")
-    unknown = sorted(set(record) - _ENTRY_KEYS)
-    if unknown:
-        raise BadInput(f"entry {number} has an unknown key {unknown[0]!r}")
-    for key in ("id", "text"):
-        if not isinstance(record.get(key), str) or not record[key].strip():
-            raise BadInput(f"entry {number} must have a {key}", field=key)
-    principals = record.get("principals", [])
-    if not isinstance(principals, list) or not all(isinstance(p, str) for p in principals):
-        raise BadInput(f"entry {number}: principals must be a list of strings", field="principals")
-    title = record.get("title", "")
-    if not isinstance(title, str):
-        raise BadInput(f"entry {number}: title must be a string", field="title")
-    return Supplement(
-        id=record["id"], text=record["text"], title=title, principals=tuple(principals)
-    )
+    for entry in data.get("entries", ()):
+        read_record(_Entry, entry)
+    entries = (Supplement(**asdict(entry)) for entry in found.entries)
+    return Taxonomy(intents=found.intents, entries=tuple(sorted(entries, key=lambda one: one.id)))
 
 
 def _normalise_words(text: str) -> str:

@@ -119,8 +119,9 @@ REF = "#/components/{kind}/{name}"
 PUBLIC_PATHS = ("/healthz", "/readyz")
 """Asked without a key."""
 VALUES = (
-    "Citation", "ConfirmedCitation", "DanglingMarker", "Decision", "Manifest", "PublishedCurve",
-    "Quotation", "RefusedCitation", "Source", "StageTrace", "Support",
+    "Bill", "Citation", "ConfirmedCitation", "DanglingMarker", "Decision", "Manifest", "Part",
+    "PrefixBreak", "PublishedCurve", "Quotation", "RefusedCitation", "Source", "StageTrace",
+    "Support",
 )  # fmt: skip
 """The library's values in answers: written with all their fields, defaults too."""
 FRAMEWORK_SCHEMAS = ("HTTPValidationError", "ValidationError")

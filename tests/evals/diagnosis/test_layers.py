@@ -262,6 +262,7 @@ def test_the_json_names_every_layer(store):
     ("words", "vectors", "layer"),
     [
         (3, 60, "embedding"),
+        (15, 25, "embedding"),
         (30, 150, "embedding"),
         (30, None, "embedding"),
         (30, 100, "retrieval strategy"),

@@ -21,14 +21,11 @@ from foveate import Assembler, MissingExtra, StageBroke, Tracing, assemble
 from foveate.core.recipes import builtin_recipes
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.pack import Pack
-from foveate.core.types import Chunk
 from foveate.pipeline.compressor import Compressor
 from foveate.pipeline.options import AssembleOptions
-from foveate.ports import Document
-from foveate.providers import embedders
 from foveate.providers.chat import load_model
-from foveate.stores import open_store
 from foveate.stores.caches import open_cache
+from text_store import EMBEDDER, stored
 
 QUERY = "When is the kiln fired?"
 ROWS = [
@@ -88,18 +85,9 @@ def test_stages_end_when_they_end_and_are_sent_with_their_figures(spans):
 @pytest.fixture
 def store(tmp_path):
     """One page."""
-    embedder = embedders.load_embedder("hashing")
-    opened = open_store(
-        tmp_path / "store", embedder_name=embedder.name, dimensions=embedder.dimensions
-    )
-    text = "The kiln is fired twice a month."
-    opened.put(
-        Document(id="kiln.md", source="kiln.md", text=text),
-        [Chunk(text=text, document_id="kiln.md", source="kiln.md")],
-        embedder.embed([text]),
-    )
-    yield opened, embedder
-    opened.close()
+    texts = {"kiln.md": "The kiln is fired twice a month."}
+    with stored(tmp_path / "store", texts) as opened:
+        yield opened, EMBEDDER
 
 
 def test_calls_are_spans_with_their_figures(spans, store):

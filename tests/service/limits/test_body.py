@@ -22,6 +22,8 @@ from foveate.service.settings import Settings
 from http_wire import head, wire
 from service_server import problem, serving, without_time
 
+pytestmark = pytest.mark.anyio
+
 MOST = 100_000
 ASKED = json.dumps({"query": QUERY, "candidates": CHUNKS[:1]}).encode()
 PATH = "/v1/assemble"
@@ -242,46 +244,36 @@ class Held:
         return self.layer._memory.used
 
 
-def test_all_bodies_together_are_bounded():
+async def test_all_bodies_together_are_bounded():
     """X4: what one request holds is missing for the others, until it has its answer."""
+    house = Held(most=100, together=150)
+    first = asyncio.create_task(house.ask(100))
+    await house.inside.acquire()
+    during = house.holds()
+    await house.ask(60, "two")
+    house.leave.set()
+    await first
+    await house.ask(60, "two")
 
-    async def play() -> tuple[list[int], list[int]]:
-        house = Held(most=100, together=150)
-        first = asyncio.create_task(house.ask(100))
-        await house.inside.acquire()
-        during = house.holds()
-        await house.ask(60, "two")
-        house.leave.set()
-        await first
-        await house.ask(60, "two")
-        return [during, house.holds()], house.answered
-
-    held, answered = asyncio.run(play())
-
-    assert held == [100, 0]
-    assert answered == [503]
+    assert [during, house.holds()] == [100, 0]
+    assert house.answered == [503]
 
 
 @pytest.mark.parametrize(("key", "refused"), [("one", [429]), (None, [])])
-def test_one_key_leaves_room_for_the_bodies_of_others(key, refused):
+async def test_one_key_leaves_room_for_the_bodies_of_others(key, refused):
     """X4: of all that may be held one key holds half; this machine by itself all of it."""
-
-    async def play() -> tuple[list[int], int]:
-        house = Held(most=100, together=400)
-        tasks = [asyncio.create_task(house.ask(100, key)) for _ in range(2)]
-        for _ in tasks:
-            await house.inside.acquire()
-        tasks.append(asyncio.create_task(house.ask(100, key)))
-        other = asyncio.create_task(house.ask(100, "two"))
+    house = Held(most=100, together=400)
+    tasks = [asyncio.create_task(house.ask(100, key)) for _ in range(2)]
+    for _ in tasks:
         await house.inside.acquire()
-        house.leave.set()
-        await asyncio.gather(*tasks, other)
-        return house.answered, house.holds()
+    tasks.append(asyncio.create_task(house.ask(100, key)))
+    other = asyncio.create_task(house.ask(100, "two"))
+    await house.inside.acquire()
+    house.leave.set()
+    await asyncio.gather(*tasks, other)
 
-    answered, after = asyncio.run(play())
-
-    assert answered == refused
-    assert after == 0
+    assert house.answered == refused
+    assert house.holds() == 0
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/playground/", "/playground/x"])

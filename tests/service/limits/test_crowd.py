@@ -23,6 +23,8 @@ from http_wire import Wire, head, wire
 from service_keys import by, put
 from service_server import problem, serving
 
+pytestmark = pytest.mark.anyio
+
 ASKED = {"query": QUERY, "candidates": CHUNKS[:1]}
 PATH = "/v1/assemble"
 
@@ -119,41 +121,38 @@ def test_a_client_that_takes_no_answer_is_dropped():
     assert dropped
 
 
-def test_strangers_take_a_part_of_the_places():
+async def test_strangers_take_a_part_of_the_places():
     """X4: who takes the page's files for ever leaves places to those who have a key."""
     answered: list[int] = []
 
-    async def play() -> None:
-        inside, leave = asyncio.Semaphore(0), asyncio.Event()
+    inside, leave = asyncio.Semaphore(0), asyncio.Event()
 
-        async def slow(scope, receive, send):
-            inside.release()
-            await leave.wait()
+    async def slow(scope, receive, send):
+        inside.release()
+        await leave.wait()
 
-        async def send(message):
-            if message["type"] == "http.response.start":
-                answered.append(message["status"])
+    async def send(message):
+        if message["type"] == "http.response.start":
+            answered.append(message["status"])
 
-        def scope(address: str, caller: Caller | None = None) -> dict[str, Any]:
-            state = {"caller": caller, "request_id": "r"}
-            client = (address, 1)
-            return {"type": "http", "path": "/playground/x", "state": state, "client": client}
+    def scope(address: str, caller: Caller | None = None) -> dict[str, Any]:
+        state = {"caller": caller, "request_id": "r"}
+        client = (address, 1)
+        return {"type": "http", "path": "/playground/x", "state": state, "client": client}
 
-        layer = ConcurrencyLimit(slow, each=8, all=8)
-        tasks = [asyncio.create_task(layer(scope(f"192.0.2.{n}"), None, send)) for n in range(2)]
-        for _ in tasks:
-            await inside.acquire()
-        await layer(scope("192.0.2.9"), None, send)
-        known = Caller(key_id="k", tenant="default", principals=(), scopes=frozenset())
-        tasks.append(asyncio.create_task(layer(scope("192.0.2.9", known), None, send)))
+    layer = ConcurrencyLimit(slow, each=8, all=8)
+    tasks = [asyncio.create_task(layer(scope(f"192.0.2.{n}"), None, send)) for n in range(2)]
+    for _ in tasks:
         await inside.acquire()
-        leave.set()
-        await asyncio.gather(*tasks)
-        again = asyncio.create_task(layer(scope("192.0.2.9"), None, send))
-        await inside.acquire()
-        await again
-
-    asyncio.run(play())
+    await layer(scope("192.0.2.9"), None, send)
+    known = Caller(key_id="k", tenant="default", principals=(), scopes=frozenset())
+    tasks.append(asyncio.create_task(layer(scope("192.0.2.9", known), None, send)))
+    await inside.acquire()
+    leave.set()
+    await asyncio.gather(*tasks)
+    again = asyncio.create_task(layer(scope("192.0.2.9"), None, send))
+    await inside.acquire()
+    await again
 
     assert answered == [503]
 

@@ -18,50 +18,47 @@ from foveate.service.settings import Settings
 from service_keys import by, put
 from service_server import problem, serving
 
+pytestmark = pytest.mark.anyio
+
 
 @given(
     amount=st.integers(1, 5),
     steps=st.lists(st.tuples(st.floats(0, 9), st.sampled_from("ab")), max_size=60),
 )
-def test_a_window_is_what_its_definition_says(amount, steps):
+async def test_a_window_is_what_its_definition_says(amount, steps):
     """X4: let in exactly where fewer than so many were in the last seconds; then when it says."""
     clock = [1_000.0]
     rates = RateCounter(clock=lambda: clock[0])
     limit = parse_rate(f"{amount} per 10 second")
     let_in: dict[str, list[float]] = {"a": [], "b": []}
 
-    async def play() -> None:
-        for pause, caller in steps:
-            clock[0] += pause
-            recent = [time for time in let_in[caller] if time > clock[0] - 10]
-            verdict = await rates.hit(limit, "key", caller)
-            assert (verdict == 0) is (len(recent) < amount)
-            if not verdict:
-                let_in[caller].append(clock[0])
-            else:
-                assert 1 <= verdict <= 10
-                waited = clock[0] + verdict - min(recent)
-                assert 10 - 1e-5 <= waited < 11 + 1e-5
-
-    asyncio.run(play())
+    for pause, caller in steps:
+        clock[0] += pause
+        recent = [time for time in let_in[caller] if time > clock[0] - 10]
+        verdict = await rates.hit(limit, "key", caller)
+        assert (verdict == 0) is (len(recent) < amount)
+        if not verdict:
+            let_in[caller].append(clock[0])
+        else:
+            assert 1 <= verdict <= 10
+            waited = clock[0] + verdict - min(recent)
+            assert 10 - 1e-5 <= waited < 11 + 1e-5
     times = let_in["a"]
     assert all(b - a >= 10 for a, b in zip(times, times[amount:], strict=False))
 
 
-def test_callers_that_are_gone_are_forgotten():
+async def test_callers_that_are_gone_are_forgotten():
     """X4: memory is that of the callers of one window, however many addresses there were."""
     clock = [0.0]
     windows = MovingWindows(clock=lambda: clock[0])
 
-    async def play() -> list[int]:
-        sizes = []
-        for number in range(3_000):
-            clock[0] += 0.1
-            await windows.acquire_entry(f"caller {number}", 5, 10)
-            sizes.append(len(windows))
-        return sizes
+    sizes = []
+    for number in range(3_000):
+        clock[0] += 0.1
+        await windows.acquire_entry(f"caller {number}", 5, 10)
+        sizes.append(len(windows))
 
-    assert max(asyncio.run(play())) <= 101
+    assert max(sizes) <= 101
 
 
 @pytest.mark.parametrize(
@@ -173,7 +170,7 @@ def started(command: list[str], stack: ExitStack) -> subprocess.Popen[str]:
     return server
 
 
-def test_replicas_count_together_and_alone_while_redis_is_away(redis, caplog):
+async def test_replicas_count_together_and_alone_while_redis_is_away(redis, caplog):
     """X3, X4: one window for all replicas; without Redis each has its own, counted, said once."""
     url, *command = redis
     limit = parse_rate("4/hour")
@@ -182,35 +179,30 @@ def test_replicas_count_together_and_alone_while_redis_is_away(redis, caplog):
     async def hits(replicas: list[RateCounter], count: int) -> list[bool]:
         return [not await replicas[n % 2].hit(limit, "key", "k") for n in range(count)]
 
-    async def play() -> list[list[bool]]:
-        import time
+    import time
 
-        clock[0] = time.time()
-        replicas = [RateCounter(url, clock=lambda: clock[0]) for _ in range(2)]
+    clock[0] = time.time()
+    replicas = [RateCounter(url, clock=lambda: clock[0]) for _ in range(2)]
+    for replica in replicas:
+        replica.on_local_count = lambda: told.append(1)
+    with ExitStack() as stack:
+        server = started(command, stack)
+        together = await hits(replicas, 6)
+        after = await replicas[0].hit(limit, "key", "k")
+        server.kill()
+        server.wait()
+        alone = await hits(replicas, 10)
+        missed = [replica.local_count for replica in replicas]
+        started(command, stack)
+        still = await hits(replicas, 2)
+        clock[0] += REDIS_RETRY_SECONDS
+        again = await hits(replicas, 6)
         for replica in replicas:
-            replica.on_local_count = lambda: told.append(1)
-        with ExitStack() as stack:
-            server = started(command, stack)
-            together = await hits(replicas, 6)
-            after = await replicas[0].hit(limit, "key", "k")
-            server.kill()
-            server.wait()
-            alone = await hits(replicas, 10)
-            missed = [replica.local_count for replica in replicas]
-            started(command, stack)
-            still = await hits(replicas, 2)
-            clock[0] += REDIS_RETRY_SECONDS
-            again = await hits(replicas, 6)
-            for replica in replicas:
-                await replica.close()
-        assert 3_590 <= after <= 3_601
-        assert missed == [5, 5]
-        assert len(told) == 12
-        return [together, alone, still, again]
-
-    found = asyncio.run(play())
-
-    assert found == [
+            await replica.close()
+    assert 3_590 <= after <= 3_601
+    assert missed == [5, 5]
+    assert len(told) == 12
+    assert [together, alone, still, again] == [
         [True] * 4 + [False] * 2,
         [True] * 8 + [False] * 2,
         [False] * 2,
@@ -220,26 +212,21 @@ def test_replicas_count_together_and_alone_while_redis_is_away(redis, caplog):
     assert len(said) == 2
 
 
-def test_a_redis_that_hangs_costs_a_moment_once(tmp_path):
+async def test_a_redis_that_hangs_costs_a_moment_once(tmp_path):
     """X3: a server that takes the connection and never answers is given up, and then left alone."""
+    asked = []
 
-    async def play() -> list[int]:
-        asked = []
+    async def silent(reader, writer):
+        asked.append(1)
+        await reader.read()
+        writer.close()
 
-        async def silent(reader, writer):
-            asked.append(1)
-            await reader.read()
-            writer.close()
+    server = await asyncio.start_unix_server(silent, tmp_path / "sock")
+    rates = RateCounter(f"unix://{tmp_path / 'sock'}", clock=lambda: 0.0)
+    allowed = [not await rates.hit(parse_rate("9/hour"), "key", "k") for _ in range(9)]
+    await rates.close()
+    server.close()
 
-        server = await asyncio.start_unix_server(silent, tmp_path / "sock")
-        rates = RateCounter(f"unix://{tmp_path / 'sock'}", clock=lambda: 0.0)
-        allowed = [not await rates.hit(parse_rate("9/hour"), "key", "k") for _ in range(9)]
-        await rates.close()
-        server.close()
-        assert all(allowed)
-        return [len(asked), rates.local_count]
-
-    asked, missed = asyncio.run(play())
-
-    assert missed == 9
-    assert asked <= 2
+    assert all(allowed)
+    assert rates.local_count == 9
+    assert len(asked) <= 2

@@ -15,9 +15,9 @@ import pytest
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from foveate.service.auth.keys import Key, edit_keys, generate_key, key_digest, utc_now
 from foveate.service.settings import Settings
 from mcp_agents import DOCUMENTS, HIDDEN, Agent, indexed, said, session, transcript
+from service_keys import by, id_of, put
 from service_server import SECRET, problem, serving
 
 QUERY = "Which pressure is right?"
@@ -152,31 +152,11 @@ def test_a_service_without_tools(filled_store):
     assert answer.json()["type"] == "urn:foveate:problem:not-found"
 
 
-def put(path: Path, *scopes: str, tenant: str = "default", principals: tuple[str, ...] = ()) -> str:
-    """A key in the file; gives what its holder sends."""
-    with edit_keys(path) as held:
-        number, token = generate_key()
-        held.append(
-            Key(
-                id=number,
-                name="agent",
-                tenant=tenant,
-                principals=principals,
-                scopes=scopes,
-                created=utc_now(),
-                expires=None,
-                revoked=None,
-                digest=key_digest(token),
-            )
-        )
-    return f"Bearer {token}"
-
-
 @pytest.fixture(scope="module")
 def keyed(tmp_path_factory) -> Iterator[tuple[httpx.Client, Path]]:
     """A service with keys and an audit, two tenants with a store each, and its folder."""
     folder = tmp_path_factory.mktemp("keyed")
-    put(folder / "keys", "mcp")
+    put(folder / "keys")
     for tenant, documents in (("one", [*DOCUMENTS, HIDDEN]), ("two", [{**HIDDEN, "id": "its.md"}])):
         (folder / tenant).mkdir()
         indexed(folder / tenant, documents)
@@ -193,11 +173,11 @@ def keyed(tmp_path_factory) -> Iterator[tuple[httpx.Client, Path]]:
 def test_a_key_opens_what_it_is_for(keyed):
     """X4, F4: no key and a key for something else are refused; a tool wants its own scope too."""
     service, folder = keyed
-    some = put(folder / "keys", "mcp", "search", tenant="one")
-    other = put(folder / "keys", "search", tenant="one")
-    asked = [service.post("/mcp", json={}, headers={**HEADERS, "authorization": other})]
+    some = put(folder / "keys", scopes=("mcp", "search"), tenant="one")
+    other = put(folder / "keys", scopes=("search",), tenant="one")
+    asked = [service.post("/mcp", json={}, headers={**HEADERS, **by(other)})]
     asked += [service.post("/mcp", json={}, headers=HEADERS)]
-    with visiting(service, authorization=some) as agent:
+    with visiting(service, **by(some)) as agent:
         names = [tool.name for tool in agent.tools()]
         found = agent.call("search", query="pump")
         with pytest.raises(MCPError, match="unknown tool 'assemble'; known: search"):
@@ -212,23 +192,23 @@ def test_tenant_and_principals_are_those_of_the_key(keyed):
     """X5, F4: nothing of another tenant, nothing that the key may not read."""
     service, folder = keyed
     every = ("mcp", "search", "assemble", "check")
-    public = put(folder / "keys", *every, tenant="one")
-    staff = put(folder / "keys", *every, tenant="one", principals=("staff",))
-    two = put(folder / "keys", *every, tenant="two", principals=("staff",))
-    nobody = put(folder / "keys", *every, tenant="three")
+    public = put(folder / "keys", scopes=every, tenant="one")
+    staff = put(folder / "keys", scopes=every, tenant="one", principals=("staff",))
+    two = put(folder / "keys", scopes=every, tenant="two", principals=("staff",))
+    nobody = put(folder / "keys", scopes=every, tenant="three")
     asked = {"query": "spare key of the tank room", "limit": 50}
 
     found = {}
     for name, key in (("public", public), ("staff", staff), ("two", two)):
-        with visiting(service, authorization=key) as agent:
+        with visiting(service, **by(key)) as agent:
             hits = agent.call("search", **asked).structured_content["candidates"]
             found[name] = {hit["document_id"] for hit in hits}
-    with visiting(service, authorization=nobody) as agent:
+    with visiting(service, **by(nobody)) as agent:
         told = agent.refused("search", **asked)
-    with visiting(service, authorization=public) as agent:
+    with visiting(service, **by(public)) as agent:
         with_staff = {"query": "pressure", "budget": 200}
         handle = agent.call("assemble", **with_staff).structured_content["context"]
-    with visiting(service, authorization=two) as agent:
+    with visiting(service, **by(two)) as agent:
         stale = agent.refused("check_answer", answer="One bar [1].", context=handle)
 
     assert (
@@ -244,8 +224,10 @@ def test_tenant_and_principals_are_those_of_the_key(keyed):
 def test_who_asked_is_kept(keyed):
     """X4, F4: the audit has the key, the state and the manifest of a call, and no word of it."""
     service, folder = keyed
-    key = put(folder / "keys", "mcp", "assemble", "search", tenant="one", principals=("staff",))
-    with visiting(service, authorization=key) as agent:
+    key = put(
+        folder / "keys", scopes=("mcp", "assemble", "search"), tenant="one", principals=("staff",)
+    )
+    with visiting(service, **by(key)) as agent:
         agent.call("search", query="pump")
         agent.call("assemble", query="Where is the valve?")
 
@@ -253,7 +235,7 @@ def test_who_asked_is_kept(keyed):
     searched, made = [
         record
         for line in lines
-        if (record := json.loads(line))["key"] == key[11:19] and "state_root" in record
+        if (record := json.loads(line))["key"] == id_of(key) and "state_root" in record
     ]
     assert searched["endpoint"] == made["endpoint"] == "POST /mcp"
     assert searched["state_root"] == made["state_root"]
@@ -278,9 +260,9 @@ def test_a_page_of_somebody_else_cannot_ask(service, name, value):
 def test_the_example_talks_to_the_service(keyed):
     """F4: the transcript over HTTP, with a key."""
     service, folder = keyed
-    key = put(folder / "keys", "mcp", "assemble", "search", "check", tenant="one")
+    key = put(folder / "keys", scopes=("mcp", "assemble", "search", "check"), tenant="one")
 
-    shown = transcript(str(service.base_url.join("/mcp")), FOVEATE_KEY=key.split()[1])
+    shown = transcript(str(service.base_url.join("/mcp")), FOVEATE_KEY=key)
 
     assert "-> check_answer" in shown
-    assert key.split()[1] not in shown
+    assert key not in shown

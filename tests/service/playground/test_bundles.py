@@ -9,18 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from browsing import saved
 from foveate.service.settings import Settings
 from harbour import QUESTION, filled
 from service_server import serving
-
-
-def saved(page: Page, folder: Path) -> Path:
-    """What the button hands over."""
-    with page.expect_download() as waited:
-        page.click("#export")
-    path = folder / waited.value.suggested_filename
-    waited.value.save_as(path)
-    return path
 
 
 def replayed(page: Page, path: Path) -> Any:
@@ -38,7 +30,7 @@ def test_a_saved_bundle_is_what_the_service_sent_and_replays_identically(visit, 
     sent: list[str] = []
     page.on("response", lambda r: sent.append(r.text()) if r.url.endswith("/assemble") else None)
     here.ask(QUESTION, budget=300)
-    path = saved(page, tmp_path)
+    path = saved(page, "#export", tmp_path)
     text = path.read_text(encoding="utf-8").strip()
     card = replayed(page, path)
 
@@ -52,7 +44,7 @@ def test_a_changed_bundle_names_where_it_diverges(visit, tmp_path):
     """F5, D4: the first stage that decided otherwise, and why."""
     here = visit()
     here.ask(QUESTION, budget=300)
-    path = saved(here.page, tmp_path)
+    path = saved(here.page, "#export", tmp_path)
     bundle = json.loads(path.read_text(encoding="utf-8"))
     stage = next(one for one in bundle["trace"] if one["stage"] == "pack")
     stage["decisions"][0]["reason"] = "shed"
@@ -69,7 +61,7 @@ def test_a_bundle_is_compared_with_the_run_above_and_shown_in_its_place(visit, t
     page = here.page
     here.ask(QUESTION, budget=300)
     first = here.tokens()
-    path = saved(page, tmp_path)
+    path = saved(page, "#export", tmp_path)
     page.fill("#tokens", "150")
     expect(page.locator("#headline")).to_contain_text("of 150 tokens")
     replayed(page, path)
@@ -104,7 +96,7 @@ def test_a_move_of_the_slider_asks_for_its_bundle_only_when_it_is_saved(visit, t
     move(page, 150)
     moved = [page.inner_html(part) for part in parts]
     assert asked == [False, False]
-    card = replayed(page, saved(page, tmp_path))
+    card = replayed(page, saved(page, "#export", tmp_path))
     expect(card).to_contain_text("Identical")
     assert asked == [False, False, True]
 

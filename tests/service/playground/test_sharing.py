@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from browsing import NARROW, WIDE, Visit
+from browsing import NARROW, WIDE, Visit, saved
 from harbour import GOLD, QUESTION
 
 STORED = (
@@ -23,15 +23,6 @@ CHARACTERS = """name => [...document.querySelectorAll(`#${name}-title`)[0].close
     ).join('')"""
 SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 HOSTILE = '<img src=x onerror="window.taken=1"></style></pre><script>window.taken=1</script>'
-
-
-def saved(page: Page, button: str, folder: Path) -> Path:
-    """What a button hands over."""
-    with page.expect_download() as waited:
-        page.click(button)
-    path = folder / waited.value.suggested_filename
-    waited.value.save_as(path)
-    return path
 
 
 def opened(browser: Browser, path: Path) -> Visit:

@@ -10,9 +10,8 @@ from langchain_core.messages import BaseMessage
 from langchain_core.prompt_values import ChatPromptValue
 from pydantic import PrivateAttr
 
-from foveate.core.errors import BadInput
 from foveate.core.types import Citation, Context
-from foveate.integrations.pieces import build_pieces
+from foveate.integrations.pieces import build_pieces, common_context
 from foveate.pipeline.flow import AssemblyResult
 
 
@@ -65,11 +64,7 @@ def context_from_documents(documents: Iterable[Any]) -> Context | None:
 
     Raises `BadInput` for documents of several contexts.
     """
-    held = [getattr(document, "_context", None) for document in documents]
-    found = list({id(context): context for context in held if context is not None}.values())
-    if any(other != found[0] for other in found[1:]):  # each may have been copied by itself
-        raise BadInput("these documents are blocks of several contexts; take those of one")
-    return found[0] if found else None
+    return common_context((getattr(one, "_context", None) for one in documents), "documents")
 
 
 def documents_from_result(made: AssemblyResult, *, named: bool = False) -> list[Document]:

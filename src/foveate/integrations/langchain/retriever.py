@@ -15,8 +15,9 @@ from langchain_core.runnables.config import run_in_executor
 
 from foveate.core.errors import BadOption
 from foveate.integrations.langchain.documents import documents_from_result
-from foveate.integrations.langchain.source import OptionFields, SourceFields
+from foveate.integrations.langchain.source import SourceFields
 from foveate.integrations.options import (
+    OptionFields,
     Principals,
     check_unused,
     current_principals,

@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import run_in_executor
-from pydantic import BaseModel, ConfigDict
 
 from foveate.core.errors import BadInput, BadOption
 from foveate.integrations.options import (
+    OptionFields,
     Principals,
     call_assembler,
-    check_options,
     current_principals,
     fit_result,
     options_of,
 )
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.flow import AssemblyResult
-
-
-class OptionFields(BaseModel):
-    """The options of `foveate.assemble` as fields; they are checked when the component is made."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
-
-    budget: Any = None
-    recipe: Any = "default"
-    tokenizer: Any = None
-    model: Any = None
-    format: Any = None
-    order: str | None = None
-    language: str = "en"
-    principals: Any = ()
-    observers: Any = None
-
-    if not TYPE_CHECKING:  # a type checker knows the fields
-
-        def __init__(self, **options: Any) -> None:
-            super().__init__(**options)
-            self._check()
-
-    def _check(self) -> None:
-        check_options(options_of(self))
 
 
 class SourceFields(OptionFields):

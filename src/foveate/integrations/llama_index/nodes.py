@@ -10,7 +10,7 @@ from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, T
 
 from foveate.core.errors import BadInput
 from foveate.core.types import Context
-from foveate.integrations.pieces import METADATA_KEY, PIECE_SEPARATOR, Piece
+from foveate.integrations.pieces import METADATA_KEY, PIECE_SEPARATOR, Piece, common_context
 
 
 class Block(TextNode):
@@ -25,11 +25,8 @@ def context_from_nodes(found: Any) -> Context | None:
     Raises `BadInput` for nodes of several contexts.
     """
     nodes = getattr(found, "source_nodes", found)
-    held = [getattr(getattr(node, "node", node), "_context", None) for node in nodes]
-    contexts = list({id(context): context for context in held if context is not None}.values())
-    if any(other != contexts[0] for other in contexts[1:]):  # each may have been copied by itself
-        raise BadInput("these nodes are blocks of several contexts; take those of one")
-    return contexts[0] if contexts else None
+    held = (getattr(getattr(node, "node", node), "_context", None) for node in nodes)
+    return common_context(held, "nodes")
 
 
 def group_nodes_by_marker(given: Sequence[NodeWithScore], context: Context) -> list[NodeWithScore]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llama_index.core.bridge.pydantic import ConfigDict, Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import field_serializer
@@ -12,9 +11,9 @@ from pydantic import field_serializer
 from foveate.core.errors import BadInput
 from foveate.integrations.llama_index.nodes import nodes_from_pieces
 from foveate.integrations.options import (
+    OptionFields,
     budget_from_json,
     budget_to_json,
-    check_options,
     current_principals,
     from_documents,
     options_of,
@@ -24,7 +23,7 @@ from foveate.integrations.options import (
 from foveate.integrations.pieces import PIECE_SEPARATOR, build_pieces
 
 
-class FoveatePostprocessor(BaseNodePostprocessor):
+class FoveatePostprocessor(OptionFields, BaseNodePostprocessor):
     """What a retriever found → the blocks of a context, within a budget of tokens.
 
     The fields are options of `foveate.assemble`. `principals`: the names that the caller reads
@@ -32,19 +31,8 @@ class FoveatePostprocessor(BaseNodePostprocessor):
     text between nodes, which is counted. Use this or `FoveateSynthesizer`, not both.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
-
-    budget: Any = None
-    recipe: Any = "default"
-    tokenizer: Any = None
-    model: Any = None
-    format: Any = None
-    order: str | None = None
-    language: str = "en"
     k: int | None = None
-    principals: Any = Field(default=(), exclude=True)
     separator: str = PIECE_SEPARATOR
-    observers: Any = Field(default=None, exclude=True)
 
     if not TYPE_CHECKING:  # a type checker knows the fields
 
@@ -53,7 +41,6 @@ class FoveatePostprocessor(BaseNodePostprocessor):
                 if name in options:
                     options[name] = read(options[name])
             super().__init__(**options)
-            check_options(options_of(self))  # refuse now what cannot be done; in our own words
 
     @field_serializer("budget")
     def _budget(self, budget: Any) -> Any:

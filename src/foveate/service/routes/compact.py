@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 
 from foveate.core.errors import BadOption
-from foveate.pipeline.bill import bill
+from foveate.pipeline.bill import Bill, bill
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact, expand
 from foveate.pipeline.compact_json import (
     compacted_to_json,
@@ -25,7 +25,6 @@ from foveate.service.problems import problem_responses
 from foveate.service.routes import run_in_pool, state_of
 from foveate.service.wire.body import StrictRoute
 from foveate.service.wire.compaction import (
-    BillAnswer,
     BillRequest,
     CompactAnswer,
     CompactRequest,
@@ -115,7 +114,7 @@ async def observe_usage(
     return await run_in_pool(request, work)
 
 
-@router.post("/bill", response_model=BillAnswer, responses=problem_responses(504, body=True))
+@router.post("/bill", response_model=Bill, responses=problem_responses(504, body=True))
 async def bill_request(
     request: Request, body: BillRequest, _: Annotated[Caller, require_scope("assemble")]
 ) -> Response:

@@ -160,33 +160,3 @@ class BillRequest(RequestModel):
         LoggedBody | None, Field(description="The request before it, for its prefix.")
     ] = None
     tokenizer: Annotated[Name | None, Field(description="What counts.")] = None
-
-
-class PartBody(BaseModel):
-    """Some of the messages."""
-
-    places: list[int] = Field(description="Their places, counted from 1.")
-    tokens: int
-    begins: str = Field(description="How the text begins; of a source, the call.")
-
-
-class PrefixBody(BaseModel):
-    """Where a request stops being the one before."""
-
-    message: int = Field(description="The first that differs, from 1; 0: what stands before all.")
-    reused: int = Field(description="Tokens before it, which a prefix cache has.")
-    resent: int = Field(description="Tokens from there on.")
-    why: str
-
-
-class BillAnswer(BaseModel):
-    """Where the tokens of a request go."""
-
-    total: int
-    by_zone: dict[str, int]
-    by_tool: dict[str, int] = Field(description="Calls and results.")
-    by_source: list[PartBody] = Field(description="What each call with its arguments brought.")
-    by_turn: list[PartBody] = Field(description="The first: what stands before the first turn.")
-    by_message: list[int]
-    repeats: list[PartBody] = Field(description="Texts that come again: tokens of the copies.")
-    prefix: PrefixBody | None = Field(description="Null: the request before, if any, is extended.")
