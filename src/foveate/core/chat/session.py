@@ -102,13 +102,15 @@ class PastChunk:
 class SentBlock:
     """A block as it was sent, its chunks, and since which turn of the session.
 
-    `copies`: the chunks of its corroborating sources, whose readers are checked too.
+    `copies`: the chunks of its corroborating sources, whose readers are checked too. `name_parts`:
+    the parts of its source that a short header shows, whatever files come later.
     """
 
     block: Block
     chunks: tuple[Chunk, ...]
     since: int
     copies: tuple[PastChunk, ...] = ()
+    name_parts: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
