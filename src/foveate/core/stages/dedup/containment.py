@@ -43,7 +43,7 @@ def resolve_contained(
     order = sorted(_involved(met), key=fullest)
     runs = [signatures[i].runs for i in order]
     texts = Texts([pool[i] for i in order], dated=newest, runs=runs)
-    least = [threshold.least(len(signatures[i].whole)) for i in order]
+    least = [signatures[i].least for i in order]
     finder = Containment(texts, met, {i: n for n, i in enumerate(order)}, least, guard=guard)
     left = resolve_duplicates(range(len(texts)), finder)
     shares = {i: _shares(match, texts, i) for i, match in left.items()}

@@ -17,8 +17,8 @@ change comes first, unknown last: a newer text evicts an older one even if that 
 versions of one document or source need not say the same (except under semantic).
 
 What `divide` or `pack` has chosen is left alone. The fast paths give exactly what comparing with
-every kept text gives, except in a large pool or one of texts nearly all alike: if most triples of a
-text stand in more than 64 others, it is compared with the nearest 16 that have all its weights.
+every kept text gives, except in a crowd: if most triples of a text stand in more than 64 others, it
+is compared with the nearest 16 that have all its weights.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The word triples of a pool as numbers.
 
 A triple's number is the mixed numbers of its words (`word_arrays.py`): the same in every process. A
-text of n triples that must share m of them with another has one of those among its first n - m + 1
-in ascending order (Bayardo, Ma and Srikant, 2007). A signature keeps the upper 32 bits; a collision
-can move a similarity, but the guard compares the words themselves.
+signature keeps the upper 32 bits; a collision can move a similarity, but the guard compares the
+words themselves.
 """
 
 from __future__ import annotations
@@ -23,27 +22,19 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.uint32]
 
-BITS = 512
-MARGIN = 0.1  # how far beyond its share a prefix reaches in nearly every text of some length
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Signature:
-    """A text's word triples, as far as a threshold needs them.
+    """A text's word triples.
 
     `runs`: their 64-bit numbers in reading order; `whole`: the upper halves of the distinct ones,
-    ascending; `length`: of the text, in words. `depth`: the first triples that find every text that
-    holds enough of this one; `low`: the triples up to the same number in every text. In `bits`
-    every triple sets one of `BITS`; `ones` are set.
+    ascending; `length`: of the text, in words. A text with `least` of the triples holds enough.
     """
 
     runs: NDArray[np.uint64]
     whole: Numbers
     length: int
-    low: Numbers
-    depth: int
-    bits: bytes
-    ones: int
+    least: int
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -80,23 +71,14 @@ def _sign_batch(texts: Sequence[str], threshold: Threshold) -> list[Signature]:
     fresh[1:] = keyed[1:] != keyed[:-1]
     keyed = keyed[fresh]
     owners, whole = keyed >> np.uint64(32), keyed.astype(np.uint32)
-    flags = np.zeros((len(texts), BITS), dtype=np.uint8)
-    flags[owners, whole & (BITS - 1)] = 1
-    bits, ones = np.packbits(flags, axis=1), flags.sum(axis=1, dtype=np.int64).tolist()
     firsts = np.concatenate(([0], np.cumsum(counts))).tolist()
-    places = np.arange(len(texts) + 1, dtype=np.uint64)
-    ends = owners.searchsorted(places).tolist()
-    reach = np.uint64(min(1.0, 1 - threshold.value + MARGIN) * 2**32)
-    lows = keyed.searchsorted((places[:-1] << np.uint64(32)) + reach).tolist()
+    ends = owners.searchsorted(np.arange(len(texts) + 1, dtype=np.uint64)).tolist()
     return [
         Signature(
             runs=runs[firsts[n] : firsts[n + 1]],
             whole=(own := whole[ends[n] : ends[n + 1]]),
             length=lengths[n],
-            low=whole[ends[n] : lows[n]],
-            depth=len(own) - threshold.least(len(own)) + 1 if len(own) else 0,
-            bits=bits[n].tobytes(),
-            ones=ones[n],
+            least=threshold.least(len(own)),
         )
         for n in range(len(texts))
     ]
