@@ -289,7 +289,7 @@ def test_what_leaves_is_what_the_definition_says_on_edits(method, seed):
 @pytest.mark.parametrize("seed", [100, 101])
 def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
     """S4: what is only done for many texts at once changes nothing when it is done for few."""
-    monkeypatch.setattr("foveate.core.stages.dedup.guard._FEW", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.similar._FEW", 0)
     monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.MANY", 7)
     monkeypatch.setattr("foveate.core.stages.dedup.semantic.BLOCK", 7)
     monkeypatch.setattr("foveate.core.stages.dedup.jaccard._ROWS", 7)

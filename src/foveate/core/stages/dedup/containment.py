@@ -19,11 +19,14 @@ from foveate.core.stages.dedup.candidate_pairs import (
     find_candidate_pairs,
 )
 from foveate.core.stages.dedup.compared_texts import Texts, changed_at
-from foveate.core.stages.dedup.resolve_duplicates import Match, Threshold, resolve_duplicates
+from foveate.core.stages.dedup.resolve_duplicates import (
+    Match,
+    Resolution,
+    Threshold,
+    resolve_duplicates,
+)
 from foveate.core.stages.dedup.signature import compute_signatures
 from foveate.core.types import Candidate, rank
-
-Resolution = tuple[Sequence[Candidate], dict[int, Match], int]
 
 
 def resolve_contained(

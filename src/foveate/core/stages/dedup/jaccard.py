@@ -7,7 +7,7 @@ compared in full, in integers.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import TypeAlias
@@ -15,19 +15,23 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from foveate.core.stages.dedup.guard import Guard
 from foveate.core.stages.dedup.resolve_duplicates import Match, Threshold
 
 Ints: TypeAlias = NDArray[np.int64]
 
 
 class Jaccard:
-    """A finder of similar word sets among the kept; texts are given in order of preference."""
+    """A finder of similar word sets among the kept; texts are given in order of preference.
 
-    def __init__(self, bags: Bags, threshold: Threshold, guard: Guard) -> None:
+    `narrow(i, others)`: those of `others` that text i may match whatever words they share.
+    """
+
+    def __init__(
+        self, bags: Bags, threshold: Threshold, narrow: Callable[[int, Ints], Ints] | None
+    ) -> None:
         self.compared = 0
         self._threshold = threshold
-        self._guard = guard
+        self._narrow = narrow
         self._bags = bags
         self._sketch = BitmapFilter(bags)
         self._kept = np.zeros(len(bags.sizes), dtype=bool)
@@ -38,7 +42,6 @@ class Jaccard:
 
     def keep(self, i: int) -> None:
         """Text i is kept."""
-        self._guard.keep(i)
         self._kept[i] = True
 
     def among(self, i: int, others: Ints) -> list[Match]:
@@ -47,8 +50,8 @@ class Jaccard:
         share = self._threshold.value - 1e-9  # may let too many pass; `reached` decides
         both = bags.sizes[others] + mine
         others = others[self._sketch.differ(i, others) * (1 + share) <= both * (1 - share)]
-        if len(others):
-            others = self._guard.among(i, others)
+        if len(others) and self._narrow is not None:
+            others = self._narrow(i, others)
         if not len(others):
             return []
         self.compared += len(others)

@@ -19,7 +19,6 @@ from foveate.core.stages.dedup.jaccard import Ints, Jaccard
 from foveate.core.stages.dedup.resolve_duplicates import Match, Threshold
 from foveate.core.types import Vector
 
-WORDS_AGREE = 0.5
 LENGTH = 4000
 BLOCK = 256
 
