@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.candidate_pairs import find_candidate_pairs
 from foveate.core.stages.dedup.compared_texts import common, is_consistent, is_covered
-from foveate.core.stages.dedup.resolve_duplicates import Threshold
-from foveate.core.stages.dedup.signature import compute_signatures, shingled_text
+from foveate.core.stages.dedup.signature import shingled_text
 from foveate.core.stages.dedup.word_weight import weights
 from foveate.core.text.facts import extract_facts
 from foveate.core.text.words import shingles
@@ -245,19 +241,3 @@ def test_nothing_of_weight_is_lost(mine, theirs):
     one, other = read(" ".join(mine)), read(" ".join(theirs))
     if is_covered(one.words, other.words, common(one, other)[1]):
         assert set(weights(one.words)) <= set(weights(other.words))
-
-
-@given(texts=st.lists(TEXTS, min_size=1, max_size=8), value=st.sampled_from([0.3, 0.8, 1.0]))
-def test_no_pair_is_missed(texts, value):
-    """S4: the pairs are those of which one holds enough of the other's triples, and no others."""
-    threshold = Threshold(value)
-    known = compute_signatures([" ".join(text) for text in texts], threshold)
-    sets = [set(shingles(text)) for text in texts]
-    expected = {
-        (i, j)
-        for (i, one), (j, other) in permutations(enumerate(sets), 2)
-        if one and len(one & other) >= threshold.least(len(one))
-    }
-
-    assert sorted(find_candidate_pairs(known).pairs) == sorted(expected)
-    assert [len(own.whole) for own in known] == [len(own) for own in sets]

@@ -8,38 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.jaccard import BitmapFilter, word_bags
 from foveate.core.stages.dedup.resolve_duplicates import Threshold
 from foveate.core.stages.dedup.semantic import quantise
 
-TEXTS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=8), min_size=1, max_size=8)
 VALUES = st.floats(0.01, 1.0)
-
-
-@given(texts=TEXTS)
-def test_bags_are_the_texts_sets(texts):
-    """S4: the arrays say what sets of words say."""
-    import numpy as np
-
-    bags, sets = word_bags(texts), [set(text) for text in texts]
-    assert bags.sizes.tolist() == [len(own) for own in sets]
-    for i, own in enumerate(sets):
-        assert bags.of(i).tolist() == sorted(set(bags.of(i).tolist()))
-        shared = bags.overlaps(i, np.arange(len(sets)))
-        assert shared.tolist() == [len(own & other) for other in sets]
-
-
-@given(texts=TEXTS)
-def test_a_sketch_never_says_more_than_the_difference(texts):
-    """S4: its bound holds for every pair, so it rules out no match."""
-    import numpy as np
-
-    bags = word_bags(texts)
-    sketch = BitmapFilter(bags)
-    for i, own in enumerate(texts):
-        differences = [len(set(own) ^ set(other)) for other in texts]
-        bounds = sketch.differ(i, np.arange(len(texts))).tolist()
-        assert all(b <= d for b, d in zip(bounds, differences, strict=True))
 
 
 @given(value=VALUES, strict=st.booleans(), part=st.integers(0, 60), whole=st.integers(0, 60))
