@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 from foveate.core.text.profile import text_profile
@@ -24,19 +25,14 @@ _EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
 _READERS: ContextVar[tuple[ShapeReader, ...]] = ContextVar("shapes_of_the_recipe", default=())
 
 
-class ShapeReading:
+@contextmanager
+def reading_shapes(readers: tuple[ShapeReader, ...]) -> Iterator[None]:
     """Inside of it, texts are read by these readers before the built-in ones."""
-
-    __slots__ = ("_readers", "_token")
-
-    def __init__(self, readers: tuple[ShapeReader, ...]) -> None:
-        self._readers = readers
-
-    def __enter__(self) -> None:
-        self._token = _READERS.set(self._readers)
-
-    def __exit__(self, *error: object) -> None:
-        _READERS.reset(self._token)
+    token = _READERS.set(readers)
+    try:
+        yield
+    finally:
+        _READERS.reset(token)
 
 
 def full_rendition(candidate: Candidate) -> Rendition:
