@@ -13,8 +13,7 @@ from fractions import Fraction
 from foveate.core.arguments import check_fields
 from foveate.core.candidates import is_readable
 from foveate.core.chat.citation_note import cited_numbers
-from foveate.core.chat.history import History
-from foveate.core.chat.history_fit import Summary
+from foveate.core.chat.history_fit import History, Summary
 from foveate.core.chat.turns import SYSTEM_ROLES, Turn, TurnCitation
 from foveate.core.chat.zone_demand import FlexibleBudget
 from foveate.core.errors import BadInput, BadOption
