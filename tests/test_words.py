@@ -46,7 +46,7 @@ EXCEPTIONS = {
     "core/chat/": "until the core changes next",
     "core/stages/dedup/similar.py _words": "until the core changes next",
     "core/stages/dedup/similar.py later": "until the core changes next",
-    "core/stages/dedup/candidate_pairs.py _pairs": "pairs of candidates",
+    "core/stages/dedup/triples.py _pairs": "pairs of candidates",
     "core/stages/dedup/compared_texts.py words": "the words of a text",
     "core/stages/dedup/containment.py later": "until the core changes next",
     "core/stages/dedup/resolve_duplicates.py later": "until the core changes next",

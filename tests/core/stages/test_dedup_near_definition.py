@@ -290,7 +290,7 @@ def test_what_leaves_is_what_the_definition_says_on_edits(method, seed):
 def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
     """S4: what is only done for many texts at once changes nothing when it is done for few."""
     monkeypatch.setattr("foveate.core.stages.dedup.similar._FEW", 0)
-    monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.MANY", 7)
+    monkeypatch.setattr("foveate.core.stages.dedup.triples.MANY", 7)
     monkeypatch.setattr("foveate.core.stages.dedup.semantic.BLOCK", 7)
     monkeypatch.setattr("foveate.core.stages.dedup.jaccard._ROWS", 7)
     candidates = made(seed)
@@ -308,7 +308,7 @@ def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
 @pytest.mark.parametrize("guard", [True, False])
 def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
     """S4: triples that many texts have are looked through as the definition of a crowd says."""
-    monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.CROWD", crowd)
+    monkeypatch.setattr("foveate.core.stages.dedup.triples.CROWD", crowd)
     monkeypatch.setattr("foveate.core.stages.dedup.containment.CROWD", crowd)
     monkeypatch.setattr("foveate.core.stages.dedup.containment.NEAREST", crowd)
     candidates = made(seed, 40)

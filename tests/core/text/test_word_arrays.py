@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foveate.core.stages.compress.unit_index import index_units, unit_terms
 from foveate.core.stages.dedup.resolve_duplicates import Threshold
-from foveate.core.stages.dedup.signature import compute_signatures, shingled_text
+from foveate.core.stages.dedup.triples import compute_signatures, shingled_text
 from foveate.core.text import word_arrays
 from foveate.core.text.word_arrays import batches, number_of, read_words
 from foveate.core.text.words import ALPHABET, shingles, split_words

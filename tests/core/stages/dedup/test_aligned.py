@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.stages.dedup.compared_texts import common, is_consistent, is_covered
-from foveate.core.stages.dedup.signature import shingled_text
+from foveate.core.stages.dedup.triples import shingled_text
 from foveate.core.stages.dedup.word_weight import weights
 from foveate.core.text.facts import extract_facts
 from foveate.core.text.words import shingles

@@ -12,12 +12,6 @@ from itertools import chain, islice
 
 import numpy as np
 
-from foveate.core.stages.dedup.candidate_pairs import (
-    CROWD,
-    CandidatePairs,
-    Ints,
-    find_candidate_pairs,
-)
 from foveate.core.stages.dedup.compared_texts import Texts, changed_at
 from foveate.core.stages.dedup.resolve_duplicates import (
     Match,
@@ -25,7 +19,13 @@ from foveate.core.stages.dedup.resolve_duplicates import (
     Threshold,
     resolve_duplicates,
 )
-from foveate.core.stages.dedup.signature import compute_signatures
+from foveate.core.stages.dedup.triples import (
+    CROWD,
+    CandidatePairs,
+    Ints,
+    compute_signatures,
+    find_candidate_pairs,
+)
 from foveate.core.types import Candidate, rank
 
 
