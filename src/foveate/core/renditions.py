@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from contextvars import ContextVar
 
 from foveate.core.text.profile import text_profile
@@ -25,14 +24,19 @@ _EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
 _READERS: ContextVar[tuple[ShapeReader, ...]] = ContextVar("shapes_of_the_recipe", default=())
 
 
-@contextmanager
-def reading_shapes(readers: tuple[ShapeReader, ...]) -> Iterator[None]:
+class ShapeReading:
     """Inside of it, texts are read by these readers before the built-in ones."""
-    token = _READERS.set(readers)
-    try:
-        yield
-    finally:
-        _READERS.reset(token)
+
+    __slots__ = ("_readers", "_token")
+
+    def __init__(self, readers: tuple[ShapeReader, ...]) -> None:
+        self._readers = readers
+
+    def __enter__(self) -> None:
+        self._token = _READERS.set(self._readers)
+
+    def __exit__(self, *error: object) -> None:
+        _READERS.reset(self._token)
 
 
 def full_rendition(candidate: Candidate) -> Rendition:
