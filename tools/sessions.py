@@ -70,7 +70,9 @@ def run(
         again = tuple(h for h in made.session.held if seen & set(h.block.chunk_ids))
         known += max(
             made.reuse.documents_reused,
-            settled.tokenizer.count(render_document_block(again, settled.recipe)) if again else 0,
+            settled.tokenizer.count(render_document_block(again, settled.recipe).text)
+            if again
+            else 0,
         )
         prefix += made.reuse.documents_reused
         sent += made.context.token_count

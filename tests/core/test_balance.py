@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from foveate.core import balance as module
-from foveate.core.balance import balance
+from foveate.core.balance import balance, run_stage
 from foveate.core.errors import StageBroke
 from foveate.core.types import Decision, Step
-from foveate.testing.fakes import candidate
+from foveate.testing.fakes import candidate, request
 
 A = candidate("first", 0.9, id="a")
 B = candidate("second", 0.5, id="b")
@@ -106,8 +106,12 @@ def test_a_fault_is_named(step, fault):
 
 def test_the_stage_is_named_where_it_is_known():
     """S12: the message starts with the stage that broke the law."""
-    with pytest.raises(StageBroke, match=r"^Floor\(\): candidate 'a'"):
-        balance((A,), Step(candidates=()), stage="Floor()")
+
+    def lose_all(_candidates, _request):
+        return Step(candidates=())
+
+    with pytest.raises(StageBroke, match="^stage lose_all: candidate 'a'"):
+        run_stage(lose_all, (A,), request())
 
 
 def test_what_stayed_is_not_looked_at(monkeypatch):

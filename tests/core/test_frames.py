@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from foveate.core.header_costs import build_header_costs
+from foveate.core.header_costs import header_key, header_renderer
 from foveate.core.recipes import builtin_recipes
 from foveate.core.render import renderer_for_recipe
 from foveate.core.stages.stitch import Stitch
@@ -34,13 +34,13 @@ def part(one: Candidate, span: Span) -> Candidate:
 
 def test_pieces_of_a_passage_have_the_shape_of_what_they_show() -> None:
     """S9: a piece's header is that of its first chunk that is shown, one for all such."""
-    made = build_header_costs(RECIPE, renderer_for_recipe(RECIPE), 99)
+    key, header = header_key(RECIPE), header_renderer(RECIPE, renderer_for_recipe(RECIPE), 99)
     one = passage()
     (a, b), end = one.parts[1].span, len(one.text)
     first, second, third = part(one, (0, 7)), part(one, (a, b)), part(one, (a, end - 1))
 
     assert len(one.parts) == 2
-    assert made.shape(second) == made.shape(third)
-    assert made.shape(first) != made.shape(second)
-    assert made.text(second, "fresh") == made.text(third, "fresh")
-    assert "page 2" in made.text(second, "fresh")
+    assert key(second) == key(third)
+    assert key(first) != key(second)
+    assert header(second, "fresh") == header(third, "fresh")
+    assert "page 2" in header(second, "fresh")

@@ -7,7 +7,7 @@ are in rank order; the order of the input is lost.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from foveate.core.candidates import check_consistency, is_readable
@@ -46,7 +46,7 @@ def admit(inputs: Inputs) -> Inputs:
     ]
     return replace(
         inputs,
-        recipe=_settle_format(inputs.recipe, candidates),
+        recipe=settle_format(inputs.recipe, [c.chunk.source for c in candidates]),
         candidates=_sort_by_rank(candidates),
         neighbours=_deduplicate_neighbours(neighbours),
         supplements=tuple(sorted(supplements, key=lambda s: s.id)),
@@ -55,12 +55,12 @@ def admit(inputs: Inputs) -> Inputs:
     )
 
 
-def _settle_format(recipe: Recipe, candidates: Sequence[Candidate]) -> Recipe:
-    """The recipe, its format as these candidates need it, where it depends on them."""
+def settle_format(recipe: Recipe, sources: Iterable[str]) -> Recipe:
+    """The recipe, its format as these sources need it, where it depends on them."""
     settle = getattr(recipe.format, "for_sources", None)
     if settle is None:
         return recipe
-    form = settle(c.chunk.source for c in candidates)
+    form = settle(sources)
     return recipe if form == recipe.format else replace(recipe, format=form)
 
 

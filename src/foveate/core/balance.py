@@ -61,48 +61,42 @@ def _check_readers(candidates: tuple[Candidate, ...], request: Request) -> None:
             raise StageBroke(f"{chunk.id!r} may not be read by who asks; it let it in")
 
 
-def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None:
+def balance(before: Sequence[Candidate], step: Step) -> None:
     """Raise `StageBroke`, naming the candidate and the fault, unless the step's books balance."""
-    _check_shape(step, stage)
+    _check_shape(step)
     if step.candidates is before and not step.decisions:
         return
     was = {candidate.chunk.id: candidate for candidate in before}
-    now = _candidates_by_id(step.candidates, stage)
+    now = _candidates_by_id(step.candidates)
     old = {i: candidate for i, candidate in was.items() if now.get(i) is not candidate}
     new = {i: candidate for i, candidate in now.items() if was.get(i) is not candidate}
-    said = _decisions_by_chunk(step.decisions, stage)
+    said = _decisions_by_chunk(step.decisions)
     if idle := [i for i in said if i not in old and i not in new]:
-        _raise_needless_decision(idle, said, was, stage)
-    left = {i: said.get(i) for i in old if i not in new}
-    for chunk_id in [
-        i for i, d in left.items() if d is None or d.action not in _ACTIONS_WHEN_REMOVED
-    ]:
-        _check_action(left[chunk_id], _ACTIONS_WHEN_REMOVED, stage, chunk_id, "left")
+        _raise_needless_decision(idle, said, was)
+    for chunk_id in old:
+        if chunk_id not in new:
+            _check_action(said.get(chunk_id), _ACTIONS_WHEN_REMOVED, chunk_id, "left")
     for chunk_id, candidate in new.items():
         if candidate.shown is not None or candidate.renditions:
-            _check_renditions(candidate, stage)
-        _check_decision(old.get(chunk_id), candidate, said.get(chunk_id), stage)
+            _check_renditions(candidate)
+        _check_decision(old.get(chunk_id), candidate, said.get(chunk_id))
 
 
 def _raise_needless_decision(
-    idle: list[str], said: dict[str, Decision], was: dict[str, Candidate], stage: str
+    idle: list[str], said: dict[str, Decision], was: dict[str, Candidate]
 ) -> NoReturn:
     for chunk_id in [i for i in idle if i not in was]:
-        _fail_candidate(
-            stage, chunk_id, f"has a decision {said[chunk_id].action!r} but never was there"
-        )
-    _raise_unchanged(said[idle[0]], stage, idle[0])
+        _fail_candidate(chunk_id, f"has a decision {said[chunk_id].action!r} but never was there")
+    _raise_unchanged(said[idle[0]], idle[0])
 
 
-def _check_decision(
-    was: Candidate | None, candidate: Candidate, decision: Decision | None, stage: str
-) -> None:
+def _check_decision(was: Candidate | None, candidate: Candidate, decision: Decision | None) -> None:
     if was is None:
-        _check_action(decision, _ACTIONS_WHEN_ADDED, stage, candidate.id, "entered")
+        _check_action(decision, _ACTIONS_WHEN_ADDED, candidate.id, "entered")
     elif _is_changed(was, candidate):
-        _check_action(decision, _ACTIONS_WHEN_CHANGED, stage, candidate.id, "changed")
+        _check_action(decision, _ACTIONS_WHEN_CHANGED, candidate.id, "changed")
     elif decision is not None:
-        _raise_unchanged(decision, stage, candidate.id)
+        _raise_unchanged(decision, candidate.id)
 
 
 def _is_changed(was: Candidate, now: Candidate) -> bool:
@@ -113,75 +107,65 @@ def _is_changed(was: Candidate, now: Candidate) -> bool:
     return was is not now and was != now
 
 
-def _raise_unchanged(decision: Decision, stage: str, chunk_id: str) -> NoReturn:
+def _raise_unchanged(decision: Decision, chunk_id: str) -> NoReturn:
     fault = f"has a decision {decision.action!r} but did not change; give it none"
-    _fail_candidate(stage, chunk_id, fault)
+    _fail_candidate(chunk_id, fault)
 
 
-def _check_renditions(candidate: Candidate, stage: str) -> None:
+def _check_renditions(candidate: Candidate) -> None:
     for way in (candidate.shown, *candidate.renditions):
         if way is None or (way.text is candidate.chunk.text and way.spans == ((0, len(way.text)),)):
             continue
         if any(not 0 <= a <= b <= len(candidate.text) for a, b in way.spans):
-            _fail_candidate(
-                stage, candidate.id, f"has a rendition whose spans {way.spans} leave its text"
-            )
+            _fail_candidate(candidate.id, f"has a rendition whose spans {way.spans} leave its text")
         if not way.verbatim:
             continue
         if way.text != join_chunk_spans(candidate.chunk, way.spans, candidate.parts)[0]:
-            _fail_candidate(
-                stage, candidate.id, "has a rendition that is not the text of its spans"
-            )
+            _fail_candidate(candidate.id, "has a rendition that is not the text of its spans")
 
 
-def _check_shape(step: object, stage: str) -> None:
+def _check_shape(step: object) -> None:
     if not isinstance(step, Step):
-        _fail(stage, f"it handed back {type(step).__name__}; it must return a Step")
+        raise StageBroke(f"it handed back {type(step).__name__}; it must return a Step")
     for name, kind in (("candidates", Candidate), ("decisions", Decision)):
         values = getattr(step, name)
         if not isinstance(values, tuple):
-            _fail(stage, f"its {name} are a {type(values).__name__}; give a tuple")
+            raise StageBroke(f"its {name} are a {type(values).__name__}; give a tuple")
         if {kind}.issuperset(map(type, values)):
             continue
         for strange in [value for value in values if not isinstance(value, kind)]:
             found = type(strange).__name__
-            _fail(stage, f"its {name} hold a {found}; give {kind.__name__} values")
+            raise StageBroke(f"its {name} hold a {found}; give {kind.__name__} values")
 
 
-def _candidates_by_id(candidates: tuple[Candidate, ...], stage: str) -> dict[str, Candidate]:
+def _candidates_by_id(candidates: tuple[Candidate, ...]) -> dict[str, Candidate]:
     found = {candidate.chunk.id: candidate for candidate in candidates}
     if len(found) < len(candidates):
         counts = Counter(candidate.chunk.id for candidate in candidates)
-        _fail_candidate(stage, max(counts, key=counts.__getitem__), "is in the output twice")
+        _fail_candidate(max(counts, key=counts.__getitem__), "is in the output twice")
     return found
 
 
-def _decisions_by_chunk(decisions: tuple[Decision, ...], stage: str) -> dict[str, Decision]:
+def _decisions_by_chunk(decisions: tuple[Decision, ...]) -> dict[str, Decision]:
     found = {decision.chunk_id: decision for decision in decisions}
     if len(found) < len(decisions):
         first = {decision.chunk_id: decision for decision in reversed(decisions)}
         one = next(d for d in decisions if first[d.chunk_id] is not d)
         fault = f"has two decisions, {first[one.chunk_id].action!r} and {one.action!r}; give it one"
-        _fail_candidate(stage, one.chunk_id, fault)
+        _fail_candidate(one.chunk_id, fault)
     return found
 
 
 def _check_action(
-    decision: Decision | None, allowed: tuple[str, ...], stage: str, chunk_id: str, event: str
+    decision: Decision | None, allowed: tuple[str, ...], chunk_id: str, event: str
 ) -> None:
     if decision is not None and decision.action in allowed:
         return
     wanted = " or ".join(repr(action) for action in allowed)
     if decision is None:
-        _fail_candidate(stage, chunk_id, f"{event} without a decision; it needs one, {wanted}")
-    _fail_candidate(
-        stage, chunk_id, f"{event}, but its decision says {decision.action!r}, not {wanted}"
-    )
+        _fail_candidate(chunk_id, f"{event} without a decision; it needs one, {wanted}")
+    _fail_candidate(chunk_id, f"{event}, but its decision says {decision.action!r}, not {wanted}")
 
 
-def _fail_candidate(stage: str, chunk_id: str, fault: str) -> NoReturn:
-    _fail(stage, f"candidate {chunk_id!r} {fault}")
-
-
-def _fail(stage: str, fault: str) -> NoReturn:
-    raise StageBroke(f"{stage}: {fault}" if stage else fault)
+def _fail_candidate(chunk_id: str, fault: str) -> NoReturn:
+    raise StageBroke(f"candidate {chunk_id!r} {fault}")

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, MutableMapping
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from foveate.core.blocks import block_from_candidate, rendition_text
 from foveate.core.contracts import Tokenizer
 from foveate.core.render import Renderer
 from foveate.core.renditions import rendition_chunks
 from foveate.core.request import Inputs, Recipe, Request
-from foveate.core.text.sanitise import sanitise
 from foveate.core.token_counter import TokenCounter, no_header_key
 from foveate.core.types import Block, BlockPosition, Candidate, Chunk
 from foveate.core.unchecked import replace_unchecked
@@ -26,16 +25,6 @@ _FIELD_PATHS = {
     name: f"chunk.{name}" for name in ("source", "title", "section", "page", "row", "line")
 }
 _FIELD_PATHS["score"] = "score"
-
-HeaderRenderer = Callable[[Candidate, BlockPosition], str]
-HeaderKey = Callable[[Candidate], Hashable]
-
-
-class HeaderCosts(NamedTuple):
-    """The text around a candidate's text at a place; candidates of one `shape` have the same."""
-
-    text: HeaderRenderer
-    shape: HeaderKey
 
 
 class PartialPassage(NamedTuple):
@@ -55,16 +44,15 @@ def build_request(
 ) -> Request:
     """What the stages may look at, with a counter of texts as this recipe renders them."""
     most = max(99, len(inputs.candidates) + len(inputs.neighbours))
-    costs = build_header_costs(inputs.recipe, renderer, most)
     return Request(
         query=inputs.query,
         budget=budget,
         token_counter=TokenCounter(
             tokenizer=tokenizer,
             body=renderer.render_text,
-            header=costs.text,
+            header=header_renderer(inputs.recipe, renderer, most),
             count_cache=known,
-            header_key=costs.shape,
+            header_key=header_key(inputs.recipe),
         ),
         principals=inputs.principals,
         neighbours=inputs.neighbours,
@@ -77,41 +65,37 @@ def build_request(
     )
 
 
-def build_header_costs(recipe: Recipe, renderer: Renderer, most: int) -> HeaderCosts:
-    """The frames that this recipe makes; markers go up to `most`."""
+def header_renderer(
+    recipe: Recipe, renderer: Renderer, most: int
+) -> Callable[[Candidate, BlockPosition], str]:
+    """Writes what stands around a candidate's text at a place; markers go up to `most`."""
 
-    def anew(candidate: Candidate, place: BlockPosition) -> str:
-        block = block_from_candidate(
-            candidate, rendition_text(candidate), 1 if place == "first" else most, recipe
-        )
+    def render_header(candidate: Candidate, place: BlockPosition) -> str:
+        marker = 1 if place == "first" else most
+        block = block_from_candidate(candidate, rendition_text(candidate), marker, recipe)
         return _render_overhead(renderer, block, place)
 
+    return render_header
+
+
+def header_key(recipe: Recipe) -> Callable[[Candidate], Hashable]:
+    """Tells candidates apart whose headers may differ; None: this one's is its own."""
     names: tuple[str, ...] | None = getattr(recipe.format, "reads", None)
     if names is None or recipe.include_metadata or not _FIELD_PATHS.keys() >= set(names):
-        return HeaderCosts(anew, no_header_key)
+        return no_header_key
     read = attrgetter("origin", "origin", *(_FIELD_PATHS[name] for name in names))  # never just one
 
-    def shape(candidate: Candidate) -> tuple[Any, ...] | None:
+    def key(candidate: Candidate) -> Hashable:
         if candidate.origin == "supplement":
             return None  # it has a header of its own
         seen: Candidate | PartialPassage = candidate
         if candidate.parts and candidate.shown is not None:
             first = rendition_chunks(candidate, candidate.shown)[0]
             seen = PartialPassage(candidate.origin, first, candidate.score)
-        values: tuple[Any, ...] = read(seen)
+        values: Hashable = read(seen)
         return values
 
-    def of_fields(candidate: Candidate, place: BlockPosition) -> str:
-        values = shape(candidate)
-        if values is None:
-            return anew(candidate, place)
-        texts = [sanitise(own)[0] if isinstance(own, str) else own for own in values[2:]]
-        fields: dict[str, Any] = {"source": "", **dict(zip(names, texts, strict=True))}
-        marker = 1 if place == "first" else most
-        block = Block(marker=marker, text="", document_id="this", **fields)
-        return _render_overhead(renderer, block, place)
-
-    return HeaderCosts(of_fields, shape)
+    return key
 
 
 def _render_overhead(renderer: Renderer, block: Block, place: BlockPosition) -> str:

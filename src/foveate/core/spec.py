@@ -10,10 +10,10 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from types import FunctionType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import FunctionType
+from typing import Any, get_args, get_type_hints
 
-from foveate.core.arguments import is_of_type
+from foveate.core.arguments import describe_type, is_of_type
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.request import Recipe
 from foveate.core.zones import Budget
@@ -138,23 +138,12 @@ def _check_options(cls: Any, options: Mapping[str, Any], where: str) -> dict[str
         value = None if given == NONE and type(None) in get_args(hints[name]) else given
         value = tuple(value) if isinstance(value, list) else value
         if not is_of_type(value, hints[name]):
-            raise BadOption(
-                f"{where}: {name} cannot be {given!r}; it must be {_format_type(hints[name])}"
-            )
+            wanted = describe_type(hints[name])
+            for python, toml in (("None", f'"{NONE}"'), ("True or False", "true or false")):
+                wanted = wanted.replace(python, toml)
+            raise BadOption(f"{where}: {name} cannot be {given!r}; it must be {wanted}")
         checked[name] = value
     return checked
-
-
-def _format_type(hint: Any) -> str:
-    origin, args = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return " or ".join(_format_type(arg) for arg in args)
-    if origin is Literal:
-        return f"one of {', '.join(map(repr, args))}"
-    if origin is tuple:
-        return f"a list of {_format_type(args[0])}"
-    names = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
-    return '"none"' if hint is type(None) else names.get(hint, str(hint))
 
 
 def _refuse_unknown(kind: str, given: Mapping[str, Any], allowed: Any) -> None:

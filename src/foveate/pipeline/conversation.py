@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from foveate.core.arguments import check_arguments
-from foveate.core.chat.history import History
+from foveate.core.chat.history_fit import History
 from foveate.core.chat.request import Conversation, build_conversation
 from foveate.core.chat.turns import Turn
 from foveate.core.chat.zone_demand import ChatOptions, FlexibleBudget, Zone

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from foveate.core.chat.history import History, fit_history
-from foveate.core.chat.history_fit import Summary
+from foveate.core.chat.history import fit_history
+from foveate.core.chat.history_fit import History, HistoryFit, Summary
 from foveate.core.chat.turns import SYSTEM_ROLES, Turn
 from foveate.core.chat.turns import Message as Said
 from foveate.core.contracts import Tokenizer
@@ -108,12 +108,10 @@ def build_transcript(
         return sum(1 + tokenizer.count(_format_message(m)) for m in messages)
 
     cut = [_truncate_turn(turn, max(1, room // TURN_ROOM_DIVISOR), tokenizer) for turn in turns]
-    left = room
+    bare, left = History(verbatim=0, ledger=False), room
     for _ in range(MAX_TRIES):
         try:
-            kept = fit_history(
-                cut, left, History(verbatim=0, ledger=False), weigh=weigh, query=query
-            )
+            kept = fit_history(HistoryFit(turns=cut, options=bare, weigh=weigh, query=query), left)
         except BudgetTooSmall:
             break
         text = "\n".join(_format_message(message) for message in kept.messages)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from foveate.core.arguments import check_arguments
-from foveate.core.chat.history import History
+from foveate.core.chat.history_fit import History
 from foveate.core.chat.next_turn import TurnRequest
 from foveate.core.chat.next_turn import next_turn as proceed_purely
 from foveate.core.chat.session import FillRate, Reuse, Session, SessionPolicy, TokenPrices, revoke

@@ -66,7 +66,10 @@ def check_case(
     step = stage(candidates, request)
     if (candidates, request.neighbours, request.supplements) != before:
         raise _law_error(stage, 5, "it changed its input")
-    balance(candidates, step, stage=f"{stage!r}, law 3")
+    try:
+        balance(candidates, step)
+    except StageBroke as error:
+        raise _law_error(stage, 3, str(error)) from None
     if stage(candidates, request) != step:
         raise _law_error(stage, 1, "two calls on the same input differ")
     _check_nothing_invented(stage, candidates, request, step)

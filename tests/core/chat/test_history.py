@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.chat.history import History, fit_history
-from foveate.core.chat.history_fit import Summary
+from foveate.core.chat.history import fit_history
+from foveate.core.chat.history_fit import History, HistoryFit, Summary
 from foveate.core.chat.turns import (
     ToolCall,
     ToolResult,
@@ -38,7 +38,12 @@ def weigh(messages):
 def kept(turns, room, options=None, **more):
     """The conversation fitted, with `valve` asked for."""
     more.setdefault("query", "When does the relief valve open?")
-    return fit_history(turns, room, options or History(), weigh=weigh, **more)
+    new = more.pop("summary", None)
+    told = more.pop("standing", None)
+    options = options or History()
+    return fit_history(
+        HistoryFit(turns=turns, options=options, weigh=weigh, summary=told, **more), room, new
+    )
 
 
 def user(text, **more):

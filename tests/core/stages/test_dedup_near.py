@@ -466,11 +466,8 @@ def measured(count):
 
 @pytest.mark.parametrize("make", [slots, swapped, chained, nested, measured])
 @pytest.mark.parametrize("guard", [True, False])
-@pytest.mark.parametrize("small", [True, False])
-def test_hostile_pools_are_compared_in_proportion_to_their_texts(make, guard, small, monkeypatch):
+def test_hostile_pools_are_compared_in_proportion_to_their_texts(make, guard):
     """S4, X2: some dozens of pairs a text and no more, however the texts were made to meet."""
-    if not small:
-        monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.TEXTS", 0)
     candidates = [candidate(text, 0.5, id=f"c{n:05}") for n, text in enumerate(make(400))]
     step = run(DedupNear(method="containment", guard=guard), *candidates)
 
@@ -490,9 +487,9 @@ def test_where_each_copy_says_more_both_stay():
         assert run(DedupNear(method=method), one, other, full).candidates[0].score == 0.9
 
 
-@pytest.mark.parametrize("count", [3, 60, 1_300])
+@pytest.mark.parametrize("count", [3, 1_300])
 def test_a_long_text_among_many_is_compared_like_any_other(count):
-    """S4, X2: with more triples than the bitmap has bits, in pools of each size."""
+    """S4, X2: with a hundred times the triples of the others, in pools of each size."""
     random = Random(7)
     names = [f"w{n}x" for n in range(20_000)]
     pool = [

@@ -15,12 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.candidate_pairs import FEW
 from foveate.core.stages.dedup.compared_texts import is_consistent, is_covered
 from foveate.core.stages.dedup.near import THRESHOLDS, DedupNear
-from foveate.core.stages.dedup.resolve_duplicates import Threshold
 from foveate.core.stages.dedup.semantic import quantise
-from foveate.core.stages.dedup.signature import compute_signatures
 from foveate.core.stages.dedup.word_weight import bound_facts, weights
 from foveate.core.text.facts import extract_facts
 from foveate.core.text.words import shingles, split_words, word_runs
@@ -43,25 +40,15 @@ class Oracle:
         self.sets = {c.id: set(self.words[c.id]) for c in candidates}
         self.facts = {c.id: extract_facts(c.text) for c in candidates}
         self.runs = {c.id: set(shingles(self.words[c.id])) for c in candidates}
-        self.asked, self.depth = {}, {}
+        self.depth = {}
         for c in candidates:
             size = len(self.runs[c.id])
             least = -(-size * self.threshold // 1)
             least += options.strict and least == size * self.threshold
             self.depth[c.id] = size - int(least) + 1 if size else 0
-            self.asked[c.id] = self._asked(c, Threshold(value, strict=options.strict))
         rows = quantise([c.chunk.embedding for c in candidates])[0].astype(int).tolist()
         self.rows = {c.id: row for c, row in zip(candidates, rows, strict=True)}
         self.order = sorted((c for c in candidates if c.origin != "supplement"), key=self._key)
-
-    def _asked(self, c, threshold):
-        """The triples that c lays down: the low ones, or all where those are too few."""
-        known = compute_signatures([c.text], threshold)[0]
-        runs = zip(word_runs(self.words[c.id]), (known.runs >> 32).tolist(), strict=True)
-        lowest = set(known.low.tolist())
-        low = {run for run, number in runs if number in lowest}
-        too_few = (len(low) - self.depth[c.id]) * FEW < self.depth[c.id]
-        return self.runs[c.id] if too_few else low
 
     def _date(self, c):
         if not self.newest:
@@ -140,7 +127,7 @@ class Oracle:
         """Those of `others`, the nearest first, that c is compared with: all but in a crowd."""
         if self.options.method != "containment" or not self.crowd:
             return others
-        asked = self.asked[c.id]
+        asked = self.runs[c.id]
         crowd = {run for run in asked if sum(run in own for own in self.runs.values()) > self.crowd}
         found = [k for k in others if self.runs[k.id] & (asked - crowd)]
         if len(crowd) <= len(asked) - self.depth[c.id]:
@@ -302,11 +289,8 @@ def test_what_leaves_is_what_the_definition_says_on_edits(method, seed):
 @pytest.mark.parametrize("seed", [100, 101])
 def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
     """S4: what is only done for many texts at once changes nothing when it is done for few."""
-    monkeypatch.setattr("foveate.core.stages.dedup.jaccard._FEW", 0)
-    monkeypatch.setattr("foveate.core.stages.dedup.guard._FEW", 0)
-    monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.MANY", 7)
-    monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.TEXTS", 0)
-    monkeypatch.setattr("foveate.core.stages.dedup.semantic.MANY", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.similar._FEW", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.triples.MANY", 7)
     monkeypatch.setattr("foveate.core.stages.dedup.semantic.BLOCK", 7)
     monkeypatch.setattr("foveate.core.stages.dedup.jaccard._ROWS", 7)
     candidates = made(seed)
@@ -324,10 +308,9 @@ def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
 @pytest.mark.parametrize("guard", [True, False])
 def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
     """S4: triples that many texts have are looked through as the definition of a crowd says."""
-    monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.CROWD", crowd)
+    monkeypatch.setattr("foveate.core.stages.dedup.triples.CROWD", crowd)
     monkeypatch.setattr("foveate.core.stages.dedup.containment.CROWD", crowd)
     monkeypatch.setattr("foveate.core.stages.dedup.containment.NEAREST", crowd)
-    monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.TEXTS", 0)
     candidates = made(seed, 40)
     count = 0
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
+from foveate.core.admission import settle_format
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.chat.history_fit import Summary
 from foveate.core.chat.session import (
@@ -21,7 +23,7 @@ from foveate.core.chat.zone_demand import ChatOptions, RequestState
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.image_fit import with_captions_alone
-from foveate.core.render import renderer_for_recipe
+from foveate.core.render import RenderedText, renderer_for_recipe
 from foveate.core.request import Inputs, Recipe
 from foveate.core.stages.dedup.exact import DedupExact, normalise
 from foveate.core.stages.dedup.near import DedupNear, near_copies
@@ -110,7 +112,7 @@ def _repack(state: TurnState, most: int, fill: int) -> DocumentBlock | None:
     """
     old = state.left.held
     count, recipe = state.tokenizer.count, state.inputs.recipe
-    sizes = [count(render_document_block((held,), recipe)) + 8 for held in old]
+    sizes = [count(render_document_block((held,), recipe).text) + 8 for held in old]
     kept: set[int] = set()
     tokens = 0
     for n in _order_blocks_to_keep(state, {c.id for c in state.inputs.candidates}):
@@ -176,7 +178,8 @@ def count_reused_tokens(state: TurnState, grown: DocumentBlock) -> int:
         same += 1
     if not same:
         return 0
-    return state.tokenizer.count(render_document_block(before.held[:same], state.inputs.recipe))
+    shared = render_document_block(before.held[:same], state.inputs.recipe)
+    return state.tokenizer.count(shared.text)
 
 
 def split_segments(state: TurnState, grown: DocumentBlock) -> tuple[str, ...]:
@@ -213,9 +216,14 @@ class DocumentBlock:
     why: str = ""
 
 
-def render_document_block(held: Sequence[SentBlock], recipe: Recipe) -> str:
-    """The document block of these blocks."""
-    return renderer_for_recipe(recipe).render([h.block for h in held]).text
+def render_document_block(held: Sequence[SentBlock], recipe: Recipe) -> RenderedText:
+    """The document block of these blocks, each source under the name that it was given first."""
+    form: Any = recipe.format
+    blocks = [h.block for h in held]
+    if held and hasattr(form, "with_name"):
+        blocks = [form.with_name(h.block, h.name_parts) for h in held]
+        form = replace(form, name_parts=max(h.name_parts for h in held))
+    return renderer_for_recipe(replace(recipe, format=form)).render(blocks)
 
 
 def select_unsent(
@@ -270,7 +278,7 @@ def append_documents(
 
     None if the base alone exceeds that. The best new evidence may take more than `added`.
     """
-    text = render_document_block(base, state.inputs.recipe)
+    text = render_document_block(base, state.inputs.recipe).text
     tokens = state.tokenizer.count(text)
     if tokens > most:
         return None
@@ -307,30 +315,33 @@ def _append_context(
     left: int,
 ) -> DocumentBlock | None:
     """The base with the context of the new candidates behind it; None where nothing fits."""
-    inputs = state.inputs
+    inputs, names = state.inputs, {h.block.source: h.name_parts for h in base}
+    recipe = settle_format(inputs.recipe, [*names, *(c.chunk.source for c in new)])
+    parts = getattr(recipe.format, "name_parts", 1)
     for _ in range(MAX_ATTEMPTS):
         if left < 1:
             return None
         budget = replace(inputs.budget, documents=left, window=None)
-        fresh = replace(inputs, candidates=new, budget=budget, messages=())
+        fresh = replace(inputs, candidates=new, recipe=recipe, budget=budget, messages=())
         fresh = with_captions_alone(fresh)
         try:
             context = assemble(fresh, state.tokenizer, state.known)
         except BudgetTooSmall:
             return None
         added, markers = _number_blocks(base, context.blocks, state)
-        spans = renderer_for_recipe(inputs.recipe).render([h.block for h in (*base, *added)])
-        if not spans.text.startswith(text):
+        added = [replace(h, name_parts=names.get(h.block.source, parts)) for h in added]
+        rendered = render_document_block((*base, *added), inputs.recipe)
+        if not rendered.text.startswith(text):
             name = getattr(inputs.recipe.format, "name", "?")
             raise BadOption(
                 f"session: nothing can be added behind a block of the format {name!r}, or the "
                 "recipe puts something in front; use numbered, xml, source or markdown"
             )
-        tokens = state.tokenizer.count(spans.text)
+        tokens = state.tokenizer.count(rendered.text)
         if tokens <= most:
             return DocumentBlock(
                 held=(*base, *added),
-                text=spans.text,
+                text=rendered.text,
                 tokens=tokens,
                 markers=markers,
                 trace=context.trace,

@@ -9,38 +9,14 @@ turn has a decision.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from foveate.core.chat.history_fit import HistoryFit, MessageCounter, Summary, TurnCache
+from foveate.core.chat.history_fit import HistoryFit, Summary
 from foveate.core.chat.turns import SYSTEM_ROLES, Message, Turn, messages_from_turn
-from foveate.core.checks import check_zone
 from foveate.core.compact.plan import default_slack
-from foveate.core.errors import BadOption, BudgetTooSmall
+from foveate.core.errors import BudgetTooSmall
 from foveate.core.types import Number, StageTrace
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History:
-    """How a conversation is kept within its zone.
-
-    `verbatim`: the last so many turns stay as they are, as far as the zone has room beside the
-    ledger. `slack`: where something must go, so many per cent of the zone are freed, so that not
-    every turn changes what was sent before; None: as `compact`, nothing in zones up to 4,096
-    tokens, up to two fifths of larger ones. `ledger`: identifiers, dates, numbers, questions and
-    sentences of turns that are not shown in full stand in front.
-    """
-
-    verbatim: int = 4
-    slack: int | None = 0
-    ledger: bool = True
-
-    def __post_init__(self) -> None:
-        check_zone("verbatim", self.verbatim, 0)
-        if self.slack is not None:
-            check_zone("slack", self.slack, 0)
-        if self.slack is not None and self.slack > 90:
-            raise BadOption(f"history: slack is {self.slack}; it must be 90 per cent or less")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,63 +37,34 @@ class FittedHistory:
     originals: Mapping[str, str] = field(default_factory=dict)
 
 
-def fit_history(
-    turns: Sequence[Turn],
-    room: int,
-    options: History,
-    *,
-    weigh: MessageCounter,
-    query: str,
-    language: str = "en",
-    before: Sequence[Turn | None] = (),
-    withdrawn: frozenset[int] = frozenset(),
-    summary: Summary | None = None,
-    standing: Summary | None = None,
-    ledger: str = "",
-    live: frozenset[int] | None = None,
-    memory: TurnCache | None = None,
-) -> FittedHistory:
-    """The conversation in at most `room` tokens, as `weigh` counts messages.
+def fit_history(fit: HistoryFit, room: int, summary: Summary | None = None) -> FittedHistory:
+    """The conversation in at most `room` tokens; `summary`: a new one, of more turns.
 
-    `language`: that of the turns, by which sentences are told apart. `before[i]`: turn i as it
-    was sent last. `withdrawn`: turns that may not be shown. `standing`, `ledger`: the summary
-    and the ledger sent with `before`; `summary`: a new one, of more turns. `live`: markers with
-    the same meaning as then. `memory` is for one query. Raises `BudgetTooSmall`.
+    Raises `BudgetTooSmall`.
     """
-    fit = HistoryFit(
-        turns=turns,
-        recent=options.verbatim,
-        weigh=weigh,
-        query=query,
-        live=live,
-        ledgers=options.ledger,
-        language=language,
-        memory=TurnCache() if memory is None else memory,
-    )
-    fit.revoke(withdrawn)
-    fit.resume(before, standing, ledger)
-    if fit.total() > room or (withdrawn and fit.ledger):
-        _tighten(fit, room, options, summary)
-    return _build_fitted_history(fit, options, room, summary)
+    if fit.total() > room or (fit.withdrawn and fit.ledger):
+        _tighten(fit, room, summary)
+    return _build_fitted_history(fit, room, summary)
 
 
-def _tighten(fit: HistoryFit, room: int, options: History, summary: Summary | None) -> None:
+def _tighten(fit: HistoryFit, room: int, summary: Summary | None) -> None:
     whole = fit.total()
     if summary is not None and summary.text and fit.summarise(summary, room):
         return
-    freed = default_slack(room) if options.slack is None else room * options.slack // 100
+    slack = fit.options.slack
+    freed = default_slack(room) if slack is None else room * slack // 100
     target = room - freed
-    if fit.pack(room, target, options.verbatim):
+    if fit.pack(room, target):
         return
     if fit.summary is not None:
         fit.remove_summary()
-        if fit.pack(room, target, options.verbatim):
+        if fit.pack(room, target):
             return
     fit.quotes = False
-    if fit.pack(room, target, options.verbatim):
+    if fit.pack(room, target):
         return
     fit.most = 1
-    if not fit.pack(room, target, options.verbatim):
+    if not fit.pack(room, target):
         fit.keep_least()
         if (needed := fit.total()) > room:
             what = "the conversation (what is pinned or was cited, and the last turn)"
@@ -125,9 +72,7 @@ def _tighten(fit: HistoryFit, room: int, options: History, summary: Summary | No
     fit.limit_citations(target if fit.total() <= target else room)
 
 
-def _build_fitted_history(
-    fit: HistoryFit, options: History, room: int, summary: Summary | None
-) -> FittedHistory:
+def _build_fitted_history(fit: HistoryFit, room: int, summary: Summary | None) -> FittedHistory:
     systems: list[Message] = []
     rest: list[Message] = []
     for turn, shown in zip(fit.turns, fit.shown, strict=True):
@@ -149,7 +94,7 @@ def _build_fitted_history(
         originals=fit.originals,
         trace=StageTrace(
             stage="history",
-            options=repr(options),
+            options=repr(fit.options),
             before=len(fit.turns),
             after=sum(shown is not None for shown in fit.shown),
             decisions=tuple(fit.decisions()),

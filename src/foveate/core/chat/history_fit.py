@@ -14,11 +14,12 @@ from foveate.core.chat.citation_note import (
 )
 from foveate.core.chat.turn_list import MeasuredTurns, entry_from_turn, turn_with_texts
 from foveate.core.chat.turns import SYSTEM_ROLES, Message, Turn, TurnCitation, messages_from_turn
+from foveate.core.checks import check_zone
 from foveate.core.compact.entries import Entry
 from foveate.core.compact.packing import Packing
 from foveate.core.compact.results import Key, ResultsView, ShownResult
 from foveate.core.compact.shorten import result_handle, shorten_result
-from foveate.core.errors import BudgetTooSmall
+from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.types import Action, Decision
 
 MessageCounter = Callable[[Sequence[Message]], int]
@@ -36,6 +37,29 @@ LEAST_LEDGER_ROOM = 128
 LEDGER_SHARE, LEDGER_TOKENS = 3, 512
 """The ledger is sure of this part of the zone, up to so many tokens; the last turns yield to it."""
 _EMPTY = (Message(role="user", text=""),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """How a conversation is kept within its zone.
+
+    `verbatim`: the last so many turns stay as they are, as far as the zone has room beside the
+    ledger. `slack`: where something must go, so many per cent of the zone are freed, so that not
+    every turn changes what was sent before; None: as `compact`, nothing in zones up to 4,096
+    tokens, up to two fifths of larger ones. `ledger`: identifiers, dates, numbers, questions and
+    sentences of turns that are not shown in full stand in front.
+    """
+
+    verbatim: int = 4
+    slack: int | None = 0
+    ledger: bool = True
+
+    def __post_init__(self) -> None:
+        check_zone("verbatim", self.verbatim, 0)
+        if self.slack is not None:
+            check_zone("slack", self.slack, 0)
+        if self.slack is not None and self.slack > 90:
+            raise BadOption(f"history: slack is {self.slack}; it must be 90 per cent or less")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,32 +88,41 @@ class TurnCache:
 class HistoryFit:
     """The turns, and what is shown of each.
 
-    `recent`: so many of the last turns stay verbatim as far as there is room. `live`: markers
-    with the same meaning as then. `most`: lines that say what was cited; None: all. `ledgers`:
-    whether there is a ledger of what is not shown. `language`: that of the turns. `before`:
-    turns as they were sent last.
+    `weigh` counts messages. `language`: that of the turns, by which sentences are told apart.
+    `before[i]`: turn i as it was sent last, `summary` and `ledger`: what was sent with it.
+    `withdrawn`: turns that may not be shown, nor what a ledger says of them. `live`: markers with
+    the same meaning as then. `most`: lines that say what was cited; None: all. `memory` is for one
+    query.
     """
 
     turns: Sequence[Turn]
-    recent: int
+    options: History
     weigh: MessageCounter
     query: str
-    live: frozenset[int] | None
-    ledgers: bool = True
     language: str = "en"
-    shown: list[Turn | None] = field(default_factory=list)
-    dispositions: list[Disposition] = field(default_factory=list)
     before: Sequence[Turn | None] = ()
+    withdrawn: frozenset[int] = frozenset()
     summary: Summary | None = None
     ledger: str = ""
-    originals: dict[str, str] = field(default_factory=dict)
-    quotes: bool = True
-    most: int | None = None
+    live: frozenset[int] | None = None
     memory: TurnCache = field(default_factory=TurnCache)
+    shown: list[Turn | None] = field(init=False)
+    dispositions: list[Disposition] = field(init=False)
+    originals: dict[str, str] = field(default_factory=dict, init=False)
+    quotes: bool = field(default=True, init=False)
+    most: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
+        """Show the turns as they were sent last, but for those that were withdrawn."""
         self.shown = list(self.turns)
         self.dispositions = ["verbatim"] * len(self.turns)
+        for n in sorted(self.withdrawn):
+            self.set_shown(n, None, "withdrawn")
+        told = self.summary
+        for n, shown in enumerate(self.before):
+            if self.dispositions[n] == "verbatim" and not self.stays(n) and shown != self.turns[n]:
+                is_told = told is not None and n < told.turns
+                self.set_shown(n, shown, told.disposition(n) if told and is_told else "left_out")
 
     def set_shown(self, n: int, shown: Turn | None, fate: Disposition = "left_out") -> None:
         """Show a turn otherwise, or (None) not at all, for the reason that `fate` says."""
@@ -102,23 +135,6 @@ class HistoryFit:
     def stays(self, n: int) -> bool:
         """Whether turn n is shown whatever the room is."""
         return self.turns[n].pinned or self.turns[n].role in SYSTEM_ROLES
-
-    def revoke(self, gone: frozenset[int]) -> None:
-        """These turns may not be shown any more, nor what a ledger says of them."""
-        for n in sorted(gone):
-            self.set_shown(n, None, "withdrawn")
-
-    def resume(
-        self, before: Sequence[Turn | None], standing: Summary | None, ledger: str = ""
-    ) -> None:
-        """Show the turns as they were sent last, under the summary and the ledger of then."""
-        self.before, self.summary, self.ledger = before, standing, ledger
-        for n, shown in enumerate(before):
-            if self.dispositions[n] == "verbatim" and not self.stays(n) and shown != self.turns[n]:
-                told = standing is not None and n < standing.turns
-                self.set_shown(
-                    n, shown, standing.disposition(n) if standing and told else "left_out"
-                )
 
     def total(self) -> int:
         """Tokens of it all, as it stands."""
@@ -174,7 +190,7 @@ class HistoryFit:
     def summarise(self, summary: Summary, room: int) -> bool:
         """Put the summary in the place of the turns that it is of, if that makes it fit."""
         old = list(self.shown), list(self.dispositions), self.summary, self.ledger
-        for n in range(min(summary.turns, len(self.turns) - self.recent)):
+        for n in range(min(summary.turns, len(self.turns) - self.options.verbatim)):
             if self.dispositions[n] != "withdrawn" and not self.stays(n):
                 self.set_shown(n, None, summary.disposition(n))
         self.summary, self.ledger = summary, ""
@@ -190,12 +206,12 @@ class HistoryFit:
             "left_out" if fate == "summarised" else fate for fate in self.dispositions
         ]
 
-    def pack(self, room: int, target: int, recent: int) -> bool:
+    def pack(self, room: int, target: int) -> bool:
         """Pack the turns as `compact` packs messages, to `target` tokens; whether they fit."""
         self.ledger = ""
         lead = self.lead_tokens()
         for _ in range(MAX_ATTEMPTS):
-            packing = self._packing(room - lead, min(target, room) - lead, recent)
+            packing = self._packing(room - lead, min(target, room) - lead)
             if packing is None:
                 return False
             self._show(packing)
@@ -210,7 +226,7 @@ class HistoryFit:
         for n, turn in enumerate(self.turns):
             if self.dispositions[n] == "withdrawn" or self.stays(n):
                 continue
-            is_last = self.recent and n == len(self.turns) - 1
+            is_last = self.options.verbatim and n == len(self.turns) - 1
             self.set_shown(n, self._cut_short(turn) if is_last else None)
 
     def _cut_short(self, turn: Turn) -> Turn:
@@ -223,16 +239,16 @@ class HistoryFit:
 
     def recent_tokens(self) -> int:
         """The room in which the last turns stay verbatim, and the ledger has its part."""
-        first = len(self.turns) - self.recent
+        first = len(self.turns) - self.options.verbatim
         whole = self.lead_tokens() - self._count(self.ledger)
         whole += sum(
             self.cost(turn, turn)
             for n, turn in enumerate(self.turns)
             if (n >= first or self.stays(n)) and self.dispositions[n] != "withdrawn"
         )
-        return whole + min(-(-whole // (LEDGER_SHARE - 1)), LEDGER_TOKENS) * self.ledgers
+        return whole + min(-(-whole // (LEDGER_SHARE - 1)), LEDGER_TOKENS) * self.options.ledger
 
-    def _packing(self, room: int, target: int, recent: int) -> Packing | None:
+    def _packing(self, room: int, target: int) -> Packing | None:
         """The turns packed in so much room; None where what must stay does not fit."""
         entries = [
             entry_from_turn(n, turn)
@@ -244,12 +260,12 @@ class HistoryFit:
         measured = MeasuredTurns(
             entries=entries,
             count=self._count,
-            pinned=self._verbatim(room, recent),
+            pinned=self._verbatim(room),
             turns=self.turns,
             cost=lambda n, shown: self.cost(self.turns[n], shown),
             left=frozenset(n for n, b in enumerate(self.before) if b is None and not self.stays(n)),
         )
-        with_ledger = self.ledgers and room >= LEAST_LEDGER_ROOM
+        with_ledger = self.options.ledger and room >= LEAST_LEDGER_ROOM
         view = ResultsView(
             measured=measured,
             room=room,
@@ -265,7 +281,7 @@ class HistoryFit:
             room=room,
             target=target,
             point=last + 1,
-            last=last if recent else last + 1,
+            last=last if self.options.verbatim else last + 1,
             with_ledger=with_ledger,
         )
         try:
@@ -274,13 +290,13 @@ class HistoryFit:
             return None
         return packing
 
-    def _verbatim(self, room: int, recent: int) -> frozenset[int]:
+    def _verbatim(self, room: int) -> frozenset[int]:
         """The turns that stay as they are: of the last ones as many as the room has for them."""
         found = {n for n in range(len(self.turns)) if self.stays(n)}
         free = room - sum(self.cost(self.turns[n], self.turns[n]) for n in found)
-        if self.ledgers:
+        if self.options.ledger:
             free -= min(room // LEDGER_SHARE, LEDGER_TOKENS)
-        for n in reversed(range(max(0, len(self.turns) - recent), len(self.turns))):
+        for n in reversed(range(max(0, len(self.turns) - self.options.verbatim), len(self.turns))):
             turn = self.turns[n]
             free -= 0 if n in found else self.cost(turn, turn)
             if free < 0 or (n < len(self.before) and self.before[n] != turn):
@@ -336,4 +352,4 @@ class HistoryFit:
     def _retention_reason(self, n: int) -> str:
         if self.stays(n):
             return "turn_pinned"
-        return "turn_recent" if n >= len(self.turns) - self.recent else "turn_kept"
+        return "turn_recent" if n >= len(self.turns) - self.options.verbatim else "turn_kept"

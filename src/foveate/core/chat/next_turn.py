@@ -49,7 +49,6 @@ from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.core.manifest import build_manifest, canonical_recipe, digest
 from foveate.core.measure import LazyMetrics, compute_metrics
 from foveate.core.notebook import NotebookTrace
-from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Inputs
 from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Context, Number
@@ -151,7 +150,7 @@ def _attempt_turn(
     state: TurnState, run: RequestState
 ) -> tuple[Budget, FittedHistory, DocumentBlock, tuple[Message, ...]]:
     needs = measure_demand(run)
-    held = state.tokenizer.count(render_document_block(state.left.held, state.inputs.recipe))
+    held = state.tokenizer.count(render_document_block(state.left.held, state.inputs.recipe).text)
     room, kept = _share_zones(run, needs, held)
     try:
         return (room, kept, *_fit_documents(state, run, room, kept, SLACK))
@@ -256,7 +255,7 @@ RequestPieces = tuple[tuple[str, int], ...]
 def build_turn_context(state: TurnState, inputs: Inputs, grown: DocumentBlock) -> Context:
     """The whole document block as a context: blocks, citations, trace."""
     blocks = tuple(h.block for h in grown.held)
-    spans = renderer_for_recipe(inputs.recipe).render(blocks).spans
+    spans = render_document_block(grown.held, inputs.recipe).spans
     blocks = tuple(replace(b, span=s) for b, s in zip(blocks, spans, strict=True))
     stage, *rest = grown.trace
     held = len(state.session.held)
@@ -301,7 +300,8 @@ def compute_reuse(state: TurnState, grown: DocumentBlock, pieces: RequestPieces)
     old = {h.block.marker for h in before.held}
     again = tuple(h for h in grown.held if h.block.marker in old)
     known = max(
-        same_documents, state.tokenizer.count(render_document_block(again, state.inputs.recipe))
+        same_documents,
+        state.tokenizer.count(render_document_block(again, state.inputs.recipe).text),
     )
     same = 0
     for now, then in zip(pieces, before.pieces, strict=False):

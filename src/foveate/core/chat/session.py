@@ -13,8 +13,7 @@ from fractions import Fraction
 from foveate.core.arguments import check_fields
 from foveate.core.candidates import is_readable
 from foveate.core.chat.citation_note import cited_numbers
-from foveate.core.chat.history import History
-from foveate.core.chat.history_fit import Summary
+from foveate.core.chat.history_fit import History, Summary
 from foveate.core.chat.turns import SYSTEM_ROLES, Turn, TurnCitation
 from foveate.core.chat.zone_demand import FlexibleBudget
 from foveate.core.errors import BadInput, BadOption
@@ -102,13 +101,15 @@ class PastChunk:
 class SentBlock:
     """A block as it was sent, its chunks, and since which turn of the session.
 
-    `copies`: the chunks of its corroborating sources, whose readers are checked too.
+    `copies`: the chunks of its corroborating sources, whose readers are checked too. `name_parts`:
+    the parts of its source that a short header shows, whatever files come later.
     """
 
     block: Block
     chunks: tuple[Chunk, ...]
     since: int
     copies: tuple[PastChunk, ...] = ()
+    name_parts: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ def session_to_json(session: Session) -> dict[str, Any]:
                 "chunks": [chunk_to_json(chunk) for chunk in held.chunks],
                 "since": held.since,
                 "copies": [asdict(record) for record in held.copies],
+                **({"name_parts": held.name_parts} if held.name_parts > 1 else {}),
             }
             for held in session.held
         ],
@@ -81,6 +82,8 @@ def _check_session(session: Session) -> None:
         raise BadInput("at and turns differ")
     if session.markers < max((held.block.marker for held in session.held), default=0):
         raise BadInput("a block's marker is above markers")
+    if not all(held.name_parts for held in session.held):
+        raise BadInput("a block's name has no parts")
     if session.summary is not None and session.summary.turns > len(session.turns):
         raise BadInput("the summary is of more turns than there are")
 

@@ -16,6 +16,7 @@ from foveate.core.compact.entries import ToolCall
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
 from foveate.core.json_text import compact_json, join_lines
+from foveate.core.window import count_messages
 from foveate.core.zones import Budget
 
 Role = Literal["system", "developer", "user", "assistant"]
@@ -165,7 +166,4 @@ def tool_call_to_json(call: ToolCall) -> dict[str, Any]:
 
 def count_message_tokens(messages: Sequence[Message], budget: Budget, tokenizer: Tokenizer) -> int:
     """Tokens of messages, the chat format's own included; those of the reply's start are not."""
-    total = 0
-    for role, text in map(role_and_text, messages):
-        total += budget.per_message + tokenizer.count(role) + tokenizer.count(text)
-    return total
+    return count_messages(map(role_and_text, messages), budget, tokenizer) - budget.per_reply

@@ -8,8 +8,14 @@ from dataclasses import dataclass, field, replace
 
 from foveate.core.assemble import TokenCountCache
 from foveate.core.candidates import is_readable
-from foveate.core.chat.history import FittedHistory, History, fit_history
-from foveate.core.chat.history_fit import HistoryFit, MessageCounter, Summary, TurnCache
+from foveate.core.chat.history import FittedHistory, fit_history
+from foveate.core.chat.history_fit import (
+    History,
+    HistoryFit,
+    MessageCounter,
+    Summary,
+    TurnCache,
+)
 from foveate.core.chat.turns import Message, Turn, count_message_tokens
 from foveate.core.checks import check_zone
 from foveate.core.contracts import Tokenizer
@@ -26,7 +32,7 @@ class ChatOptions:
     """The conversation's part of a request.
 
     `zones`: as in `converse`. `capped`: documents never exceed their zone. `before`, `standing`,
-    `ledger`, `withdrawn` and `live`: as in `fit_history`.
+    `ledger`, `withdrawn` and `live`: as in `HistoryFit`.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -119,13 +125,13 @@ def _conversation_demand(run: RequestState) -> int:
     talk = run.talk
     draft = HistoryFit(
         turns=talk.turns,
-        recent=0,
+        options=talk.history,
         weigh=_message_counter(run),
         query=run.inputs.query,
+        withdrawn=talk.withdrawn,
         live=talk.live,
         memory=run.memory,
     )
-    draft.revoke(talk.withdrawn)
     return draft.total()
 
 
@@ -180,21 +186,20 @@ def _press_zones(
 def fit_conversation(run: RequestState, room: int) -> FittedHistory:
     """The conversation in so much room."""
     talk = run.talk
-    return fit_history(
-        talk.turns,
-        room,
-        talk.history,
+    fit = HistoryFit(
+        turns=talk.turns,
+        options=talk.history,
         weigh=_message_counter(run),
         query=run.inputs.query,
         language=run.inputs.language,
         before=talk.before,
         withdrawn=talk.withdrawn,
-        summary=talk.summary,
-        standing=talk.standing,
+        summary=talk.standing,
         ledger=talk.ledger,
         live=talk.live,
         memory=run.memory,
     )
+    return fit_history(fit, room, talk.summary)
 
 
 SHARED_ZONES = ("system", "conversation", "query", "documents")

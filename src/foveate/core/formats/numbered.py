@@ -122,7 +122,8 @@ class Numbered(TextFormat):
             return format_numbered_line(block, _FIELD, page=self.page) + "\n"
         if previous is not None and _repeats_header(block, previous):
             return f"[{block.marker}]\n"
-        name = format_origin(self._with_short_name(block), _FIELD, page=False)
+        named = self.with_name(block, self.name_parts)
+        name = format_origin(named, _FIELD, page=False)
         lead = _LEAD if name.startswith(_LEAD) else ""
         return f"[{block.marker}] {lead}{name}\n"
 
@@ -145,13 +146,14 @@ class Numbered(TextFormat):
                 text=block.text, fields=with_summary({"marker": str(block.marker)}, summary)
             )
         if self.is_short:
-            block = self._with_short_name(block)
+            block = self.with_name(block, self.name_parts)
         shows_page = self.page and not self.is_short
         names = ("marker", "source", *(("page",) if shows_page else ()), *row_fields(block))
         return ParsedBlock(text=block.text, fields=fields(block, *names))
 
-    def _with_short_name(self, block: Block) -> Block:
-        return replace(block, source=short_name(block.source, self.name_parts))
+    def with_name(self, block: Block, parts: int) -> Block:
+        """The block with the name that a short header has for it, of so many parts."""
+        return replace(block, source=short_name(block.source, parts)) if self.is_short else block
 
 
 def _parse_header(head: re.Match[str]) -> dict[str, str]:

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 
 from foveate.core.text.words import beyond_ascii, split_words
 
-"""Under which name their bytes are kept in a profile."""
 _LETTER = "A-Za-z\u00aa\u00b2\u00b3\u00b5\u00b9\u00ba\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
 _CJK_UNIT = (
     "平方公里|平方米|公里|公斤|千克|毫克|毫升|厘米|毫米|小时|小時|分钟|分鐘|时间|個月|个月|百万|"

@@ -4,8 +4,8 @@ A word's number is the sum of its letters, each times a power of an odd constant
 mixed. Equal words have equal numbers in every process and on every machine. Two words with the same
 number can be made on purpose, so a number may rank or find a text; only words may drop one.
 
-`number_of` is the plain definition of a word's number, and `plain_words` of a text's words; tests
-hold the arrays to both.
+`number_of` is the plain definition of a word's number; tests hold the arrays to it, and to the
+words of `split_words`.
 """
 
 from __future__ import annotations

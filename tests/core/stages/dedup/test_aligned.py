@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.candidate_pairs import alike
 from foveate.core.stages.dedup.compared_texts import common, is_consistent, is_covered
-from foveate.core.stages.dedup.resolve_duplicates import Threshold
-from foveate.core.stages.dedup.signature import compute_signatures, shingled_text
+from foveate.core.stages.dedup.triples import shingled_text
 from foveate.core.stages.dedup.word_weight import weights
 from foveate.core.text.facts import extract_facts
-from foveate.core.text.words import shingles, split_words
+from foveate.core.text.words import shingles
 
 BEFORE = "In the spring the committee of the harbour met in the old custom house by the quay"
 AFTER = "and the minutes of that meeting lie with the clerk who keeps the seals of the town"
@@ -243,22 +241,3 @@ def test_nothing_of_weight_is_lost(mine, theirs):
     one, other = read(" ".join(mine)), read(" ".join(theirs))
     if is_covered(one.words, other.words, common(one, other)[1]):
         assert set(weights(one.words)) <= set(weights(other.words))
-
-
-@given(texts=st.lists(TEXTS, min_size=1, max_size=8), value=st.sampled_from([0.3, 0.8, 1.0]))
-def test_bits_miss_no_pair(texts, value):
-    """S4: every pair of which one holds enough of the other is among those that are alike."""
-    threshold = Threshold(value)
-    known = compute_signatures([" ".join(text) for text in texts], threshold)
-    sets = [set(shingles(text)) for text in texts]
-    found = alike(known)
-    for i, one in enumerate(sets):
-        for j, other in enumerate(sets):
-            if i != j and one and len(one & other) >= threshold.least(len(one)):
-                assert found is None or (i, j) in found
-    assert [len(own.whole) for own in known] == [len(own) for own in sets]
-
-
-def test_words_are_what_readings_hold():
-    """S4: a reading's words are the text's."""
-    assert read(BEFORE).words == split_words(BEFORE)

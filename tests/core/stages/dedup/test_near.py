@@ -8,61 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.jaccard import BitmapFilter, symmetric_prefix, word_bags
 from foveate.core.stages.dedup.resolve_duplicates import Threshold
 from foveate.core.stages.dedup.semantic import quantise
 
-TEXTS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=8), min_size=1, max_size=8)
 VALUES = st.floats(0.01, 1.0)
-
-
-def check_bags(bags, sets):
-    """Sizes, the shared items and every overlap are those of the sets."""
-    import numpy as np
-
-    everyone = np.arange(len(sets))
-    assert bags.sizes.tolist() == [len(own) for own in sets]
-    for i, own in enumerate(sets):
-        others = [item for j, other in enumerate(sets) if j != i for item in other]
-        assert bags.lonely[i] == len(own - set(others))
-        assert bags.of(i).tolist() == sorted(set(bags.of(i).tolist()))
-        mine = [len(own & other & set(others)) for other in sets]
-        assert bags.overlaps(i, everyone).tolist() == mine
-
-
-@given(texts=TEXTS)
-def test_bags_are_the_texts_sets(texts):
-    """S4: the arrays say what sets of words say."""
-    check_bags(word_bags(texts), [set(text) for text in texts])
-
-
-@given(texts=TEXTS, value=st.sampled_from([0.3, 0.5, 0.8, 0.9, 1.0]), strict=st.booleans())
-def test_no_match_is_missed_by_its_prefix(texts, value, strict):
-    """S4: sets that share enough meet in an item that one asks for and the other posts."""
-    threshold = Threshold(value, strict=strict)
-    sets = [set(text) for text in texts]
-    bags = word_bags(texts)
-    both = symmetric_prefix(bags, threshold)
-    for i, a in enumerate(sets):
-        for j, b in enumerate(sets):
-            if i != j and a & b and threshold.is_reached(len(a & b), len(a | b)):
-                assert set(both[i]) & set(both[j])
-
-
-@given(texts=TEXTS)
-def test_a_sketch_never_says_more_than_the_difference(texts):
-    """S4: its bound holds for every pair, so it rules out no match."""
-    import numpy as np
-
-    bags = word_bags(texts)
-    sketch = BitmapFilter(bags)
-    for i, own in enumerate(texts):
-        differences = [len(set(own) ^ set(other)) for other in texts]
-        bounds = sketch.differ(i, np.arange(len(texts))).tolist()
-        # an item that i alone has is counted on both sides of the pair (i, i), which is never asked
-        assert all(
-            b <= d for j, (b, d) in enumerate(zip(bounds, differences, strict=True)) if j != i
-        )
 
 
 @given(value=VALUES, strict=st.booleans(), part=st.integers(0, 60), whole=st.integers(0, 60))

@@ -20,7 +20,9 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from foveate.core.stages.dedup.signature import ShingledText, shingled_text
+import numpy as np
+
+from foveate.core.stages.dedup.triples import ShingledText, shingled_text
 from foveate.core.stages.dedup.word_weight import numeral, says, turning, weights
 from foveate.core.text.facts import (
     code_signs,
@@ -151,8 +153,6 @@ Block: TypeAlias = tuple[int, int, int]
 
 def common(mine: ShingledText, theirs: ShingledText) -> tuple[int, Anchors]:
     """How many distinct triples of the one stand in the other; and the anchors, in order."""
-    import numpy as np
-
     if not len(mine.runs) or not len(theirs.whole):
         return 0, ([], [])
     at = theirs.whole.searchsorted(mine.runs)

@@ -12,18 +12,21 @@ from itertools import chain, islice
 
 import numpy as np
 
-from foveate.core.stages.dedup.candidate_pairs import (
+from foveate.core.stages.dedup.compared_texts import Texts, changed_at
+from foveate.core.stages.dedup.resolve_duplicates import (
+    Match,
+    Resolution,
+    Threshold,
+    resolve_duplicates,
+)
+from foveate.core.stages.dedup.triples import (
     CROWD,
     CandidatePairs,
     Ints,
+    compute_signatures,
     find_candidate_pairs,
 )
-from foveate.core.stages.dedup.compared_texts import Texts, changed_at
-from foveate.core.stages.dedup.resolve_duplicates import Match, Threshold, resolve_duplicates
-from foveate.core.stages.dedup.signature import compute_signatures
 from foveate.core.types import Candidate, rank
-
-Resolution = tuple[Sequence[Candidate], dict[int, Match], int]
 
 
 def resolve_contained(
@@ -43,7 +46,7 @@ def resolve_contained(
     order = sorted(_involved(met), key=fullest)
     runs = [signatures[i].runs for i in order]
     texts = Texts([pool[i] for i in order], dated=newest, runs=runs)
-    least = [threshold.least(len(signatures[i].whole)) for i in order]
+    least = [signatures[i].least for i in order]
     finder = Containment(texts, met, {i: n for n, i in enumerate(order)}, least, guard=guard)
     left = resolve_duplicates(range(len(texts)), finder)
     shares = {i: _shares(match, texts, i) for i, match in left.items()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import ClassVar, Literal, get_args
 from unicodedata import normalize
 
@@ -19,11 +18,6 @@ ENDS = 4
 """Words at either end of a text; only texts with the same ones are compared whole."""
 REACH = 60
 """Characters that hold so many words, mostly."""
-FEW = 4
-"""Texts of the same ends that are compared with one another, up to the first word that differs."""
-LETTERS = b"cdlmp"
-"""Letters which two texts that differ seldom have in the same order."""
-_OTHERS = bytes(set(range(256)).difference(LETTERS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +70,9 @@ def _same(texts: Mapping[str, str]) -> dict[str, str]:
 
     Each key costs more than the one before it, and is asked only of texts that shared that one.
     """
-    groups = _split(_split([[*texts]], texts, _end), texts, _start)
-    groups = [_similar(group, texts) if len(group) <= FEW else group for group in groups]
-    groups = _split(_split(groups, texts, _letters), texts, normalise)
+    groups: Sequence[Sequence[str]] = [[*texts]]
+    for key in (_end, _start, normalise):
+        groups = _split(groups, texts, key)
     return {own: group[0] for group in groups for own in group}
 
 
@@ -95,33 +89,6 @@ def _split(
     return found
 
 
-def _similar(group: Sequence[str], texts: Mapping[str, str]) -> list[str]:
-    """Those of a group that may be the same as another one of it."""
-    pairs = combinations(group, 2)
-    found = {own for pair in pairs if not differ(*map(texts.__getitem__, pair)) for own in pair}
-    return [own for own in group if own in found]
-
-
-def differ(one: str, other: str) -> bool:
-    """Whether the two surely differ, normalised: by the first word that is not in both alike.
-
-    >>> differ("two  words", "two words"), differ("two words more", "two works more")
-    (False, True)
-    """
-    low, high = 0, min(len(one), len(other))
-    while low < high:  # up to `low` they are equal
-        middle = (low + high + 1) // 2
-        if one.startswith(other[low:middle], low):
-            low = middle
-        else:
-            high = middle - 1
-    start = max(one.rfind(" ", 0, low), one.rfind("\n", 0, low)) + 1
-    end = start + REACH
-    mine, theirs = one[start:end].split(None, 1), other[start:end].split(None, 1)
-    whole = len(mine) == len(theirs) == 2  # words, with something behind them
-    return whole and _composed(mine[0]) != _composed(theirs[0])
-
-
 def _end(text: str) -> str:
     """The last words: the same for two texts that `normalise` makes equal, as is what follows."""
     words = text[-REACH:].rsplit(None, ENDS)
@@ -134,11 +101,6 @@ def _start(text: str) -> str:
     words = text[:REACH].split(None, ENDS)
     words = words if len(words) > ENDS else text.split(None, ENDS)
     return _composed(" ".join(words[:ENDS]))
-
-
-def _letters(text: str) -> bytes:
-    """Some letters of the text, in order."""
-    return _composed(text).encode("utf-8", "surrogatepass").translate(None, _OTHERS)
 
 
 def _composed(text: str) -> str:

@@ -17,26 +17,21 @@ change comes first, unknown last: a newer text evicts an older one even if that 
 versions of one document or source need not say the same (except under semantic).
 
 What `divide` or `pack` has chosen is left alone. The fast paths give exactly what comparing with
-every kept text gives, except in a large pool or one of texts nearly all alike: if most triples of a
-text stand in more than 64 others, it is compared with the nearest 16 that have all its weights.
+every kept text gives, except in a crowd: if most triples of a text stand in more than 64 others, it
+is compared with the nearest 16 that have all its weights.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
-from foveate.core.stages.dedup.compared_texts import Texts, changed_at
-from foveate.core.stages.dedup.guard import Open, Says, Similar, SymmetricFinder
 from foveate.core.stages.dedup.merge_sources import Copy, merge_sources
-from foveate.core.stages.dedup.resolve_duplicates import Threshold, final, resolve_duplicates
-from foveate.core.types import Candidate, Number, Step, rank
-
-if TYPE_CHECKING:
-    from foveate.core.stages.dedup.containment import Resolution
+from foveate.core.stages.dedup.resolve_duplicates import Threshold, final
+from foveate.core.types import Candidate, Number, Step
 
 Method = Literal["jaccard", "containment", "semantic"]
 Prefer = Literal["score", "newest"]
@@ -104,7 +99,12 @@ def near_copies(pool: Sequence[Candidate], options: DedupNear) -> tuple[dict[str
 
         settled = resolve_contained(pool, threshold, guard=options.guard, newest=newest)
     else:
-        settled = _similar(pool, threshold, options)
+        from foveate.core.stages.dedup.similar import resolve_similar
+
+        by_vectors = options.method == "semantic"
+        settled = resolve_similar(
+            pool, threshold, vectors=by_vectors, guard=options.guard, newest=newest
+        )
     texts, left, compared = settled
     copies: dict[str, Copy] = {}
     for i, match in left.items():
@@ -115,22 +115,3 @@ def near_copies(pool: Sequence[Candidate], options: DedupNear) -> tuple[dict[str
             numbers["via"] = between
         copies[texts[i].id] = Copy(by=kept, numbers=numbers)
     return copies, compared
-
-
-def _similar(pool: Sequence[Candidate], threshold: Threshold, options: DedupNear) -> Resolution:
-    from foveate.core.stages.dedup.jaccard import Jaccard, word_bags
-    from foveate.core.stages.dedup.semantic import WORDS_AGREE, Semantic
-
-    newest = options.prefer == "newest"
-    preferred = sorted(pool, key=lambda c: (-changed_at(c) if newest else 0, rank(c)))
-    texts = Texts(preferred, dated=newest)
-    bags = word_bags([texts.words(i) for i in range(len(texts))])
-    exact = options.method == "semantic"
-    guard = Says(texts, versions=not exact, any_order=exact) if options.guard else Open()
-    worded = Jaccard(bags, Threshold(WORDS_AGREE) if exact else threshold, guard)
-    search: Similar = worded
-    if exact:
-        vectors = [candidate.chunk.embedding for candidate in preferred]
-        search = Semantic(vectors, threshold, worded if options.guard else None)
-    finder = SymmetricFinder(texts, search, guard)
-    return preferred, resolve_duplicates(range(len(texts)), finder), finder.compared

@@ -14,11 +14,13 @@ the other lacks, both stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+from foveate.core.types import Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,12 @@ class Match:
     similarity: float
 
 
+Resolution: TypeAlias = tuple[Sequence[Candidate], dict[int, Match], int]
+"""Texts in order of preference; who leaves for whom, by place; pairs compared in full."""
+
+
 class Finder(Protocol):
     """One method of telling near duplicates, told of every text in order of preference."""
-
-    @property
-    def compared(self) -> int:
-        """How many pairs were compared in full."""
 
     def earlier(self, i: int) -> Match | None:
         """The earlier kept text that text i leaves for."""

@@ -19,10 +19,8 @@ from foveate.core.stages.dedup.jaccard import Ints, Jaccard
 from foveate.core.stages.dedup.resolve_duplicates import Match, Threshold
 from foveate.core.types import Vector
 
-WORDS_AGREE = 0.5
 LENGTH = 4000
 BLOCK = 256
-MANY = 64
 
 
 class Semantic:
@@ -50,7 +48,8 @@ class Semantic:
         hits = self._columns[self._likely[row]]
         others = hits[self._kept[hits]]
         if self._words is not None and len(others):
-            others = self._worded(self._words, i, others)
+            matches = self._words.among(i, others)
+            others = np.array([match.other for match in matches], dtype=np.int64)
         self.compared += len(others)
         return [match for other in others.tolist() if (match := self._match(i, other)) is not None]
 
@@ -61,14 +60,6 @@ class Semantic:
         self._kept[i] = True
         if self._words is not None:
             self._words.keep(i)
-
-    def _worded(self, words: Jaccard, i: int, others: Ints) -> Ints:
-        """Those of `others` whose words agree enough with text i's, and whose facts agree."""
-        if len(others) > MANY:
-            near = words.near(i)
-            others = np.intersect1d(others, () if near is None else near, assume_unique=True)
-        matches = words.among(i, others) if len(others) else []
-        return np.array([match.other for match in matches], dtype=np.int64)
 
     def _match(self, i: int, other: int) -> Match | None:
         column = int(self._columns.searchsorted(other))

@@ -1,56 +1,51 @@
-"""The guard of jaccard and semantic: which texts may be dropped for which.
+"""Texts that are similar by their words or their vectors, and which may be dropped for which.
 
 Both texts have the same facts in the same order (`text/facts.py`), and the kept text has every
 weight of the other, as often (`word_weight.py`). For texts whose vectors agree the facts may stand
-in any order, if each number follows the same word in both, and each negation precedes the same. A
+in any order, if each number follows the same word in both, and each negation precedes the same. The
 guard first narrows many texts over arrays, then judges a pair exactly.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections.abc import Sequence
 
-from foveate.core.stages.dedup.resolve_duplicates import Match
+import numpy as np
+
+from foveate.core.stages.dedup.compared_texts import Texts, changed_at
+from foveate.core.stages.dedup.jaccard import Ints, Jaccard, word_bags
+from foveate.core.stages.dedup.resolve_duplicates import (
+    Match,
+    Resolution,
+    Threshold,
+    resolve_duplicates,
+)
+from foveate.core.stages.dedup.semantic import Semantic
 from foveate.core.stages.dedup.word_weight import bound_facts, weights
+from foveate.core.types import Candidate, rank
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from foveate.core.stages.dedup.compared_texts import Texts
-
-    Ints: TypeAlias = NDArray[np.int64]
-
+WORDS_AGREE = 0.5
+"""The Jaccard similarity that the words of texts with like vectors must have."""
 _FEW = 16
 
 
-class Guard(Protocol):
-    """Says which of the kept texts text i may be dropped for, or the other way round."""
-
-    def among(self, i: int, others: Ints) -> Ints:
-        """Those of `others` that might; none that does is missing."""
-
-    def allows(self, i: int, other: int) -> bool:
-        """Whether text i may be dropped for the other."""
-
-    def keep(self, i: int) -> None:
-        """Text i is kept."""
-
-
-class Open:
-    """Every pair may match."""
-
-    def among(self, i: int, others: Ints) -> Ints:
-        """All of them."""
-        return others
-
-    def allows(self, i: int, other: int) -> bool:
-        """Always."""
-        return True
-
-    def keep(self, i: int) -> None:
-        """Nothing to remember."""
+def resolve_similar(
+    pool: Sequence[Candidate], threshold: Threshold, *, vectors: bool, guard: bool, newest: bool
+) -> Resolution:
+    """The texts in order of preference; who leaves for whom; pairs compared in full."""
+    preferred = sorted(pool, key=lambda c: (-changed_at(c) if newest else 0, rank(c)))
+    texts = Texts(preferred, dated=newest)
+    bags = word_bags([texts.words(i) for i in range(len(texts))])
+    says = Says(texts, versions=not vectors, any_order=vectors) if guard else None
+    narrow = None if says is None else says.among
+    words = Jaccard(bags, Threshold(WORDS_AGREE) if vectors else threshold, narrow)
+    search: Jaccard | Semantic = words
+    if vectors:
+        rows = [candidate.chunk.embedding for candidate in preferred]
+        search = Semantic(rows, threshold, words if guard else None)
+    finder = SymmetricFinder(texts, search, says)
+    return preferred, resolve_duplicates(range(len(texts)), finder), search.compared
 
 
 class Says:
@@ -72,8 +67,6 @@ class Says:
 
     def among(self, i: int, others: Ints) -> Ints:
         """Of many, those that have text i's facts and its rarest word, or whose rarest it has."""
-        import numpy as np
-
         if len(others) <= _FEW:
             return others
         self._post()
@@ -132,32 +125,15 @@ class Says:
         return ("document", chunk.document_id), ("source", chunk.source)
 
 
-class Similar(Protocol):
-    """Says which kept texts a text is similar to, in the order they were kept."""
-
-    compared: int
-
-    def similar(self, i: int) -> list[Match]:
-        """The kept texts that text i is similar to; those the guard forbids may be missing."""
-
-    def keep(self, i: int) -> None:
-        """Text i is kept."""
-
-
 class SymmetricFinder:
     """A finder over similar texts: the first that a text may leave for, then the fullest."""
 
-    def __init__(self, texts: Texts, search: Similar, guard: Guard) -> None:
+    def __init__(self, texts: Texts, search: Jaccard | Semantic, guard: Says | None) -> None:
         self._texts = texts
         self._search = search
         self._guard = guard
         self._found: list[Match] = []
         self._later: defaultdict[int, list[Match]] = defaultdict(list)
-
-    @property
-    def compared(self) -> int:
-        """How many pairs were compared in full."""
-        return self._search.compared
 
     def earlier(self, i: int) -> Match | None:
         """The first kept text that text i may leave for."""
@@ -167,6 +143,8 @@ class SymmetricFinder:
     def keep(self, i: int) -> None:
         """Text i is kept; of those it is similar to, some may leave for it."""
         self._search.keep(i)
+        if self._guard is not None:
+            self._guard.keep(i)
         for match in self._found:
             same = self._texts.same_date(match.other, i)
             if same and self._may_leave(match.other, i):
@@ -181,4 +159,5 @@ class SymmetricFinder:
         return -len(self._texts.words(match.other)), match.other
 
     def _may_leave(self, i: int, other: int) -> bool:
-        return self._guard.allows(i, other) and not self._texts.fragment(other, i)
+        allowed = self._guard is None or self._guard.allows(i, other)
+        return allowed and not self._texts.fragment(other, i)
