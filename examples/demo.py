@@ -17,7 +17,7 @@ from shutil import rmtree
 from textwrap import wrap
 
 from foveate import plugins
-from foveate.cli.index_run import IndexResult, open_indexer, report_lines
+from foveate.cli.index_run import IndexResult, choose_engine, open_indexer, report_lines
 from foveate.cli.output import prepare_streams, print_lines, terminal_width
 from foveate.cli.show import (
     citation_lines,
@@ -111,8 +111,8 @@ def index(folder: Path, store: Path) -> None:
 
 def written(folder: Path, store: Path) -> IndexResult:
     """The store brought up to date with the folder, as `foveate index` does it."""
-    enrich = Enrich(questions=True)
-    with open_indexer([folder], str(store), "wordllama", enrich=enrich) as into:
+    engine, enrich = choose_engine("local", None, None), Enrich(questions=True)
+    with open_indexer([folder], str(store), "wordllama", engine, enrich=enrich) as into:
         return into.run([folder])
 
 
