@@ -20,7 +20,7 @@ from foveate.core.stages.order import (
     arrange,
     arrange_by_attention,
 )
-from foveate.core.types import Candidate, Chunk, Rendition, Sentences
+from foveate.core.types import Candidate, Chunk, Rendition, Sentences, rank
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import candidates
 
@@ -167,6 +167,51 @@ def test_a_long_block_does_not_push_the_next_best_into_the_middle():
 
     assert found[0] == 0
     assert found[-1] == 1
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9), st.floats(0, 1)), max_size=12))
+def test_attention_lets_a_document_read_in_its_order(rows):
+    """S10: the best block stays, and behind it each document's blocks read on, on its places."""
+    pool = [
+        candidate("t", score, id=str(n), document_id=document, sequence=sequence)
+        for n, (document, sequence, score) in enumerate(rows)
+    ]
+    by_rank = sorted(pool, key=rank)
+    before = [by_rank[n] for n in arrange("attention", [60] * len(pool))]
+    after = Order(by="attention")(tuple(pool), request()).candidates
+
+    assert [c.document_id for c in after] == [c.document_id for c in before]
+    assert [c == by_rank[0] for c in after] == [c == by_rank[0] for c in before]
+    for document in "abc":
+        others = [c for c in after if c.document_id == document and c != by_rank[0]]
+        assert [c.chunk.sequence for c in others] == sorted(c.chunk.sequence for c in others)
+
+
+def test_blocks_whose_place_in_the_document_is_unknown_stay_where_they_are():
+    """S10: ids say nothing about the order of a document; offsets do."""
+    unknown = tuple(candidate("t", -n, id=str(9 - n), document_id="d") for n in range(5))
+    known = tuple(candidate("t", -n, id=str(n), document_id="d", start=9 - n) for n in range(5))
+
+    assert [c.score for c in Order(by="attention")(unknown, request()).candidates] == [
+        *(0, -2, -4, -3, -1)
+    ]
+    assert [c.score for c in Order(by="attention")(known, request()).candidates] == [
+        *(0, -4, -3, -2, -1)
+    ]
+
+
+def test_numbered_steps_read_from_the_first():
+    """S10: a best block that goes on with steps stands behind the one that has those before it."""
+    first = candidate("Do this:\n1. Stop.\n2. Open.", 0.1, id="1", document_id="d", sequence=1)
+    other = candidate("1. Elsewhere.", 0.5, id="e", document_id="e")
+    steps = candidate("3. Lift.\n4. Close.", 0.9, id="2", document_id="d", sequence=2)
+    list_of_its_own = candidate("1. Cup.\n2. Leaf.", 0.9, id="2", document_id="d", sequence=2)
+
+    def ids(*pool):
+        return [c.id for c in Order(by="attention")(pool, request()).candidates]
+
+    assert ids(first, other, steps) == ["1", "2", "e"]
+    assert ids(first, other, list_of_its_own) == ["2", "1", "e"]
 
 
 @given(st.lists(st.integers(1, 3000), min_size=1, max_size=40))

@@ -4,12 +4,18 @@ Every order depends on the blocks alone. Supplements stay first. Best is the
 best-scored; if the sentences of all were weighed, the one with the most likely evidence for its
 length. With `groups`, a document's candidates move as one block, ranked by the best of them. Else
 rows and code do with the names and signatures that their metadata say they belong to.
+
+Worth falls steeply: behind the best block, it hardly matters which of a document's blocks has
+which of their places, so `attention` lets them read as the document does. On 13 sets at 300 to
+4,000 tokens, 11 of 100 pairs of a document's blocks are then in the wrong order instead of 44, and
+recall weighted by place falls by 0.0007. If the best moved too, it would fall by 0.015.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isfinite
@@ -43,6 +49,7 @@ _MAX_PLAIN_BOOKEND = 3
 _MIN_CURVE_POINTS = 2
 _ROUNDS = 3
 _HEADER_CHARACTERS = 60  # characters; what stands around a block, about
+_STEP = re.compile(r"^[ \t]*(\d{1,3})[.)][ \t]", re.MULTILINE)
 
 LOST_IN_THE_MIDDLE = (75.8, 56.7, 54.0, 55.8, 63.2)
 """Answers right, in per cent, with the evidence at evenly spaced places from first to last.
@@ -61,7 +68,8 @@ class Order:
     2nd. `document`: as `Group` does. `as_packed`: as they came, which with `Pack(as_taken=True)` is
     the order in which they were taken. `attention`: the best block on the best-read place of
     `curve`, a measure of reading (any unit) at evenly spaced places from first to last; a place is
-    where the middle of its text stands.
+    where the middle of its text stands. Behind the best, a document's blocks stand on their places
+    in the order in which it reads; so does the best if it goes on with numbered steps.
     """
 
     by: OrderBy = "relevance"
@@ -99,6 +107,8 @@ class Order:
                 blocks = _sort_blocks(blocks, key)
             sizes = [_text_size(block) for block in blocks] if self.by == "attention" else blocks
             places = arrange(self.by, sizes, self.curve)
+            if self.by == "attention" and blocks:
+                places = _restore_reading_order(blocks, places)
             blocks = [blocks[n] for n in places]
             if self.by in _BY_RANK and len(places) > 1:
                 notes["ranks"] = " ".join(str(n + 1) for n in places)
@@ -166,6 +176,48 @@ def _curve_at(at: int, reach: int, curve: tuple[float, ...]) -> float:
     return curve[point] + (curve[point + 1] - curve[point]) * beyond / reach
 
 
+def _restore_reading_order(blocks: Sequence[_BlockGroup], places: Sequence[int]) -> list[int]:
+    """The places, with each document's blocks in its order; the best block, 0, may stay.
+
+    `blocks`: the best first; what no sequence or offset tells apart is left as it is.
+    """
+    stays = not _continues_steps(blocks)
+    of_document: dict[str, list[int]] = {}
+    for place, block in enumerate(places):
+        if block or not stays:
+            of_document.setdefault(blocks[block][0].document_id, []).append(place)
+    found = list(places)
+    for own in of_document.values():
+        read = sorted([places[place] for place in own], key=lambda n: _document_place(blocks[n][0]))
+        for place, block in zip(own, read, strict=True):
+            found[place] = block
+    return found
+
+
+def _continues_steps(blocks: Sequence[_BlockGroup]) -> bool:
+    """Whether the best block begins with a numbered step and one before it is shown as well."""
+    best, *others = [block[0] for block in blocks]
+    first = next(_numbered_steps(best), 0)
+    return first > 1 and any(
+        step < first
+        for other in others
+        if other.document_id == best.document_id and _document_place(other) < _document_place(best)
+        for step in _numbered_steps(other)
+    )
+
+
+def _numbered_steps(candidate: Candidate) -> Iterator[int]:
+    return map(int, _STEP.findall(_shown_text(candidate)))
+
+
+def _document_place(candidate: Candidate) -> tuple[int, int, int, int]:
+    """Where what is shown begins in its document; 0 for what is not known."""
+    chunk, shown = candidate.chunk, candidate.shown
+    within = shown.spans[0][0] if shown and shown.spans else 0
+    start = 0 if chunk.start is None else chunk.start + within
+    return (chunk.page or 0, chunk.sequence, start, chunk.byte_offset or 0)
+
+
 def _group_blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_BlockGroup]:
     """Each candidate by itself, or behind that which it is never shown without, as one block."""
     if not groups:
@@ -200,7 +252,11 @@ def _behind_heads(candidates: tuple[Candidate, ...]) -> list[_BlockGroup]:
 
 
 def _text_size(block: _BlockGroup) -> int:
-    return sum([_HEADER_CHARACTERS + len(c.shown.text if c.shown else c.text) for c in block])
+    return sum([_HEADER_CHARACTERS + len(_shown_text(c)) for c in block])
+
+
+def _shown_text(candidate: Candidate) -> str:
+    return candidate.shown.text if candidate.shown else candidate.text
 
 
 def _sort_key(candidates: tuple[Candidate, ...]) -> _Key:
@@ -215,7 +271,7 @@ def _worth_density(candidate: Candidate) -> float:
     sentences, shown = candidate.sentences, candidate.shown
     if sentences is None:
         return 0.0
-    size = _HEADER_CHARACTERS + len(shown.text if shown else candidate.text)
+    size = _HEADER_CHARACTERS + len(_shown_text(candidate))
     if shown is None or not shown.verbatim:
         return sum(sentences.worths) / size
     ends = [end for _, end in shown.spans]

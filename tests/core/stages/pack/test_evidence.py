@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from itertools import combinations
 from math import exp
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -261,6 +262,23 @@ def test_a_budget_that_holds_nearly_the_pool_shows_more_of_what_is_unlikely() ->
 
     assert used(45) > 2_500
     assert 1_200 < used(400) <= 1_500
+
+
+def test_noise_fills_no_more_than_a_little() -> None:
+    """J2: beside one good sentence, noise is shown up to 150 tokens, whatever the budget holds."""
+    pool = []
+    for n in range(40):
+        text = " ".join(f"word{n}x{k}" for k in range(20))
+        worth = 1.0 if n == 0 else exp(-30)
+        one = Sentences(spans=((0, len(text)),), leans=(0,), worths=(worth,), noise=exp(-24))
+        pool.append(replace(candidate(text, id=f"c{n}", score=1 - n / 500), sentences=one))
+
+    def used(fill: Literal["budget", "relevance"]) -> int:
+        step = Pack(policy="value", fill=fill)(tuple(pool), request(budget=900))
+        return sum(len(text.split()) for text in texts_shown(step))
+
+    assert 100 < used("relevance") <= 150
+    assert used("budget") > 700
 
 
 def test_a_likely_sentence_that_says_little_new_comes_before_an_unlikely_one() -> None:

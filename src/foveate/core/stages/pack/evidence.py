@@ -38,7 +38,9 @@ from foveate.core.types import Candidate, Rendition
 ROUNDS = 4  # of counting what was chosen and using what is left
 LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
 NOTHING = Cost(0, 0)
-MODEST = (400, 1_600)  # tokens, characters; with less than that, noise is no burden
+# Tokens, characters; with less than that, noise is no burden. On a quarter of 13 sets, 400 tokens
+# brought no more evidence into any context, and doubled those in which little is likely.
+MODEST = (150, 600)
 UNLIKELY = 1_200_000.0  # times the worth of noise, 14 in log-odds; what is worth less is unlikely
 SOME = (1_500, 6_000)  # tokens, characters; up to that size, unlikely pieces are shown
 BESIDE_LIKELY = 1.15  # times what likely pieces took; unlikely pieces are shown up to that, too
