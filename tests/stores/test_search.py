@@ -47,7 +47,15 @@ def test_chunks_are_read_where_they_tie_or_are_shown():
     scores[[40, 41]] = 500.0
     rows = np.arange(100)
     found = combine_legs(
-        rows[:0], rows, scores, cosines=None, load=load, depth=100, limit=3, index="", state_root=""
+        rows[:0],
+        rows,
+        bm25=scores.take,
+        cosines=None,
+        load=load,
+        depth=100,
+        limit=3,
+        index="",
+        state_root="",
     )
 
     assert [c.id for c in found.candidates] == ["c-40", "c-41", "c0"]
