@@ -9,7 +9,8 @@ import pytest
 from foveate.core.errors import BadInput, ExternalError
 from foveate.stores import open_store
 from foveate.stores.sqlite.check import check
-from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from foveate.testing.store_corpus import change_entry, corpus
+from store_urls import opened
 
 ENTRIES = corpus(count=10)
 
@@ -68,8 +69,7 @@ TAMPERED = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A store that was written, searched, changed and searched again."""
-    store = open_store(tmp_path, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-    with closing(store):
+    with closing(opened(tmp_path)) as store:
         for entry in ENTRIES:
             entry.put(store)
         store.search("granite", None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 from threading import Barrier
 
@@ -16,19 +15,7 @@ from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import maintenance, open_store
 from foveate.testing.store_corpus import EMBEDDER, corpus
-
-NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
-LANCE = pytest.param("lance", marks=pytest.mark.slow)
-SERVER = pytest.param("postgresql", marks=pytest.mark.server)
-
-
-@pytest.fixture(params=["sqlite", LANCE, SERVER])
-def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
-    """URLs of stores that are not there yet."""
-    if request.param == "postgresql":
-        return request.getfixturevalue("new_schema")
-    numbers = count()
-    return lambda: f"{request.param}:{tmp_path}/store{next(numbers)}"
+from store_urls import opened
 
 
 def test_reading_a_store_that_is_not_there_makes_none(new_url: Callable[[], str], tmp_path: Path):
@@ -43,7 +30,7 @@ def test_reading_a_store_that_is_not_there_makes_none(new_url: Callable[[], str]
 def test_a_store_keeps_its_embedder(new_url: Callable[[], str]):
     """D3, T1: what is there is opened as it is; vectors of two models are never in one store."""
     url = new_url()
-    with closing(open_store(url, **NAMES)) as store:
+    with closing(opened(url)) as store:
         corpus(count=1)[0].put(store)
         root = store.state_root()
     with closing(open_store(url, create=False)) as store:
@@ -115,7 +102,7 @@ def test_any_name_can_be_a_principal(new_url: Callable[[], str], name: str):
 def test_a_refused_document_changes_nothing(new_url: Callable[[], str]):
     """X2: half of a document is never written, and the old one is still there."""
     first, second = corpus(count=2)
-    with closing(open_store(new_url(), **NAMES)) as store:
+    with closing(opened(new_url())) as store:
         first.put(store)
         second.put(store)
         before = store.state_root()
@@ -135,8 +122,8 @@ def test_a_batch_is_one_transaction(new_url: Callable[[], str]):
     entries = corpus(count=9)
     url = new_url()
     with (
-        closing(open_store(url, **NAMES)) as store,
-        closing(open_store(new_url(), **NAMES)) as plain,
+        closing(opened(url)) as store,
+        closing(opened(new_url())) as plain,
     ):
         for entry in entries[:3]:
             entry.put(plain)
@@ -175,7 +162,7 @@ def test_threads_share_a_store(new_url: Callable[[], str]):
     """T5: readers, writers and who remembers counts, in one process, without error or deadlock."""
     entries = corpus(count=8)
     url = new_url()
-    with closing(open_store(url, **NAMES)) as store:
+    with closing(opened(url)) as store:
         for entry in entries:
             entry.put(store)
         expected = store.search("granite", None)

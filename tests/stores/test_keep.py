@@ -8,20 +8,15 @@ from pathlib import Path
 import pytest
 
 from foveate.core.errors import BadInput, ExternalError
-from foveate.stores import open_store
 from foveate.stores.sqlite import backup as backup_
 from foveate.stores.sqlite.backup import backup
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, change_entry, corpus
+from store_urls import opened
 
 EVERYONE = ("blue", "red")
 ENTRIES = corpus(count=14)
-
-
-def opened(folder: Path) -> SqliteStore:
-    """The embedded store for the documents of the laws."""
-    return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
 
 
 @pytest.fixture

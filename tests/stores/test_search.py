@@ -20,6 +20,7 @@ from foveate.ports import Document
 from foveate.stores import open_store
 from foveate.stores.scoring import combine_legs
 from foveate.testing.store_corpus import EMBEDDER, corpus
+from store_urls import opened
 
 EVERYONE = ("blue", "red")
 
@@ -28,8 +29,7 @@ EVERYONE = ("blue", "red")
 def store(tmp_path_factory: pytest.TempPathFactory):
     """A store of forty documents, read only."""
     folder = tmp_path_factory.mktemp("stores") / "store"
-    opened = open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-    with closing(opened) as filled:
+    with closing(opened(folder)) as filled:
         for entry in corpus(count=40):
             entry.put(filled)
         yield filled

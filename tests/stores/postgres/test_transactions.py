@@ -15,9 +15,9 @@ import pytest
 
 import foveate
 from foveate.core.errors import ExternalError
-from foveate.stores import open_store
 from foveate.stores.postgres import PostgresStore, schema
 from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from store_urls import opened
 
 SOURCE = str(Path(foveate.__file__).parent.parent)
 INGEST = """
@@ -32,11 +32,6 @@ for round in range(int(sys.argv[2])):
         print(entry.document.id, flush=True)
 """
 EVERYONE = ("blue", "red")
-
-
-def opened(url: str) -> PostgresStore:
-    """The store for the documents of the laws."""
-    return open_store(url, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
 
 
 def ingesting(url: str, rounds: int) -> subprocess.Popen[bytes]:
