@@ -77,7 +77,7 @@ MARKS = {
         "stores/test_contract.py::test_every_store_keeps_every_law[sqlite-0-16-secr",
         "stores/test_contract.py::test_every_store_keeps_every_law[sqlite-7-16-secr",
         "stores/test_contract.py::test_the_suite", "stores/test_damage", "stores/test_kills",
-        "stores/test_machine", "stores/test_open.py::test_many_processes",
+        "stores/test_machine", "stores/test_every_engine.py::test_many_processes",
         "stores/test_postings", "stores/test_search.py::test_answers_do_not", "stores/test_sizes",
         "stores/test_soak", "stores/test_transactions",
     ),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -10,11 +13,13 @@ from threading import Barrier
 
 import pytest
 
-from foveate.core.errors import BadInput, BadOption
+import store_urls
+from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import maintenance, open_store
 from foveate.testing.store_corpus import EMBEDDER, corpus
+from source_tree import PACKAGE
 from store_urls import opened
 
 
@@ -44,6 +49,45 @@ def test_a_store_keeps_its_embedder(new_url: Callable[[], str]):
             open_store(url, embedder_name=name, dimensions=dimensions)
 
 
+MAKE = "import sys; from store_urls import opened; print(opened(sys.argv[1]).state_root())"
+
+
+def test_many_processes_may_make_one_store(new_url: Callable[[], str], tmp_path: Path):
+    """T5: whoever comes second uses what the first has made, and nothing is left of the race."""
+    url = new_url()
+    paths = os.pathsep.join((str(PACKAGE.parent), str(Path(store_urls.__file__).parent)))
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", MAKE, url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+        for _ in range(4)
+    ]
+    answers = [process.communicate() for process in started]
+    assert [error for _, error in answers] == [b""] * 4
+    assert len({root for root, _ in answers}) == 1
+    left = {path.name for path in (tmp_path / "store0").glob("*")}
+    assert left <= {"store.db", "store.db-wal", "store.db-shm", "store.lance"}
+    with closing(opened(url)) as store:
+        corpus(count=1)[0].put(store)
+
+
+@pytest.mark.parametrize(
+    "new_url",
+    ["sqlite", pytest.param("postgresql", marks=pytest.mark.server)],
+    indirect=True,
+)
+def test_a_closed_store_says_so(new_url: Callable[[], str]):
+    """X1, X3: closing twice is fine, and a call after it is an error that says what to do."""
+    store = opened(new_url())
+    store.close()
+    store.close()
+    with pytest.raises(ExternalError, match="^store: it is closed; open it again"):
+        store.state_root()
+
+
 def test_a_store_without_an_embedder_searches_its_text(new_url: Callable[[], str]):
     """T4: full text alone works, and vectors are refused there."""
     entry = corpus(count=1)[0]
@@ -63,6 +107,8 @@ def test_what_asks_for_nothing_is_refused(new_url: Callable[[], str]):
             store.listed(limit=-1)
         with pytest.raises(BadOption, match="limit is 0 and depth 50; both must be 1 or more"):
             store.search("cold", None, limit=0)
+        with pytest.raises(BadOption, match="limit is 100 and depth 0; both must be 1 or more"):
+            store.search("cold", None, depth=0)
         with pytest.raises(BadOption, match="window is -1; it must be 0 or more"):
             store.neighbours([("d", 0)], -1)
 

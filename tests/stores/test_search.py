@@ -209,13 +209,6 @@ def test_a_filter_on_what_is_no_value_is_refused(store, value):
         store.search("x", None, where={"page": value})
 
 
-@pytest.mark.parametrize("options", [{"limit": 0}, {"depth": 0}])
-def test_an_empty_answer_is_not_asked_for(store, options):
-    """X1: a limit or a depth of nothing is a mistake."""
-    with pytest.raises(BadOption, match="must be 1 or more"):
-        store.search("x", None, **options)
-
-
 @pytest.mark.parametrize("vector", [[1.0] * 63, [float("nan")] * 64])
 def test_a_query_vector_that_does_not_fit_is_refused(store, vector):
     """I3: another model's vector is named by its shape."""

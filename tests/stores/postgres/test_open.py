@@ -128,12 +128,3 @@ def test_a_schema_of_another_version_is_refused(new_schema, monkeypatch):
             corpus(count=1)[0].put(old)
         with pytest.raises(ExternalError, match="newer version of foveate"), old.batch():
             pytest.fail("a batch began")
-
-
-def test_a_closed_store_says_so(new_schema: Callable[[], str]):
-    """X3: the second close does nothing, and a call after it is an error that says what to do."""
-    store = opened(new_schema())
-    store.close()
-    store.close()
-    with pytest.raises(ExternalError, match="closed; open it again"):
-        store.state_root()
