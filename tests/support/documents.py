@@ -10,16 +10,30 @@ from datetime import date, datetime
 from functools import partial
 from hashlib import md5
 from operator import methodcaller
+from pathlib import Path
 from typing import Any
 
 import docx
 import openpyxl
 import pptx
 
+from foveate.ingest.loaders import loader_for
+from foveate.ports import LoadedDocument
+
 SENT = (
     "From: Anna <anna@example.org>\nTo: Ben <ben@example.org>\n"
     "Date: Fri, 01 Mar 2024 10:00:00 +0100\n"
 )
+
+
+def read(name: str, data: bytes | str) -> LoadedDocument:
+    """The one document that the loader for this name makes of a file."""
+    path = Path(name)
+    load = loader_for(path)
+    assert load is not None
+    (loaded,) = load(data.encode() if isinstance(data, str) else data, path)
+    assert isinstance(loaded, LoadedDocument)
+    return loaded
 
 
 def pdf(
