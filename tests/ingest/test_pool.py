@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from documents import SMALL
+from documents import write_mixed_folder
 from foveate.batch.engines import pool as pool_module
 from foveate.batch.engines.worker import make_picklable
 from foveate.core.errors import BadOption, ExternalError, UnknownName
@@ -43,18 +43,9 @@ SOURCES = Path(__file__).parents[2] / "src"
 
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
-    """Thirty files of most formats, some with many documents, some that cannot be read."""
+    """Some thirty files."""
     root = tmp_path / "docs"
-    (root / "sub").mkdir(parents=True)
-    for i in range(12):
-        (root / "sub" / f"{i:02}.md").write_text(f"# Tea {i}\n\n" + "Boil the water. " * i * 9)
-    rows = [f'{{"id": "r{i}", "text": "Row {i}."}}\n' for i in range(50)]
-    (root / "rows.jsonl").write_text("".join([*rows[:30], "nonsense\n", *rows[30:]]))
-    (root / "taken.jsonl").write_text('{"id": "r7", "text": "again"}\n')
-    (root / "binary.md").write_bytes(b"\0\1")
-    (root / "broken.pdf").write_bytes(b"%PDF-1.4 no more")
-    for suffix, made in SMALL.items():
-        (root / f"small{suffix}").write_bytes(made())
+    write_mixed_folder(root, pages=12, rows=50)
     return root
 
 

@@ -18,7 +18,7 @@ from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import maintenance, open_store
-from foveate.testing.store_corpus import EMBEDDER, corpus
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
 from source_tree import PACKAGE
 from store_urls import opened
 
@@ -202,6 +202,22 @@ def test_a_batch_is_one_transaction(new_url: Callable[[], str]):
         query, vector = "granite", EMBEDDER.embed(["granite"])[0]
         assert store.search(query, vector) == plain.search(query, vector)
     assert maintenance.check(url).findings == ()
+
+
+def test_a_whole_store_is_found_whole(new_url: Callable[[], str]):
+    """T1, T5, D3: empty or full, what the check works out from the rows is what the store says."""
+    url, entries = new_url(), corpus(count=9)
+    for expected in (0, 8):
+        with closing(opened(url)) as store:
+            figures = store.stats()
+        report = maintenance.check(url)
+        assert report.findings == ()
+        assert (report.documents, report.chunks) == (expected, figures.chunks)
+        assert report.state_root == figures.state_root
+        with closing(opened(url)) as store, store.batch():
+            for entry in (*entries, change_entry(entries[-1])):
+                entry.put(store)
+            store.delete("d03")
 
 
 def test_threads_share_a_store(new_url: Callable[[], str]):

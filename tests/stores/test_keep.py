@@ -60,16 +60,6 @@ def test_stats_count_what_is_there(folder: Path):
         assert store.stats().vectors == chunks
 
 
-def test_what_is_known_of_texts_that_are_gone_is_forgotten(folder: Path):
-    """B7, T1: compacting keeps what is known of texts that are there."""
-    gone, *there = (chunk.content_hash for entry in ENTRIES[:2] for chunk in entry.chunks[:1])
-    with closing(opened(folder)) as store:
-        store.remember("f1", dict.fromkeys([gone, *there], 1))
-        store.delete(ENTRIES[0].document.id)
-        store.compact()
-        assert store.counts("f1", [gone, *there]) == dict.fromkeys(there, 1)
-
-
 def test_remembering_does_not_wait_for_a_writer(folder: Path):
     """B7, X3: what need not be written is left where another writer is busy; later it goes in."""
     with closing(opened(folder)) as store, closing(opened(folder)) as writer:
@@ -169,7 +159,7 @@ def test_a_backup_that_fails_leaves_nothing(folder: Path, tmp_path: Path, monkey
 
 
 def test_compacting_gives_room_back_and_changes_no_answer(folder: Path, tmp_path: Path):
-    """T5, D3: less on disk; answers, root and counts that are in use stay."""
+    """T5, D3, B7: less on disk; answers, root and counts that are in use stay."""
     with closing(opened(folder)) as store:
         for entry in ENTRIES[3:]:
             assert store.delete(entry.document.id)
