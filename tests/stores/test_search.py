@@ -122,16 +122,6 @@ def test_equal_texts_are_ordered_by_content_at_the_edge_of_a_leg(tmp_path: Path)
     assert [c.document_id for c in found.candidates] == [f"d{n:02}" for n in range(10)]
 
 
-@pytest.mark.parametrize("principals", [("a\0red",), ("re",), ("RED",), ("red ",), ("%",), ("",)])
-def test_only_the_very_name_opens_a_document(store, principals):
-    """X5: a name that is nearly a principal, or hides one behind NUL, opens nothing."""
-    nobody = store.search("cold", None, principals=())
-    assert store.search("cold", None, principals=principals) == nobody
-    assert store.state_root(principals=principals) == store.state_root(principals=())
-    assert store.document("d01", principals=principals) is None
-    assert store.document("d01", principals=["red"]) is not None
-
-
 def test_a_chunk_may_be_narrower_than_its_document(tmp_path: Path):
     """I4: a chunk's own principals count; wider than its document's they are refused."""
     document = Document(id="d", source="d", text="cold lamp", principals=("red", "blue"))
