@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from documents import SMALL
+from documents import write_mixed_folder
 from foveate.batch.engines import pool as pool_module
 from foveate.batch.engines.worker import make_picklable
 from foveate.core.errors import BadOption, ExternalError, UnknownName
@@ -42,18 +43,9 @@ SOURCES = Path(__file__).parents[2] / "src"
 
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
-    """Thirty files of most formats, some with many documents, some that cannot be read."""
+    """Some thirty files."""
     root = tmp_path / "docs"
-    (root / "sub").mkdir(parents=True)
-    for i in range(12):
-        (root / "sub" / f"{i:02}.md").write_text(f"# Tea {i}\n\n" + "Boil the water. " * i * 9)
-    rows = [f'{{"id": "r{i}", "text": "Row {i}."}}\n' for i in range(50)]
-    (root / "rows.jsonl").write_text("".join([*rows[:30], "nonsense\n", *rows[30:]]))
-    (root / "taken.jsonl").write_text('{"id": "r7", "text": "again"}\n')
-    (root / "binary.md").write_bytes(b"\0\1")
-    (root / "broken.pdf").write_bytes(b"%PDF-1.4 no more")
-    for suffix, made in SMALL.items():
-        (root / f"small{suffix}").write_bytes(made())
+    write_mixed_folder(root, pages=12, rows=50)
     return root
 
 
@@ -129,14 +121,9 @@ def _parts(prepared: Any) -> list[list[PreparedPart]]:
 def test_parts_are_those_of_one_process(docs: Path) -> None:
     """T2: part by part, also with more processes than files."""
     tasks = _tasks(docs)
-    with prepare_in_process(_preparer(), tasks) as prepared:
-        here = _parts(prepared)
-    with prepare_in_processes(_preparer(), tasks, 2) as prepared:
-        assert _parts(prepared) == here
-    with prepare_in_processes(_preparer(), tasks[:1], 4) as prepared:
-        assert _parts(prepared) == here[:1]
-    with prepare_in_processes(_preparer(), [], 2) as prepared:
-        assert _parts(prepared) == []
+    here = _parts(prepare_in_process(_preparer(), tasks))
+    for some, jobs in ((tasks, 2), (tasks[:1], 4), ([], 2)):
+        assert _parts(prepare_in_processes(_preparer(), some, jobs)) == here[: len(some)]
 
 
 @pytest.fixture
@@ -156,13 +143,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
 def test_a_killed_process_has_a_successor(docs: Path, started: list[Any]) -> None:
     """T5, X2: what it was at is done again, nothing twice and nothing lost."""
     tasks = _tasks(docs)
-    with prepare_in_process(_preparer(), tasks) as prepared:
-        here = _parts(prepared)
-    with prepare_in_processes(_preparer(), tasks, 1) as prepared:
-        first = list(next(prepared))
-        started[0].kill()
-        rest = _parts(prepared)
-    assert [first, *rest] == here
+    here = _parts(prepare_in_process(_preparer(), tasks))
+    prepared = prepare_in_processes(_preparer(), tasks, 1)
+    first = list(next(prepared))
+    started[0].kill()
+    assert [first, *_parts(prepared)] == here
     assert len(started) >= 1
     assert all(process.poll() is not None for process in started)
 
@@ -187,8 +172,7 @@ def test_a_file_that_ends_two_processes_is_refused(
 
     lives: list[int] = []
     monkeypatch.setattr(pool_module, "start_process", dying)
-    with prepare_in_processes(_preparer(), _tasks(docs)[:2], 1) as prepared:
-        first, second = _parts(prepared)
+    first, second = _parts(prepare_in_processes(_preparer(), _tasks(docs)[:2], 1))
     (refused,) = first
     assert isinstance(refused, Refusal)
     assert refused.reason.startswith("its process broke down twice (SIGABRT): out of memory")
@@ -199,7 +183,7 @@ def test_whoever_stops_leaves_no_process(docs: Path, started: list[Any]) -> None
     """T5: an error, or Ctrl-C, in the midst of it ends them all."""
 
     def interrupted() -> None:
-        with prepare_in_processes(_preparer(), _tasks(docs), 2) as prepared:
+        with closing(prepare_in_processes(_preparer(), _tasks(docs), 2)) as prepared:
             next(prepared)
             raise KeyboardInterrupt
 
@@ -213,8 +197,7 @@ def test_a_hanging_file_takes_its_time_and_no_more(docs: Path, tmp_path: Path) -
     (tmp_path / "big").mkdir()
     (tmp_path / "big" / "long.csv").write_bytes(b"a,b\n" + b"1,2\n" * 900_000)
     preparer = _preparer(limits=Limits(seconds=1, rows=1_000_000))
-    with prepare_in_processes(preparer, _tasks(tmp_path / "big"), 2) as prepared:
-        (long,) = _parts(prepared)
+    (long,) = _parts(prepare_in_processes(preparer, _tasks(tmp_path / "big"), 2))
     assert long == [Refusal(reason="takes longer than 1 seconds (limit `seconds`)")]
 
 
@@ -234,11 +217,8 @@ class Broken:
 
 def test_what_fails_there_is_raised_here(docs: Path) -> None:
     """X1: the run ends with the error of the embedder, whole."""
-    with (
-        pytest.raises((UnknownName, ExternalError), match="unknown embedder 'no-such-embedder'"),
-        prepare_in_processes(_preparer(embedder=Broken()), _tasks(docs), 2) as prepared,
-    ):
-        _parts(prepared)
+    with pytest.raises((UnknownName, ExternalError), match="unknown embedder 'no-such-embedder'"):
+        _parts(prepare_in_processes(_preparer(embedder=Broken()), _tasks(docs), 2))
 
 
 class Unsent:
@@ -255,11 +235,8 @@ def test_what_cannot_be_sent_is_said(docs: Path) -> None:
     """X1: with what to do."""
     settings = _preparer().settings
     preparer = Preparer(settings=settings, tokenizer=Unsent())  # type: ignore[arg-type]
-    with (
-        pytest.raises(BadOption, match="holds a lock.*use one process"),
-        prepare_in_processes(preparer, _tasks(docs), 2),
-    ):
-        pass
+    with pytest.raises(BadOption, match="holds a lock.*use one process"):
+        next(prepare_in_processes(preparer, _tasks(docs), 2))
 
 
 def test_errors_survive_the_way() -> None:

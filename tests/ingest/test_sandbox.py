@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from documents import PRICES, SMALL, pdf, workbook
+from documents import SMALL, pdf
 from foveate.core.errors import BadInput
 from foveate.ingest import sandbox as sandbox_module
 from foveate.ingest.load import load_in_process
@@ -135,12 +135,3 @@ def test_what_lies_in_the_folder_is_not_run(
     with Sandbox(Limits()) as sandbox:
         (loaded,) = sandbox.load(pdf(["hi"]), Path("a.pdf"))
     assert isinstance(loaded, LoadedDocument)
-
-
-def test_prices_are_the_same_there() -> None:
-    """T2: rows keep their numbers on the way."""
-    data = workbook({"Parts": PRICES})
-    with Sandbox(Limits()) as sandbox:
-        (loaded,) = sandbox.load(data, Path("prices.xlsx"))
-    assert isinstance(loaded, LoadedDocument)
-    assert [each.row for each in loaded.sections] == list(range(2, 18))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from foveate.core.errors import BadInput
 from foveate.ingest import ingest, load
 from foveate.ingest import walk as walking
-from foveate.ingest.document_task import PreparedPart, Preparer, Task
+from foveate.ingest.document_task import PartsByTask, Preparer, Task
 from foveate.ingest.run import Engine, prepare_in_process
 from foveate.ingest.walk import walk
 from foveate.plugins import tokenizer
@@ -152,13 +151,9 @@ def test_where_a_path_is_tells_scopes_apart(
 def _swapping(swap: Callable[[], object]) -> Engine:
     """An engine before which something happens: the folder has been listed, no file is open."""
 
-    @contextmanager
-    def prepared(
-        preparer: Preparer, tasks: Sequence[Task]
-    ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
+    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> PartsByTask:
         swap()
-        with prepare_in_process(preparer, tasks) as parts:
-            yield parts
+        return prepare_in_process(preparer, tasks)
 
     return prepared
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from foveate.core.errors import BadInput, ExternalError
-from foveate.stores import open_store
 from foveate.stores.sqlite.check import check
-from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from foveate.testing.store_corpus import change_entry, corpus
+from store_urls import opened
 
 ENTRIES = corpus(count=10)
 
@@ -68,8 +68,7 @@ TAMPERED = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A store that was written, searched, changed and searched again."""
-    store = open_store(tmp_path, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-    with closing(store):
+    with closing(opened(tmp_path)) as store:
         for entry in ENTRIES:
             entry.put(store)
         store.search("granite", None)
@@ -81,24 +80,6 @@ def tamper(folder: Path, statement: str) -> None:
     """Change the database by hand."""
     with closing(sqlite3.connect(folder / "store.db")) as connection, connection:
         assert connection.execute(statement).rowcount > 0
-
-
-def test_a_store_is_whole(folder: Path):
-    """T5, D3: nothing to find, and the root worked out from the rows is the one kept."""
-    with closing(open_store(folder)) as store:
-        root = store.state_root()
-    report = check(folder)
-
-    assert report.findings == ()
-    assert report.state_root == root
-    assert report.documents == 10
-    assert report.chunks == sum(len(e.chunks) for e in (*ENTRIES[:-1], change_entry(ENTRIES[-1])))
-
-
-def test_an_empty_store_is_whole(tmp_path: Path):
-    """T5: so is one that was just made."""
-    open_store(tmp_path).close()
-    assert check(tmp_path).findings == ()
 
 
 @pytest.mark.parametrize("statement", TAMPERED)

@@ -1,41 +1,34 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import count
-from pathlib import Path
 
 import pytest
 
 from foveate.core.errors import BadOption
-from foveate.stores import open_store
 from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing import isolation, stores
 from foveate.testing.isolation import OWNER
-from foveate.testing.store_corpus import EMBEDDER, corpus
+from foveate.testing.store_corpus import corpus
 from foveate.testing.stores import LAWS, Law, check_store
 
-
-@pytest.fixture
-def open_empty(tmp_path: Path) -> Callable[[], SqliteStore]:
-    """A new, empty embedded store at every call."""
-    numbers: Iterator[int] = count()
-
-    def opened() -> SqliteStore:
-        folder = tmp_path / f"store{next(numbers)}"
-        return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-
-    return opened
+EMBEDDED = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("seed", [0, 7])
-def test_the_embedded_store_keeps_every_law(
-    open_empty: Callable[[], SqliteStore], law: Law, seed: int
-):
-    """T1, T4, D3, X5: the contract that every store keeps, on two sets of documents."""
-    entries = corpus(seed, 16)
-    assert len(entries) == 16
+@pytest.mark.parametrize(
+    ("new_url", "seed", "documents"),
+    [
+        ("sqlite", 0, 16),
+        ("sqlite", 7, 16),
+        pytest.param("lance", 5, 10, marks=pytest.mark.slow),
+        pytest.param("postgresql", 3, 12, marks=pytest.mark.server),
+    ],
+    indirect=["new_url"],
+)
+def test_every_store_keeps_every_law(open_empty, law: Law, seed: int, documents: int):
+    """T1, T4, D3, X5: the contract of all stores, isolation included."""
+    entries = corpus(seed, documents)
+    assert len(entries) == documents
     law(open_empty, entries)
 
 
@@ -92,6 +85,7 @@ class Leaky:
         return replace(mine, candidates=tuple(known))
 
 
+@EMBEDDED
 @pytest.mark.parametrize(
     "leak", ["neighbours", "root", "figures", "document", "matches", "scores", "names"]
 )
@@ -107,6 +101,7 @@ def test_the_suite_catches_a_store_that_forgets_principals(open_empty, leak):
         hunt()
 
 
+@EMBEDDED
 def test_the_suite_runs_all_its_laws(open_empty):
     """T1, X5: one call checks everything, isolation included."""
     check_store(open_empty, corpus(count=5))
@@ -114,6 +109,7 @@ def test_the_suite_runs_all_its_laws(open_empty):
         check_store(lambda: Leaky(open_empty(), "neighbours"), corpus(count=5))
 
 
+@EMBEDDED
 def test_neighbours_of_many_places_take_no_more_statements(open_empty):
     """S5: fifty places cost as many SQL statements as one, principals included."""
     entries = corpus(count=30)
@@ -132,6 +128,7 @@ def test_neighbours_of_many_places_take_no_more_statements(open_empty):
     assert len(asked[0]) == len(asked[1])
 
 
+@EMBEDDED
 def test_neighbours_are_found_through_the_indexes(open_empty):
     """S5: no neighbour search reads a whole table."""
     with open_empty() as store:

@@ -13,6 +13,7 @@ from foveate.core.errors import ExternalError
 from foveate.stores import maintenance, open_store
 from foveate.testing.store_corpus import EMBEDDER, CorpusEntry, corpus
 from full_counts import count
+from store_urls import opened
 
 # What is done behind the store's back, of which no answer may tell.
 CHANGED = (
@@ -48,8 +49,7 @@ def asked(folder: Path, entries: tuple[CorpusEntry, ...]) -> None:
 def test_what_was_changed_behind_its_back_is_said(tmp_path: Path, statement: str):
     """X6, T5: a search gives an error that names the command, the command says where."""
     entries = corpus(count=6)
-    names = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
-    with closing(open_store(tmp_path, **names)) as store:
+    with closing(opened(tmp_path)) as store:
         for entry in entries:
             entry.put(store)
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:

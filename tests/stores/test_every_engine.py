@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 from threading import Barrier
 
 import pytest
 
-from foveate.core.errors import BadInput, BadOption
+import store_urls
+from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import maintenance, open_store
-from foveate.testing.store_corpus import EMBEDDER, corpus
-
-NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
-LANCE = pytest.param("lance", marks=pytest.mark.slow)
-SERVER = pytest.param("postgresql", marks=pytest.mark.server)
-
-
-@pytest.fixture(params=["sqlite", LANCE, SERVER])
-def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
-    """URLs of stores that are not there yet."""
-    if request.param == "postgresql":
-        return request.getfixturevalue("new_schema")
-    numbers = count()
-    return lambda: f"{request.param}:{tmp_path}/store{next(numbers)}"
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from source_tree import PACKAGE
+from store_urls import opened
 
 
 def test_reading_a_store_that_is_not_there_makes_none(new_url: Callable[[], str], tmp_path: Path):
@@ -43,7 +35,7 @@ def test_reading_a_store_that_is_not_there_makes_none(new_url: Callable[[], str]
 def test_a_store_keeps_its_embedder(new_url: Callable[[], str]):
     """D3, T1: what is there is opened as it is; vectors of two models are never in one store."""
     url = new_url()
-    with closing(open_store(url, **NAMES)) as store:
+    with closing(opened(url)) as store:
         corpus(count=1)[0].put(store)
         root = store.state_root()
     with closing(open_store(url, create=False)) as store:
@@ -55,6 +47,45 @@ def test_a_store_keeps_its_embedder(new_url: Callable[[], str]):
     for name, dimensions in (("a", 0), ("", 4), ("a", -1)):
         with pytest.raises(BadOption, match="both or neither"):
             open_store(url, embedder_name=name, dimensions=dimensions)
+
+
+MAKE = "import sys; from store_urls import opened; print(opened(sys.argv[1]).state_root())"
+
+
+def test_many_processes_may_make_one_store(new_url: Callable[[], str], tmp_path: Path):
+    """T5: whoever comes second uses what the first has made, and nothing is left of the race."""
+    url = new_url()
+    paths = os.pathsep.join((str(PACKAGE.parent), str(Path(store_urls.__file__).parent)))
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", MAKE, url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+        for _ in range(4)
+    ]
+    answers = [process.communicate() for process in started]
+    assert [error for _, error in answers] == [b""] * 4
+    assert len({root for root, _ in answers}) == 1
+    left = {path.name for path in (tmp_path / "store0").glob("*")}
+    assert left <= {"store.db", "store.db-wal", "store.db-shm", "store.lance"}
+    with closing(opened(url)) as store:
+        corpus(count=1)[0].put(store)
+
+
+@pytest.mark.parametrize(
+    "new_url",
+    ["sqlite", pytest.param("postgresql", marks=pytest.mark.server)],
+    indirect=True,
+)
+def test_a_closed_store_says_so(new_url: Callable[[], str]):
+    """X1, X3: closing twice is fine, and a call after it is an error that says what to do."""
+    store = opened(new_url())
+    store.close()
+    store.close()
+    with pytest.raises(ExternalError, match="^store: it is closed; open it again"):
+        store.state_root()
 
 
 def test_a_store_without_an_embedder_searches_its_text(new_url: Callable[[], str]):
@@ -76,6 +107,8 @@ def test_what_asks_for_nothing_is_refused(new_url: Callable[[], str]):
             store.listed(limit=-1)
         with pytest.raises(BadOption, match="limit is 0 and depth 50; both must be 1 or more"):
             store.search("cold", None, limit=0)
+        with pytest.raises(BadOption, match="limit is 100 and depth 0; both must be 1 or more"):
+            store.search("cold", None, depth=0)
         with pytest.raises(BadOption, match="window is -1; it must be 0 or more"):
             store.neighbours([("d", 0)], -1)
 
@@ -115,7 +148,7 @@ def test_any_name_can_be_a_principal(new_url: Callable[[], str], name: str):
 def test_a_refused_document_changes_nothing(new_url: Callable[[], str]):
     """X2: half of a document is never written, and the old one is still there."""
     first, second = corpus(count=2)
-    with closing(open_store(new_url(), **NAMES)) as store:
+    with closing(opened(new_url())) as store:
         first.put(store)
         second.put(store)
         before = store.state_root()
@@ -135,8 +168,8 @@ def test_a_batch_is_one_transaction(new_url: Callable[[], str]):
     entries = corpus(count=9)
     url = new_url()
     with (
-        closing(open_store(url, **NAMES)) as store,
-        closing(open_store(new_url(), **NAMES)) as plain,
+        closing(opened(url)) as store,
+        closing(opened(new_url())) as plain,
     ):
         for entry in entries[:3]:
             entry.put(plain)
@@ -171,11 +204,27 @@ def test_a_batch_is_one_transaction(new_url: Callable[[], str]):
     assert maintenance.check(url).findings == ()
 
 
+def test_a_whole_store_is_found_whole(new_url: Callable[[], str]):
+    """T1, T5, D3: empty or full, what the check works out from the rows is what the store says."""
+    url, entries = new_url(), corpus(count=9)
+    for expected in (0, 8):
+        with closing(opened(url)) as store:
+            figures = store.stats()
+        report = maintenance.check(url)
+        assert report.findings == ()
+        assert (report.documents, report.chunks) == (expected, figures.chunks)
+        assert report.state_root == figures.state_root
+        with closing(opened(url)) as store, store.batch():
+            for entry in (*entries, change_entry(entries[-1])):
+                entry.put(store)
+            store.delete("d03")
+
+
 def test_threads_share_a_store(new_url: Callable[[], str]):
     """T5: readers, writers and who remembers counts, in one process, without error or deadlock."""
     entries = corpus(count=8)
     url = new_url()
-    with closing(open_store(url, **NAMES)) as store:
+    with closing(opened(url)) as store:
         for entry in entries:
             entry.put(store)
         expected = store.search("granite", None)

@@ -8,20 +8,15 @@ from pathlib import Path
 import pytest
 
 from foveate.core.errors import BadInput, ExternalError
-from foveate.stores import open_store
 from foveate.stores.sqlite import backup as backup_
 from foveate.stores.sqlite.backup import backup
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.store import SqliteStore
-from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, change_entry, corpus
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from store_urls import opened
 
 EVERYONE = ("blue", "red")
 ENTRIES = corpus(count=14)
-
-
-def opened(folder: Path) -> SqliteStore:
-    """The embedded store for the documents of the laws."""
-    return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
 
 
 @pytest.fixture
@@ -65,16 +60,6 @@ def test_stats_count_what_is_there(folder: Path):
         assert store.stats().vectors == chunks
 
 
-def test_what_is_known_of_texts_that_are_gone_is_forgotten(folder: Path):
-    """B7, T1: compacting keeps what is known of texts that are there."""
-    gone, *there = (chunk.content_hash for entry in ENTRIES[:2] for chunk in entry.chunks[:1])
-    with closing(opened(folder)) as store:
-        store.remember("f1", dict.fromkeys([gone, *there], 1))
-        store.delete(ENTRIES[0].document.id)
-        store.compact()
-        assert store.counts("f1", [gone, *there]) == dict.fromkeys(there, 1)
-
-
 def test_remembering_does_not_wait_for_a_writer(folder: Path):
     """B7, X3: what need not be written is left where another writer is busy; later it goes in."""
     with closing(opened(folder)) as store, closing(opened(folder)) as writer:
@@ -86,21 +71,6 @@ def test_remembering_does_not_wait_for_a_writer(folder: Path):
         assert store.counts("f9", ["h"]) == {"h": 1}
         store.delete(ENTRIES[1].document.id)
     assert check(folder).findings == ()
-
-
-@pytest.mark.parametrize("who", PRINCIPALS)
-def test_stats_for_a_reader_are_those_of_a_store_without_the_rest(tmp_path: Path, who):
-    """X5: a reader's figures tell nothing of what it may not read, and there are no sizes."""
-    mine = [e for e in ENTRIES if not e.document.principals or {*e.document.principals} & {*who}]
-    with closing(opened(tmp_path / "all")) as store, closing(opened(tmp_path / "mine")) as alone:
-        for entry in ENTRIES:
-            entry.put(store)
-        for entry in mine:
-            entry.put(alone)
-        found = store.stats(principals=who)
-        assert found == alone.stats(principals=who)
-        assert found.documents == len(mine)
-        assert found.bytes == {}
 
 
 def test_a_backup_is_a_store(folder: Path, tmp_path: Path):
@@ -189,7 +159,7 @@ def test_a_backup_that_fails_leaves_nothing(folder: Path, tmp_path: Path, monkey
 
 
 def test_compacting_gives_room_back_and_changes_no_answer(folder: Path, tmp_path: Path):
-    """T5, D3: less on disk; answers, root and counts that are in use stay."""
+    """T5, D3, B7: less on disk; answers, root and counts that are in use stay."""
     with closing(opened(folder)) as store:
         for entry in ENTRIES[3:]:
             assert store.delete(entry.document.id)
@@ -229,17 +199,3 @@ def test_compacting_forgets_who_may_read_nothing_any_more(tmp_path: Path):
         red.put(store)
         assert store.stats(principals=("red",)).documents == 1
         assert store.stats(principals=()).documents == 0
-
-
-def test_a_document_with_a_part_for_others_is_not_handed_out_whole(tmp_path: Path):
-    """X5: the text of a document holds all its chunks, so who may not read one gets none of it."""
-    from dataclasses import replace
-
-    entry = next(e for e in ENTRIES if not e.document.principals and len(e.chunks) > 1)
-    chunks = (replace(entry.chunks[0], principals=("red",)), *entry.chunks[1:])
-    with closing(opened(tmp_path)) as store:
-        store.put(entry.document, chunks, None)
-        assert store.document(entry.document.id, principals=("blue",)) is None
-        found = store.document(entry.document.id, principals=("red",))
-        assert found is not None
-        assert found.text == entry.document.text

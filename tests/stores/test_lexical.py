@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.stores.lexical import View, bm25, build_view
+from foveate.stores.lexical import View, build_view, view_scores
 from foveate.stores.scoring import SMALL_STORE
 from foveate.stores.sqlite.vectors import build_scan as scan_of
 
@@ -58,7 +58,7 @@ def oracle(texts: list[list[str]], terms: str) -> list[float]:
 def test_scores_are_bm25(texts: list[list[str]], repeats: int):
     """T4: equal to the formula written out, from 200 rows on without the terms in most rows."""
     texts = texts * repeats
-    scores = bm25(found(texts, "abc"), view(texts, len(texts)))
+    scores = view_scores(found(texts, "abc"), view(texts, len(texts)))
     assert scores.tolist() == pytest.approx(oracle(texts, "abc"), abs=1e-7)
 
 
@@ -66,8 +66,8 @@ def test_scores_are_bm25(texts: list[list[str]], repeats: int):
 def test_scores_know_nothing_of_unreadable_rows(mine, others):
     """X5: with others' rows in the index, my scores are those of an index without, to the bit."""
     both = mine + others
-    scores = bm25(found(both, "abc"), view(both, len(mine)))
-    alone = bm25(found(mine, "abc"), view(mine, len(mine)))
+    scores = view_scores(found(both, "abc"), view(both, len(mine)))
+    alone = view_scores(found(mine, "abc"), view(mine, len(mine)))
     assert scores[: len(mine)].tolist() == alone.tolist()
     assert not scores[len(mine) :].any()
 
@@ -76,17 +76,17 @@ def test_a_term_in_most_rows_counts_where_there_is_no_rarer_one():
     """T4: dropping frequent terms saves time; it must not empty an answer."""
     texts = [["a"], ["a", "b"], ["a"]]
     everyone = view(texts, 3)
-    assert (bm25(found(texts, "a"), everyone) > 0).tolist() == [True, True, True]
-    assert (bm25(found(texts, "ab"), everyone) > 0).tolist() == [True, True, True]
+    assert (view_scores(found(texts, "a"), everyone) > 0).tolist() == [True, True, True]
+    assert (view_scores(found(texts, "ab"), everyone) > 0).tolist() == [True, True, True]
     many, all_of_them = texts * SMALL_STORE, view(texts * SMALL_STORE, 3 * SMALL_STORE)
     rare = [*many[:-1], ["a", "b"]]
-    assert (bm25(found(many, "a"), all_of_them) > 0).all()
-    assert (bm25(found(rare, "ab"), all_of_them) > 0).sum() == SMALL_STORE + 1
+    assert (view_scores(found(many, "a"), all_of_them) > 0).all()
+    assert (view_scores(found(rare, "ab"), all_of_them) > 0).sum() == SMALL_STORE + 1
 
 
 def test_in_a_small_store_every_term_counts():
     """T4: among eight texts, a word in five of them decides between those that share a rarer."""
     texts = [["how", "long", "heart"], ["how", "long", "bones"], *[["heart", "visit"]] * 4]
-    scores = bm25(found(texts, ("long", "heart")), view(texts, len(texts)))
+    scores = view_scores(found(texts, ("long", "heart")), view(texts, len(texts)))
     assert scores[0] > scores[1]
     assert (scores > 0).all()

@@ -17,13 +17,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from foveate.core.fuse import rrf
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, rank
-from foveate.stores import open_store
 from foveate.stores.int8 import quantise
 from foveate.stores.rows import terms_to_index
 from foveate.stores.sqlite.backup import backup
 from foveate.stores.sqlite.check import check
-from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, CorpusEntry, change_entry, corpus
+from store_urls import opened
 
 ENTRIES = corpus(5, 9)
 NAMES = st.sampled_from([entry.document.id for entry in ENTRIES])
@@ -89,14 +88,8 @@ class Histories(RuleBasedStateMachine):
     def begin(self) -> None:
         """An empty store."""
         self.folder = Path(tempfile.mkdtemp())
-        self.store = self.opened("store")
+        self.store = opened(self.folder / "store")
         self.model: dict[str, CorpusEntry] = {}
-
-    def opened(self, name: str) -> SqliteStore:
-        """A store in this run's folder."""
-        return open_store(
-            self.folder / name, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions
-        )
 
     @rule(name=NAMES, form=st.integers(0, 2))
     def put(self, name: str, form: int) -> None:
@@ -131,7 +124,7 @@ class Histories(RuleBasedStateMachine):
         self.store.close()
         if lost:
             (self.folder / "store" / "vectors.bin").unlink(missing_ok=True)
-        self.store = self.opened("store")
+        self.store = opened(self.folder / "store")
 
     @rule()
     def compact(self) -> None:
@@ -146,7 +139,7 @@ class Histories(RuleBasedStateMachine):
         self.store.close()
         shutil.rmtree(self.folder / "store")
         (self.folder / "copy").rename(self.folder / "store")
-        self.store = self.opened("store")
+        self.store = opened(self.folder / "store")
 
     @rule(query=st.sampled_from(QUERIES), who=st.sampled_from(PRINCIPALS))
     def search(self, query: str, who: tuple[str, ...]) -> None:
@@ -178,7 +171,7 @@ class Histories(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """At the end it is whole, and its root is that of a store without a history."""
-        with closing(self.store), closing(self.opened("plain")) as plain:
+        with closing(self.store), closing(opened(self.folder / "plain")) as plain:
             for name in sorted(self.model):
                 self.model[name].put(plain)
             assert self.store.state_root() == plain.state_root()

@@ -61,49 +61,6 @@ def test_another_file_of_that_name_is_refused(tmp_path: Path, content: bytes):
     assert (tmp_path / "store.db").read_bytes() == content
 
 
-def test_a_store_of_a_newer_version_is_refused(tmp_path: Path):
-    """X2: a schema from the future is refused with both numbers and the way out."""
-    open_store(tmp_path).close()
-    with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    said = f"has schema 99, this version knows up to {schema.VERSION}; update foveate"
-    with pytest.raises(BadInput, match=said):
-        open_store(tmp_path)
-
-
-def test_a_closed_store_says_so(tmp_path: Path):
-    """X1: closing twice is fine, using it afterwards is an error of ours."""
-    store = open_store(tmp_path)
-    store.close()
-    store.close()
-    with pytest.raises(ExternalError, match="^store: it is closed; open it again with open_store$"):
-        store.state_root()
-
-
-def test_many_processes_may_make_one_store(tmp_path: Path):
-    """T5: whoever comes second uses what the first has made."""
-    folder = tmp_path / "store"
-    code = (
-        "import sys; from foveate.stores import open_store;"
-        "s = open_store(sys.argv[1], embedder_name='e', dimensions=4); print(s.state_root())"
-    )
-    source = str(Path(foveate.__file__).parent.parent)
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(folder)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={"PYTHONPATH": source},
-        )
-        for _ in range(4)
-    ]
-    answers = [process.communicate() for process in started]
-    assert [error for _, error in answers] == [b""] * 4
-    assert len({root for root, _ in answers}) == 1
-    left = {path.name for path in folder.iterdir()}
-    assert left - {"store.db-wal", "store.db-shm"} == {"store.db"}  # the engine's own may stay
-
-
 def test_a_journal_of_a_store_at_work_is_no_creation_that_was_broken_off(tmp_path: Path):
     """T5: the second process found one while the first switched the store to the log."""
     open_store(tmp_path).close()
@@ -177,3 +134,13 @@ def test_a_log_of_writes_is_read_with_the_store(tmp_path: Path):
 def test_the_embedder_of_the_laws_is_the_one_tested_with():
     """T6: the suites' embedder has the name and width that stores are opened with."""
     assert (EMBEDDER.name, EMBEDDER.dimensions) == ("hashing-64@1", 64)
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path):
+    """X2: a schema from the future is refused with both numbers and the way out."""
+    open_store(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    said = f"has schema 99, this version knows up to {schema.VERSION}; update foveate"
+    with pytest.raises(BadInput, match=said):
+        open_store(tmp_path)

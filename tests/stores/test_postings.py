@@ -8,21 +8,16 @@ import pytest
 from foveate.core.errors import BadInput
 from foveate.core.types import Chunk
 from foveate.ports import Document
-from foveate.stores import open_store
 from foveate.stores.checksums import StoreDamaged
 from foveate.stores.scoring import group_terms
 from foveate.stores.sqlite import postings, write
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from store_urls import opened
 
 ENTRIES = corpus(count=30)
 QUERY = "cold granite lamp"
-
-
-def opened(folder: Path) -> SqliteStore:
-    """An empty store."""
-    return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
 
 
 def rows(store: SqliteStore) -> int:

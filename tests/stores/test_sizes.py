@@ -14,6 +14,7 @@ from foveate.ports import Document
 from foveate.stores import filters, open_store
 from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER, corpus
+from store_urls import opened
 
 
 @pytest.fixture
@@ -71,9 +72,7 @@ def test_slices_change_no_answer(tmp_path, monkeypatch, most):
     places = [(chunk.document_id, chunk.sequence) for e in entries for chunk in e.chunks]
     answers = []
     for name in ("whole", "sliced"):
-        with closing(
-            open_store(tmp_path / name, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-        ) as store:
+        with closing(opened(tmp_path / name)) as store:
             for entry in entries:
                 entry.put(store)
             found = store.search("cold granite lamp", EMBEDDER.embed(["cold"])[0])

@@ -10,15 +10,9 @@ import pytest
 from foveate.core.errors import ExternalError
 from foveate.core.types import Chunk, content_hash
 from foveate.ports import Document
-from foveate.stores import open_store
 from foveate.stores.sqlite import vectors
-from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER, corpus
-
-
-def opened(folder: Path) -> SqliteStore:
-    """The embedded store for the documents of the laws."""
-    return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
+from store_urls import opened
 
 
 def large(number: int) -> tuple[Document, Chunk]:

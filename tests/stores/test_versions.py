@@ -11,12 +11,13 @@ from foveate.stores import open_store
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.schema import VERSION
 from foveate.stores.sqlite.store import SqliteStore
-from foveate.testing.store_corpus import EMBEDDER, corpus
+from foveate.testing.store_corpus import corpus
+from store_urls import opened
 
 
 def filled(folder: Path) -> SqliteStore:
     """A store of this version with some documents."""
-    store = open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
+    store = opened(folder)
     for entry in corpus(count=9):
         entry.put(store)
     return store

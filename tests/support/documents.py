@@ -10,16 +10,30 @@ from datetime import date, datetime
 from functools import partial
 from hashlib import md5
 from operator import methodcaller
+from pathlib import Path
 from typing import Any
 
 import docx
 import openpyxl
 import pptx
 
+from foveate.ingest.loaders import loader_for
+from foveate.ports import LoadedDocument
+
 SENT = (
     "From: Anna <anna@example.org>\nTo: Ben <ben@example.org>\n"
     "Date: Fri, 01 Mar 2024 10:00:00 +0100\n"
 )
+
+
+def read(name: str, data: bytes | str) -> LoadedDocument:
+    """The one document that the loader for this name makes of a file."""
+    path = Path(name)
+    load = loader_for(path)
+    assert load is not None
+    (loaded,) = load(data.encode() if isinstance(data, str) else data, path)
+    assert isinstance(loaded, LoadedDocument)
+    return loaded
 
 
 def pdf(
@@ -260,3 +274,18 @@ SMALL: Mapping[str, Callable[[], bytes]] = {
     ".tsv": lambda: b"greeting\tto\nhi\tAnna\n",
     ".xlsx": lambda: workbook({"Sheet": [["hi"]]}),
 }
+
+
+def write_mixed_folder(root: Path, *, pages: int, rows: int) -> None:
+    """Files of most formats, one of many documents, some that cannot be read, an id taken twice."""
+    (root / "sub").mkdir(parents=True)
+    for number in range(pages):
+        text = f"# Tea {number}\n\n" + f"Boil the water for pot {number}. " * number * 9
+        (root / "sub" / f"{number:02}.md").write_text(text)
+    lines = [f'{{"id": "r{i}", "text": "Row {i} of the table."}}\n' for i in range(rows)]
+    (root / "rows.jsonl").write_text("".join([*lines[:30], "nonsense\n", *lines[30:]]))
+    (root / "taken.jsonl").write_text('{"id": "r7", "text": "again"}\n')
+    (root / "binary.md").write_bytes(b"\0\1")
+    (root / "broken.pdf").write_bytes(b"%PDF-1.4 no more")
+    for suffix, made in SMALL.items():
+        (root / f"small{suffix}").write_bytes(made())

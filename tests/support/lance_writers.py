@@ -13,7 +13,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
-from foveate.stores import open_store
 from foveate.stores.lance import LanceStore
 from foveate.testing.store_corpus import EMBEDDER, CorpusEntry
 from store_kills import (
@@ -29,10 +28,10 @@ from store_kills import (
     steps,
     versions,
 )
+from store_urls import OPTIONS, opened
 
 KINDS = ("ingest", "delete", "batch", "compact")
 PRELOAD = ("pyarrow", "lance", "lance_writers")
-OPTIONS = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
 
 
 def disturbed(kind: str, url: str, seed: int, say: Connection) -> None:
@@ -106,7 +105,7 @@ def kill_often(folder: Path, kills: int, seed: int) -> Tally:
 def check_whole(url: str, state: State, plain: Path, **options: object) -> None:
     """A store that was never disturbed has the same root and finds the same."""
     with (
-        closing(open_store(plain, **OPTIONS)) as expected,
+        closing(opened(plain)) as expected,
         closing(LanceStore(url, create=False, **options)) as store,
     ):
         with expected.batch():

@@ -31,6 +31,7 @@ from foveate.providers.tokenizers.counts import counts_for
 from foveate.stores import open_store
 from foveate.stores.maintenance import check
 from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from store_urls import opened
 
 QUESTIONS = ("granite harbour", "where is the kettle", "stone yard of juniper 猫", "absent words")
 READERS: tuple[tuple[str, ...], ...] = ((), ("red",), ("blue", "red"))
@@ -64,8 +65,7 @@ class Tally:
 
 def fill(url: str, documents: int) -> None:
     """Documents that came, changed and went, with counts of their texts."""
-    names = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
-    with closing(open_store(url, **names)) as store:
+    with closing(opened(url)) as store:
         entries = corpus(seed=5, count=documents)
         for at in range(0, documents, 8):
             with store.batch():

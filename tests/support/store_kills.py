@@ -33,6 +33,7 @@ from foveate.stores.sqlite.backup import backup
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER, CorpusEntry, change_entry, corpus
+from store_urls import opened
 
 KINDS = ("ingest", "delete", "batch", "compact", "backup", "search")
 ENTRIES = {entry.document.id: entry for entry in corpus(3, 16)}
@@ -47,11 +48,6 @@ def versions(name: str) -> tuple[CorpusEntry, CorpusEntry]:
     other = change_entry(entry)
     document = replace(other.document, content_hash=f"{entry.document.content_hash} changed")
     return entry, replace(other, document=document)
-
-
-def opened(folder: Path) -> SqliteStore:
-    """The store under test."""
-    return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
 
 
 def write(kind: str, folder: str, copies: str, seed: int, say: Connection) -> None:

@@ -22,19 +22,14 @@ from typing import Any
 
 from foveate.core.types import Chunk
 from foveate.ports import Document
-from foveate.stores import open_store
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER
 from store_kills import processes
+from store_urls import opened
 
 READERS, WRITERS, OWN, SHARED = 4, 2, 8, 3
 QUERY = "where does the river turn"
-
-
-def opened(folder: Path) -> SqliteStore:
-    """The store under test."""
-    return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
 
 
 def put(store: SqliteStore, name: str, stamp: str, chunks: int) -> None:

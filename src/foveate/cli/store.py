@@ -31,9 +31,9 @@ def stats(
 
     With --principal only what that reader may see is counted, without sizes.
     """
-    from foveate.stores.maintenance import open_for_maintenance
+    from foveate.stores import open_store
 
-    with open_for_maintenance(store) as opened:
+    with open_store(store, create=False) as opened:
         found = opened.stats(principals=principal)
     _write(store, asdict(found), stats_lines(found, output.terminal_width()), as_json=as_json)
 
@@ -81,9 +81,9 @@ def compact(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
     copy while it works. On a server the space is kept for later writes, and a large store gets its
     index of vectors.
     """
-    from foveate.stores import maintenance
+    from foveate.stores import maintenance, open_store
 
-    with maintenance.open_for_maintenance(store) as opened:
+    with open_store(store, create=False) as opened:
         before = maintenance.store_bytes(store)
         opened.compact()
     after = maintenance.store_bytes(store)

@@ -6,7 +6,7 @@ the preparer alone. Parts come one at a time, because a file may hold a million 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -74,7 +74,7 @@ class PreparedImage:
 
 
 PreparedPart: TypeAlias = PreparedDocument | PreparedImage | UnchangedDocument | Refusal
-PartsByTask: TypeAlias = Iterator[Iterator[PreparedPart]]
+PartsByTask: TypeAlias = Generator[Iterator[PreparedPart], None, None]
 """The parts of each task, in the order of the tasks."""
 
 

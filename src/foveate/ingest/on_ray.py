@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -72,13 +72,10 @@ def _load_preparer(pickled: bytes) -> Preparer:
 def ray_engine(workers: int | None, address: str | None) -> Engine:
     """An engine for `ingest`; the cluster is started or joined when there are files."""
 
-    @contextmanager
-    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[PartsByTask]:
-        if not tasks:
-            yield iter(())
-            return
-        with open_ray(workers, address) as engine:
-            yield prepare_on_ray(engine, preparer, tasks)
+    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> PartsByTask:
+        if tasks:
+            with open_ray(workers, address) as engine:
+                yield from prepare_on_ray(engine, preparer, tasks)
 
     return prepared
 

@@ -10,8 +10,8 @@ file stays; other parts are `<file>#<line>`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -52,8 +52,8 @@ Progress = Callable[[int, int, str], None]
 
 What they hold may still wait for its transaction."""
 
-Engine: TypeAlias = Callable[[Preparer, Sequence[Task]], AbstractContextManager[PartsByTask]]
-"""Prepares tasks, wherever that is; gives the parts of each, in the order of the tasks."""
+Engine: TypeAlias = Callable[[Preparer, Sequence[Task]], PartsByTask]
+"""Prepares tasks, wherever that is, until it is closed."""
 
 
 def ingest(
@@ -142,7 +142,7 @@ def _run_tasks(
     state: RunState, preparer: Preparer, engine: Engine, on_progress: Progress | None
 ) -> None:
     tasks = state.tasks()
-    with engine(preparer, tasks) as prepared:
+    with closing(engine(preparer, tasks)) as prepared:
         for done, (task, parts) in enumerate(zip(tasks, prepared, strict=True), 1):
             for part in parts:
                 state.add_part(task.file, part)
@@ -154,7 +154,7 @@ def _run_tasks(
 def local_engine(jobs: int | None) -> Engine:
     """So many processes, 1 is this one alone; None for as many as are worth starting."""
 
-    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> AbstractContextManager[PartsByTask]:
+    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> PartsByTask:
         wanted = job_count(len(tasks)) if jobs is None else jobs
         if wanted > 1:
             return prepare_in_processes(preparer, tasks, wanted)
@@ -173,17 +173,14 @@ def job_count(files: int) -> int:
     return max(1, min(cores or 1, _MAX_JOBS, files // _FILES_PER_JOB))
 
 
-@contextmanager
-def prepare_in_process(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[PartsByTask]:
+def prepare_in_process(preparer: Preparer, tasks: Sequence[Task]) -> PartsByTask:
     """The parts of each task, in order, prepared in this process."""
     with Sandbox(preparer.limits) as sandbox:
-        yield (preparer.parts(task, sandbox) for task in tasks)
+        for task in tasks:
+            yield preparer.parts(task, sandbox)
 
 
-@contextmanager
-def prepare_in_processes(
-    preparer: Preparer, tasks: Sequence[Task], jobs: int
-) -> Iterator[PartsByTask]:
+def prepare_in_processes(preparer: Preparer, tasks: Sequence[Task], jobs: int) -> PartsByTask:
     """The parts of each task, in order, prepared by `jobs` processes.
 
     Errors of a process are raised where its parts are read. Raises `BadOption` if the tokenizer or
@@ -194,7 +191,8 @@ def prepare_in_processes(
         preparer = replace(preparer, embedder=cast("Embedder", lazy))
     engine = ProcessPoolEngine(jobs, _FILES_AHEAD)
     with closing(engine.stream_values(PrepareTask(preparer), tasks)) as prepared:
-        yield (map(_refuse_failed, parts) for _, parts in prepared)
+        for _, parts in prepared:
+            yield map(_refuse_failed, parts)
 
 
 def _refuse_failed(part: PreparedPart | FailedTask) -> PreparedPart:

@@ -6,8 +6,8 @@ paths themselves are checked once a second. A burst of changes is one change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -89,15 +89,13 @@ def engine_for_changes(changed: ChangedPaths, doubtful: frozenset[str], engine: 
         real = path.parent.resolve() / path.name
         return any(str(each) in changed for each in (real, *real.parents))
 
-    @contextmanager
-    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[PartsByTask]:
+    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> PartsByTask:
         found = [is_due(task) for task in tasks]
         work = [task for task, due in zip(tasks, found, strict=True) if due]
-        with engine(preparer, work) as done:
-            yield (
-                next(done) if due else (UnchangedDocument(id=identity) for identity in task.known)
-                for task, due in zip(tasks, found, strict=True)
-            )
+        with closing(engine(preparer, work)) as done:
+            for task, due in zip(tasks, found, strict=True):
+                unchanged = (UnchangedDocument(id=identity) for identity in task.known)
+                yield next(done) if due else unchanged
 
     return prepared
 

@@ -14,11 +14,8 @@ def open_store_with_embedder(url: str) -> Iterator[tuple[Store, Embedder | None]
     """The store, which must exist, and its embedder; None where it has full text alone."""
     from foveate.stores import open_store
 
-    store = open_store(url, create=False)
-    try:
-        yield store, load_recorded_embedder(getattr(store, "embedder_name", ""))
-    finally:
-        store.close()
+    with open_store(url, create=False) as store:
+        yield store, load_recorded_embedder(store.embedder_name)
 
 
 def load_recorded_embedder(recorded: str) -> Embedder | None:

@@ -17,6 +17,7 @@ from foveate.service.auth.keys import TENANT_NAME
 from foveate.service.problems import ProblemError
 from foveate.service.settings import Settings
 from foveate.stores import is_lance_url, is_server_url, open_store
+from foveate.stores.base import BaseStore
 from foveate.stores.lazy import StoreNotFound
 
 log = logging.getLogger("foveate.service")
@@ -149,7 +150,7 @@ class TenantStores:
             log.exception("a store cannot be opened")
             raise ExternalError("the store cannot be opened") from error
 
-    def _create_store(self, url: str) -> Store:
+    def _create_store(self, url: str) -> BaseStore:
         log.warning("the store that the settings name is not there; a new, empty one is made")
         name = self._settings.embedder
         embedder = plugins.embedder(name) if name else None
@@ -159,9 +160,9 @@ class TenantStores:
             dimensions=embedder.dimensions if embedder else 0,
         )
 
-    def _load_embedder(self, store: Store) -> Embedder | None:
+    def _load_embedder(self, store: BaseStore) -> Embedder | None:
         try:
-            return load_recorded_embedder(getattr(store, "embedder_name", ""))
+            return load_recorded_embedder(store.embedder_name)
         except FoveateError:
             store.close()
             raise

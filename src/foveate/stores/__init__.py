@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from foveate.core.errors import BadOption, UnknownName
 from foveate.ports import Store
+from foveate.stores.base import BaseStore
 
 SCHEMES = ("file", "sqlite")
 """Schemes of the embedded store; a plain path is one too."""
@@ -20,7 +21,7 @@ def open_store(
     embedder_name: str = "",
     dimensions: int = 0,
     create: bool = True,
-) -> Store:
+) -> BaseStore:
     """Open the store at a URL; docs/store.md, docs/lance.md and docs/postgres.md list the forms.
 
     A new store takes `embedder_name` and `dimensions`, or has full text alone; an existing one

@@ -177,6 +177,10 @@ class BaseStore(ABC):
         return self._stats(None if principals is None else check_principals(principals))
 
     @abstractmethod
+    def check(self) -> Report:
+        """Work out again all that is derived, in one state; what is wrong is a finding."""
+
+    @abstractmethod
     def compact(self) -> None:
         """Give back the room that deleting left; answers and state root stay as they are."""
 

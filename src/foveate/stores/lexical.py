@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from foveate.stores.int8 import ScannedRows
-from foveate.stores.scoring import damping, idfs, term_scores
+from foveate.stores.scoring import bm25, damping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,24 +61,12 @@ def read_through_cache(
     return found
 
 
-def bm25(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
+def view_scores(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
     """BM25 of every row, float64, with the view's statistics; 0 for rows that may not be read."""
-    frequencies = [
-        len(rows) if view.mask is None else int(np.count_nonzero(view.mask[rows]))
-        for rows, _ in found.values()
-    ]
-    weights = idfs(frequencies, view.row_count)
-    told = [
-        (positions, term_scores(occurrences, view.damping.take(positions), weight))
-        for (positions, occurrences), weight in zip(found.values(), weights, strict=True)
-        if weight
-    ]
-    rows = len(view.damping)
-    if not told:
-        return np.zeros(rows)
-    # Added up in this order, term by term, as a loop over the terms would.
-    where, what = (np.concatenate(part) for part in zip(*told, strict=True))
-    scores = np.bincount(where, weights=what, minlength=rows)
-    if view.mask is not None:
-        scores[~view.mask] = 0
-    return scores
+    return bm25(
+        [*found.values()],
+        view.damping.take,
+        rows=len(view.damping),
+        total=view.row_count,
+        readable=view.mask,
+    )

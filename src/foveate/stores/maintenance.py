@@ -2,38 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import closing
 from pathlib import Path
-from typing import Any, Protocol, cast, runtime_checkable
 
 from foveate.core.errors import BadOption, ExternalError, MissingExtra
 from foveate.stores import folder_from_url, is_lance_url, is_server_url, open_store
-from foveate.stores.base import Finding, Report, Stats
+from foveate.stores.base import Finding, Report
 from foveate.stores.checksums import StoreDamaged
-
-
-@runtime_checkable
-class MaintainableStore(Protocol):
-    """A store with figures and compaction."""
-
-    def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
-        """The store in figures; with `principals`, of what they may read alone."""
-
-    def compact(self) -> None:
-        """Give back the room that deleting left."""
-
-    def close(self) -> None:
-        """Close files and connections."""
-
-
-def open_for_maintenance(url: str) -> closing[MaintainableStore]:
-    """The store, which must exist, to be closed; raises `BadOption` where it has no figures."""
-    store = open_store(url, create=False)
-    if not isinstance(store, MaintainableStore):
-        store.close()
-        raise BadOption("this store cannot be looked after here; use its server's own tools")
-    return closing(store)
 
 
 def check(url: str) -> Report:
@@ -51,9 +25,8 @@ def check(url: str) -> Report:
 
 def _checked(url: str) -> Report:
     if is_server_url(url) or is_lance_url(url):
-        with closing(cast("Any", open_store(url, create=False))) as store:
-            report: Report = store.check()
-            return report
+        with open_store(url, create=False) as store:
+            return store.check()
     from foveate.stores.sqlite.check import check as checked
 
     return checked(folder_from_url(url))
@@ -83,5 +56,5 @@ def store_bytes(url: str) -> int:
     """Bytes that a store takes: the files of its folder, or its tables and indexes."""
     if not (is_server_url(url) or is_lance_url(url)):
         return sum(path.stat().st_size for path in folder_from_url(url).iterdir() if path.is_file())
-    with open_for_maintenance(url) as store:
+    with open_store(url, create=False) as store:
         return sum(store.stats().bytes.values())

@@ -60,21 +60,38 @@ def group_terms(texts: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any, An
     return terms, pairs >> 32, pairs & 0xFFFFFFFF, np.minimum(counts, MAX_COUNT)
 
 
-def bm25_scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, words: int) -> Any:
-    """BM25 of every row, float64; `found`: per term, readable rows and how often each holds it.
+def bm25(
+    found: Sequence[tuple[Any, Any]],
+    damping: Callable[[Any], Any],
+    *,
+    rows: int,
+    total: int,
+    readable: Any = None,
+) -> Any:
+    """BM25 of so many rows, float64, by position; 0 for rows that may not be read.
 
-    `total`, `words`: the readable rows and the sum of their `lengths`. From `SMALL_STORE` rows
-    on, a term in more than half of them is left out if a rarer one is there.
+    `found`: per term, the positions that hold it and how often each does. `damping`: that of
+    positions. `total`: how many rows are `readable` (a mask, None for all); statistics are of
+    those. From `SMALL_STORE` of them on, a term in more than half of them is left out if a rarer
+    one is there.
     """
-    scored = np.zeros(len(lengths), dtype=np.float64)
-    if not words:
-        return scored
-    weights = idfs([len(positions) for positions, _ in found], total)
-    for (positions, counts), weight in zip(found, weights, strict=True):
-        if weight:
-            about = damping(lengths[positions], total=total, words=words)
-            scored[positions] += term_scores(counts, about, weight)
-    return scored
+    frequencies = [
+        len(positions) if readable is None else int(np.count_nonzero(readable[positions]))
+        for positions, _ in found
+    ]
+    scored = [
+        (positions, term_scores(counts, damping(positions), weight))
+        for (positions, counts), weight in zip(found, idfs(frequencies, total), strict=True)
+        if weight
+    ]
+    if not scored:
+        return np.zeros(rows)
+    # Added up in this order, term by term, as a loop over the terms would.
+    where, what = (np.concatenate(part) for part in zip(*scored, strict=True))
+    scores = np.bincount(where, weights=what, minlength=rows)
+    if readable is not None:
+        scores[~readable] = 0
+    return scores
 
 
 def idfs(frequencies: Sequence[int], total: int) -> list[float]:
@@ -110,11 +127,6 @@ SortKey: TypeAlias = tuple[str, int, int, str, int]
 _RUN = 128  # scores, of many, of which only the best is looked at first
 
 
-def best_rows(rows: Any, scores: Any, depth: int) -> Any:
-    """The rows with the `depth` best scores, and all that tie with the last of them."""
-    return rows[best_positions(scores, depth)]
-
-
 def best_positions(scores: Any, depth: int) -> Any:
     """Positions, ascending, of the `depth` best scores and of all that tie with the last of them.
 
@@ -148,57 +160,15 @@ def score_threshold(scores: Any, depth: int) -> Any:
     return np.partition(scores, len(scores) - depth)[len(scores) - depth]
 
 
-def best_keys(rows: Any, keys: Mapping[int, SortKey], scores: Any, depth: int) -> list[SortKey]:
-    """The keys of the `depth` best rows; `scores`: one a row."""
-    first = sorted(
-        (-score, keys[row]) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
-    )
-    return [key for _, key in first[:depth]]
-
-
-def fuse(semantic: list[SortKey], lexical: list[SortKey], limit: int) -> list[tuple[int, float]]:
-    """Both legs as one: (position, fused score), best first."""
-    return [(key[-1], score) for key, score in rrf((semantic, lexical))[:limit]]
-
-
-def search_result(
-    fused: Sequence[tuple[int, float]],
-    chunks: Mapping[int, Chunk],
-    cosines: Mapping[int, float] | None,
-    bm25: Mapping[int, float],
-    *,
-    lexical_matches: int,
-    index: str,
-    state_root: str,
-) -> SearchResult:
-    """The answer, with figures by position; `index`: what named the rows, empty for all of them."""
-    return SearchResult(
-        candidates=tuple(
-            Candidate(
-                chunk=chunks[row],
-                score=score,
-                semantic_score=None if cosines is None else cosines[row],
-                lexical_score=bm25[row] or None,
-            )
-            for row, score in fused
-        ),
-        badge="hybrid" if lexical_matches else "vector_only",
-        lexical_matches=lexical_matches,
-        exact=not index,
-        index=index,
-        state_root=state_root,
-    )
-
-
-_SLICE = 1_024
+SLICE = 1_024
 """Chunks that are read together, of which more may tie for a place than memory should hold."""
 
 
 def combine_legs(
     close: Any,
     hits: Any,
-    scores: Any,
     *,
+    bm25: Callable[[Any], Any] | None,
     cosines: Callable[[Any], Any] | None,
     load: Callable[[Any], Iterable[Chunk]],
     depth: int,
@@ -206,16 +176,16 @@ def combine_legs(
     index: str,
     state_root: str,
 ) -> SearchResult:
-    """The answer from the rows of both legs, which are positions.
+    """The answer from the rows of both legs, which are numbers, ascending.
 
     Chunks are read where their keys decide between equal scores, and where they are in the answer.
-    `scores`: BM25 of every row, None without words. `cosines`: those of rows, None without a
-    vector. `load`: the chunks of rows.
+    `bm25`: those of rows, None without words. `cosines`: the same, None without a vector. `load`:
+    the chunks of rows. `index`: what named the rows, empty for all of them.
     """
     rows = np.union1d(close, hits)
     cosine = cosines(rows) if cosines is not None else None
-    bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
-    legs = [(hits, bm25[np.isin(rows, hits)])]
+    lexical = bm25(rows) if bm25 is not None else np.zeros(len(rows))
+    legs = [(hits, lexical[np.isin(rows, hits)])]
     if cosine is not None:
         legs.append((close, cosine[np.isin(rows, close)]))
     keys: dict[int, SortKey] = {}
@@ -226,15 +196,23 @@ def combine_legs(
     best = {row: score for row, score in scored if score >= least}
     chunks = _load_keys(np.sort(np.array([*best], dtype=np.int64)), load, keys)
     fused = sorted(best.items(), key=lambda item: (-item[1], keys[item[0]]))[:limit]
-    if len(best) > _SLICE:
+    if len(best) > SLICE:
         shown = np.array([row for row, _ in fused], dtype=np.int64)
         chunks = dict(zip(shown.tolist(), load(shown), strict=True))
-    return search_result(
-        fused,
-        chunks,
-        None if cosine is None else dict(zip(rows.tolist(), cosine.tolist(), strict=True)),
-        dict(zip(rows.tolist(), bm25.tolist(), strict=True)),
+    at = dict(zip(rows.tolist(), range(len(rows)), strict=True))
+    return SearchResult(
+        candidates=tuple(
+            Candidate(
+                chunk=chunks[row],
+                score=score,
+                semantic_score=None if cosine is None else float(cosine[at[row]]),
+                lexical_score=float(lexical[at[row]]) or None,
+            )
+            for row, score in fused
+        ),
+        badge="hybrid" if ranked[0] else "vector_only",
         lexical_matches=len(ranked[0]),
+        exact=not index,
         index=index,
         state_root=state_root,
     )
@@ -258,16 +236,11 @@ def _load_keys(
 ) -> dict[int, Chunk]:
     """Add the keys of rows, of which more may tie than memory should hold; the last chunks."""
     chunks: dict[int, Chunk] = {}
-    for start in range(0, len(rows), _SLICE):
-        some = rows[start : start + _SLICE]
+    for start in range(0, len(rows), SLICE):
+        some = rows[start : start + SLICE]
         chunks = dict(zip(some.tolist(), load(some), strict=True))
-        keys.update(sort_keys(chunks))
+        keys |= {
+            row: (chunk.source, chunk.sequence, chunk.byte_offset or 0, chunk.id, row)
+            for row, chunk in chunks.items()
+        }
     return chunks
-
-
-def sort_keys(chunks: Mapping[int, Chunk]) -> dict[int, SortKey]:
-    """By row, what decides between equal scores."""
-    return {
-        row: (chunk.source, chunk.sequence, chunk.byte_offset or 0, chunk.id, row)
-        for row, chunk in chunks.items()
-    }

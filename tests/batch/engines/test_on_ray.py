@@ -15,7 +15,7 @@ import pytest
 import fleet_tasks
 import illustrated
 from command_line import CHUNKS, QUERY, jsonl
-from documents import SMALL
+from documents import write_mixed_folder
 from foveate.batch.engines import on_ray, open_engine
 from foveate.batch.engines.engine import TASKS_PER_WORKER, FailedTask
 from foveate.batch.engines.on_ray import open_ray
@@ -303,21 +303,6 @@ def indexed(*flags: str) -> int:
     return main(["index", "docs", "--json", *flags])
 
 
-def write_documents() -> None:
-    """Forty files: of most formats, of many documents, unreadable ones, ids taken twice."""
-    Path("docs/sub").mkdir(parents=True)
-    for number in range(24):
-        text = f"# Tea {number}\n\n" + f"Boil the water for pot {number}. " * (number * 9)
-        Path(f"docs/sub/{number:02}.md").write_text(text)
-    rows = [f'{{"id": "r{i}", "text": "Row {i} of the table."}}\n' for i in range(300)]
-    Path("docs/rows.jsonl").write_text("".join([*rows[:30], "nonsense\n", *rows[30:]]))
-    Path("docs/taken.jsonl").write_text('{"id": "r7", "text": "again"}\n')
-    Path("docs/binary.md").write_bytes(b"\0\1")
-    Path("docs/broken.pdf").write_bytes(b"%PDF-1.4 no more")
-    for suffix, made in SMALL.items():
-        Path(f"docs/small{suffix}").write_bytes(made())
-
-
 def report(capfd) -> dict[str, object]:
     """The report that was printed, without the store's name; nothing else was."""
     said = capfd.readouterr()
@@ -329,7 +314,7 @@ def report(capfd) -> dict[str, object]:
 
 def test_a_bulk_ingest_is_the_local_one(ray, folder, capfd):
     """T2, D3, T1, U1: the same report, state root and images, at first and after changes."""
-    write_documents()
+    write_mixed_folder(Path("docs"), pages=24, rows=300)
     Path("docs/figures.pdf").write_bytes(illustrated.pdf_file())
 
     def both() -> list[dict[str, object]]:

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from documents import read
 from foveate.core.errors import BadInput
 from foveate.ingest.chunk import each_chunk
 from foveate.ingest.loaders.blocks import Rows
-from foveate.ingest.loaders.csv import load_csv
-from foveate.ports import LoadedDocument, Section
+from foveate.ports import Section
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=8).map("x".__add__)
-
-
-def _loaded(data: bytes, name: str = "stock.csv") -> LoadedDocument:
-    (loaded,) = load_csv(data, Path(name))
-    return loaded
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
@@ -29,7 +23,7 @@ def test_the_separator_is_found_out(separator: str) -> None:
     """T2: comma, semicolon, tab or bar; quoted cells may hold it."""
     lines = ["part,stock,note", 'valve,4,"brass,new"', "bend,7,iron"]
     data = "\n".join(lines).replace(",", separator).encode()
-    assert _loaded(data).text == (
+    assert read("stock.csv", data).text == (
         f"part: valve; stock: 4; note: {' '.join(f'brass{separator}new'.split())}\n\n"
         "part: bend; stock: 7; note: iron"
     )
@@ -38,12 +32,12 @@ def test_the_separator_is_found_out(separator: str) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_encodings(encoding: str) -> None:
     """T2: UTF-8, and UTF-16 with its mark."""
-    assert _loaded("Teil,Preis\nÖl,3\n".encode(encoding)).text == "Teil: Öl; Preis: 3"
+    assert read("stock.csv", "Teil,Preis\nÖl,3\n".encode(encoding)).text == "Teil: Öl; Preis: 3"
 
 
 def test_rows_are_counted_as_a_spreadsheet_does() -> None:
     """T2: the names are row 1, a cell of two lines is one row, an empty one counts."""
-    loaded = _loaded(b'a,b\n1,"x\ny"\n\n2,z\n')
+    loaded = read("stock.csv", 'a,b\n1,"x\ny"\n\n2,z\n')
     assert [(s.row, loaded.text[s.start : s.end]) for s in loaded.sections] == [
         (2, "a: 1; b: x y"),
         (4, "a: 2; b: z"),
@@ -56,7 +50,7 @@ def test_nothing_is_lost(rows: list[list[str]]) -> None:
     out = io.StringIO()
     csv.writer(out).writerows(rows)
     try:
-        text = _loaded(out.getvalue().encode()).text
+        text = read("stock.csv", out.getvalue()).text
     except BadInput:
         return  # another dialect was found, in which the file has no end of a quote
     for word in " ".join(cell for row in rows for cell in row).split():
@@ -66,7 +60,7 @@ def test_nothing_is_lost(rows: list[list[str]]) -> None:
 
 def test_a_tsv_of_one_row() -> None:
     """T2: where nothing tells, the suffix does."""
-    assert _loaded(b"left\tright", "a.tsv").text == "A: left; B: right"
+    assert read("a.tsv", "left\tright").text == "A: left; B: right"
 
 
 @given(rows=st.lists(st.lists(CELL, min_size=3, max_size=3), min_size=2, max_size=5))
@@ -75,14 +69,14 @@ def test_each_cell_has_its_address(rows: list[list[str]]) -> None:
     """U2, T2: column and row as a spreadsheet would show the file."""
     out = io.StringIO()
     csv.writer(out, delimiter="\t").writerows(rows)
-    loaded = _loaded(out.getvalue().encode(), "a.tsv")
-    read = list(csv.reader(io.StringIO(out.getvalue(), newline=""), csv.excel_tab))
+    loaded = read("a.tsv", out.getvalue())
+    cells = list(csv.reader(io.StringIO(out.getvalue(), newline=""), csv.excel_tab))
     for section in loaded.sections:
         ends = [*(at - 2 for at, _ in section.cells[1:]), section.end]
         for (at, address), end in zip(section.cells, ends, strict=True):
             column, row = ord(address[0]) - ord("A"), int(address[1:])
             assert row == section.row
-            assert loaded.text[at:end].endswith(f": {' '.join(read[row - 1][column].split())}")
+            assert loaded.text[at:end].endswith(f": {' '.join(cells[row - 1][column].split())}")
 
 
 def test_rows_of_16384_columns_are_chunked_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +90,7 @@ def test_rows_of_16384_columns_are_chunked_in_linear_time(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(Rows, "_build", counted)
     lines = (",".join(f"{name}{n}" for n in range(16_384)) for name in ("c", "A-", "B-"))
-    loaded = load_csv("\n".join(lines).encode(), Path("wide.csv"))[0]
+    loaded = read("wide.csv", "\n".join(lines))
     pieces = list(
         each_chunk(loaded.text, loaded.sections, lambda texts: [len(t) // 4 for t in texts])
     )

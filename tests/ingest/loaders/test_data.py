@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from documents import read
 from foveate.core.errors import BadInput
-from foveate.ingest.loaders.code import load_code
-from foveate.ingest.loaders.data import load_data
 from foveate.ingest.loaders.jsonl import load_jsonl
-from foveate.ingest.loaders.notebook import load_notebook
 from foveate.ports import LoadedDocument
 
 ROWS = [{"id": f"A-{n}", "state": "open", "note": "call before delivery"} for n in range(40)]
@@ -22,7 +20,7 @@ ROWS = [{"id": f"A-{n}", "state": "open", "note": "call before delivery"} for n 
 def test_records_of_json_have_their_path_and_number(indent: int | None) -> None:
     """T2: each list counts its own; the text is the file's."""
     data = json.dumps({"page": {"at": 1}, "data": {"new": ROWS, "old": ROWS}}, indent=indent)
-    (loaded,) = load_data(data.encode(), Path("a.json"))
+    loaded = read("a.json", data)
     sections = loaded.sections
 
     assert loaded.text == data
@@ -40,8 +38,8 @@ def test_records_of_json_have_their_path_and_number(indent: int | None) -> None:
 def test_records_of_a_short_list_have_their_number(indent: int | None) -> None:
     """T2, U1: as those of a long one; an object with a list in it is one record."""
     few = [{"id": f"A-{n}", "n": n} for n in range(3)]
-    (loaded,) = load_data(json.dumps(few, indent=indent).encode(), Path("a.json"))
-    (record,) = load_data(json.dumps({"id": "B", "of": few}).encode(), Path("b.json"))
+    loaded = read("a.json", json.dumps(few, indent=indent))
+    record = read("b.json", json.dumps({"id": "B", "of": few}))
 
     assert [section.row for section in loaded.sections] == [1, 2, 3]
     assert not record.sections
@@ -50,7 +48,7 @@ def test_records_of_a_short_list_have_their_number(indent: int | None) -> None:
 def test_records_of_yaml_have_their_path_and_number() -> None:
     """T2: the items of a list."""
     text = "shop:\n  parts:\n" + "".join(f"  - id: A-{n}\n    state: open\n" for n in range(40))
-    (loaded,) = load_data(text.encode(), Path("a.yaml"))
+    loaded = read("a.yaml", text)
 
     assert {(s.path, s.row) for s in loaded.sections} == {("shop > parts", n) for n in range(1, 41)}
 
@@ -58,7 +56,7 @@ def test_records_of_yaml_have_their_path_and_number() -> None:
 def test_tables_of_settings_are_sections() -> None:
     """T2: TOML and its like."""
     text = 'name = "weir"\n\n[gate.upper]\nwidth = 3\n\n[[keeper]]\nname = "Ada"\n'
-    (loaded,) = load_data(text.encode(), Path("a.toml"))
+    loaded = read("a.toml", text)
 
     assert [s.path for s in loaded.sections] == ["gate.upper", "keeper"]
     assert loaded.text[slice(loaded.sections[0].start, loaded.sections[0].end)].endswith("3\n\n")
@@ -69,18 +67,15 @@ def test_tables_of_settings_are_sections() -> None:
 )
 def test_broken_data_is_text(data: bytes) -> None:
     """X2: nothing is lost, and nothing is read twice."""
-    (loaded,) = load_data(data, Path("a.json"))
-
-    assert list(loaded.sections) == []
+    assert list(read("a.json", data).sections) == []
 
 
 def test_lines_of_any_keys_are_records() -> None:
     """T2: a line without a text is its own text; its number is its row."""
     data = "\n".join(map(json.dumps, ROWS))
-    found = [
-        one for one in load_jsonl(data.encode(), Path("a.jsonl")) if isinstance(one, LoadedDocument)
-    ]
+    found = list(load_jsonl(data.encode(), Path("a.jsonl")))
 
+    assert all(isinstance(one, LoadedDocument) for one in found)
     assert [one.text for one in found] == data.splitlines()
     assert [one.sections[0].row for one in found] == list(range(1, 41))
 
@@ -125,7 +120,7 @@ CODE = {
 def test_definitions_are_sections_by_their_qualified_names(name: str) -> None:
     """T2: by indentation, in several languages; the text is the file's."""
     text, paths = CODE[name]
-    (loaded,) = load_code(text.encode(), Path(name))
+    loaded = read(name, text)
 
     assert loaded.text == text
     assert [section.path for section in loaded.sections] == paths
@@ -150,7 +145,7 @@ def test_notebook_has_texts_code_and_printed_results() -> None:
         },
     ]
     book = {"cells": cells, "metadata": {"language_info": {"name": "python"}}}
-    (loaded,) = load_notebook(json.dumps(book).encode(), Path("a.ipynb"))
+    loaded = read("a.ipynb", json.dumps(book))
 
     assert loaded.title == "Weirs"
     assert "```python\nprint(1)\n```\n\n```\none\ntwo\n```" in loaded.text
@@ -163,11 +158,9 @@ def test_notebook_has_texts_code_and_printed_results() -> None:
 def test_what_is_no_notebook_is_refused(data: bytes) -> None:
     """X2: and says why."""
     with pytest.raises(BadInput, match="no notebook"):
-        load_notebook(data, Path("a.ipynb"))
+        read("a.ipynb", data)
 
 
 def test_cells_of_another_kind_are_passed_over() -> None:
     """X2: the rest is read."""
-    (loaded,) = load_notebook(b'{"cells": [3, {}, {"source": "hi"}]}', Path("a.ipynb"))
-
-    assert loaded.text == "hi"
+    assert read("a.ipynb", '{"cells": [3, {}, {"source": "hi"}]}').text == "hi"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import docx
@@ -11,17 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from documents import part_of, repacked, word
-from foveate.ingest.loaders.docx import load_docx
+from documents import part_of, read, repacked, word
 from foveate.ports import LoadedDocument
 
 MAIN = "word/document.xml"
 WORDS = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=8)
-
-
-def _loaded(data: bytes) -> LoadedDocument:
-    (loaded,) = load_docx(data, Path("manual.docx"))
-    return loaded
 
 
 def _file(body: str) -> bytes:
@@ -32,7 +25,7 @@ def _file(body: str) -> bytes:
 
 
 def _of(body: str) -> LoadedDocument:
-    return _loaded(_file(body))
+    return read("manual.docx", _file(body))
 
 
 def _run(text: str, told: str = "") -> str:
@@ -56,7 +49,7 @@ def test_headings_lists_and_tables() -> None:
         document.add_heading("Filter", 1)
         document.add_paragraph("Clean it.")
 
-    loaded = _loaded(word(write))
+    loaded = read("manual.docx", word(write))
 
     assert loaded.title == "The boiler"
     assert [section.path for section in loaded.sections] == [
@@ -78,7 +71,7 @@ def test_headings_of_level_1_are_the_highest_where_no_paragraph_is_the_title() -
         document.add_heading("Pressure", 1)
         document.add_heading("Valve", 2)
 
-    loaded = _loaded(word(write))
+    loaded = read("manual.docx", word(write))
 
     assert (loaded.title, loaded.text) == ("Boilers", "# Pressure\n\n## Valve")
     assert [section.path for section in loaded.sections] == ["Pressure", "Pressure > Valve"]
@@ -95,7 +88,7 @@ def test_paragraphs_are_those_that_python_docx_reads(texts: list[str]) -> None:
 
     data = word(write)
     others = [p.text for p in docx.Document(io.BytesIO(data)).paragraphs if p.text]
-    assert _loaded(data).text.split("\n\n") == (others or [""])
+    assert read("manual.docx", data).text.split("\n\n") == (others or [""])
 
 
 @pytest.mark.parametrize(
@@ -133,7 +126,7 @@ def test_notes_stand_where_they_are_referred_to() -> None:
         "word/footnotes.xml": told,
     }
     packed = {part: text.encode() for part, text in changes.items()}
-    assert _loaded(repacked(empty, packed)).text == "Boil it [to 90 °C], wait"
+    assert read("manual.docx", repacked(empty, packed)).text == "Boil it [to 90 °C], wait"
 
 
 def test_a_table_in_a_cell_is_the_cells_text() -> None:
@@ -151,7 +144,7 @@ def test_a_style_takes_its_level_over() -> None:
         style.base_style = document.styles["Heading 2"]
         document.add_paragraph("Valve", style="Chapter")
 
-    assert [section.path for section in _loaded(word(write)).sections] == ["Valve"]
+    assert [section.path for section in read("manual.docx", word(write)).sections] == ["Valve"]
 
 
 def test_content_controls_and_insertions_are_read() -> None:
@@ -160,5 +153,5 @@ def test_content_controls_and_insertions_are_read() -> None:
     body = f"{control}<w:p><w:ins>{_run('inserted')}</w:ins>{_run(' plain')}</w:p>"
     data = _file(body)
 
-    assert _loaded(data).text == "control\n\ninserted plain"
+    assert read("manual.docx", data).text == "control\n\ninserted plain"
     assert [p.text for p in docx.Document(io.BytesIO(data)).paragraphs] == [" plain"]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from documents import epub
+from documents import epub, read
 from foveate.core.errors import BadInput
-from foveate.ingest.loaders.epub import load_epub
 
 META = (
     "<dc:title>The <i>boiler</i></dc:title><dc:title>Second</dc:title><dc:creator>Anna</dc:creator>"
@@ -26,7 +23,7 @@ def test_chapters_follow_the_spine_with_their_headings() -> None:
     }
     more = {"OPS/a b.xhtml": "<h2>Pump</h2><p>Drain it.</p>"}
 
-    (loaded,) = load_epub(epub(chapters, meta=META, more=more), Path("a.epub"))
+    loaded = read("a.epub", epub(chapters, meta=META, more=more))
 
     assert loaded.text == (
         "# Part one\n\n## Pump\n\nDrain it.\n\n## Valve\n\nOpens at 3 bar.\n\nClose it."
@@ -45,7 +42,7 @@ def test_names_of_parts_lead_nowhere_outside() -> None:
     """X2: a reference is a name in the archive, whatever it looks like."""
     chapters = {"../../../../etc/hostname": "", "/etc/hostname": "", "a.xhtml": "<p>in</p>"}
 
-    (loaded,) = load_epub(epub(chapters), Path("a.epub"))
+    loaded = read("a.epub", epub(chapters))
 
     assert (loaded.text, loaded.title) == ("in", "a")
 
@@ -54,15 +51,13 @@ def test_fonts_may_be_hidden() -> None:
     """T2: only chapters that need a key are a reason to refuse the book."""
     hidden = '<encryption><CipherReference URI="OPS/font.otf"/></encryption>'
 
-    (loaded,) = load_epub(
-        epub({"a.xhtml": "<p>in</p>"}, more={"META-INF/encryption.xml": hidden}), Path("a.epub")
-    )
+    book = epub({"a.xhtml": "<p>in</p>"}, more={"META-INF/encryption.xml": hidden})
 
-    assert loaded.text == "in"
+    assert read("a.epub", book).text == "in"
 
 
 def test_a_container_without_a_package_is_refused() -> None:
     """X2: the error says what is missing."""
     book = epub({}, more={"META-INF/container.xml": '<c><rootfile full-path="no.opf"/></c>'})
     with pytest.raises(BadInput, match="it names no package"):
-        load_epub(book, Path("a.epub"))
+        read("a.epub", book)

@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.ingest.loaders.html import load_html
+from documents import read
 from foveate.ingest.loaders.page import Page
 from foveate.ingest.loaders.tags import Tag, parse_attributes, parse_tags
-from foveate.ports import LoadedDocument
 
 PIECES = st.sampled_from(
     [
-        *(
-            "<p>",
-            "</p>",
-            "<div>",
-            "</div>",
-            "<h1>",
-            "</h1>",
-            "<h2>Sub</h2>",
-            "<ul>",
-            "<li>",
-            "</ul>",
-        ),
+        *("<p>", "</p>", "<div>", "</div>", "<h1>", "</h1>", "<ul>", "<li>", "</ul>"),
         *("<pre>", "</pre>", "<table>", "<tr>", "<td>", "</table>", "<b>", "</b>", "<br>", " "),
         *("word", "&amp;", "<", "<!--", "-->", "<script>", "</script>", "<a href='x", "\n"),
-        *("<span hidden>", "</span>", "&#xd800;"),
+        *("<h2>Sub</h2>", "<span hidden>", "</span>", "&#xd800;"),
     ]
 )
-
-
-def _load(html: str) -> LoadedDocument:
-    return load_html(html.encode(), Path("page.html"))[0]
 
 
 @given(html=st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=60)))
 def test_any_input_gives_a_text_with_its_headings(html: str) -> None:
     """X2: no page is refused; sections are in order and begin at their headings."""
-    loaded = load_html(html.encode("utf-8", "replace").replace(b"\0", b""), Path("page.html"))[0]
+    loaded = read("page.html", html.encode("utf-8", "replace").replace(b"\0", b""))
     last = 0
     for section in loaded.sections:
         assert section.start >= last
@@ -80,15 +62,16 @@ def test_any_input_gives_a_text_with_its_headings(html: str) -> None:
 )
 def test_extracts(html: str, text: str) -> None:
     """T2: blocks stay apart, inline markup goes, what is not shown is left out."""
-    assert _load(html).text == text
+    assert read("page.html", html).text == text
 
 
 def test_sections_and_facts() -> None:
     """T2: headings give paths at their places; title, description and date come from the head."""
-    loaded = _load(
+    loaded = read(
+        "page.html",
         "<meta name=description content='On  tea'><title>Tea &amp; co</title>"
         "<meta property='article:modified_time' content='2026-03-01'>"
-        "<h1>Green</h1>x<h2>Steep</h2>y<h1>Black</h1>"
+        "<h1>Green</h1>x<h2>Steep</h2>y<h1>Black</h1>",
     )
     assert loaded.title == "Tea & co"
     assert loaded.summary == "On tea"
@@ -105,7 +88,7 @@ def test_sections_and_facts() -> None:
 def test_declared_encoding() -> None:
     """A page that says what it is written in is read so."""
     data = "<meta charset='iso-8859-1'><p>café".encode("latin-1")
-    assert load_html(data, Path("a.html"))[0].text == "café"
+    assert read("page.html", data).text == "café"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +115,7 @@ def test_unclosed_markup_is_read_once(unit: str) -> None:
 @pytest.mark.parametrize("unit", ["<div>", "<b id=1>", "<h1>x", "<ul><li>", "<table><tr><td>x"])
 def test_deep_pages_are_read(unit: str) -> None:
     """X2: nesting without end needs no stack of calls."""
-    assert _load(unit * 5_000 + "end").text.endswith("end")
+    assert read("page.html", unit * 5_000 + "end").text.endswith("end")
 
 
 def test_attributes() -> None:
@@ -153,9 +136,7 @@ def test_attributes() -> None:
 def test_lists_and_tables_in_cells_are_text_of_their_row(cell: str, text: str) -> None:
     """T2 U2: where the columns have names; a page laid out with tables is no table of rows."""
     rows = f"<tr><td>A-1<td>{cell}<td>open<tr><td>A-2<td>none<td>shut</table><p>After."
-    found = load_html(f"<table><tr><th>id<th>what<th>state{rows}".encode(), Path("page.html"))[
-        0
-    ].text
+    found = read("page.html", f"<table><tr><th>id<th>what<th>state{rows}").text
 
     assert found.splitlines() == [
         "| id | what | state |",
@@ -164,10 +145,7 @@ def test_lists_and_tables_in_cells_are_text_of_their_row(cell: str, text: str) -
         "",
         "After.",
     ]
-    assert (
-        f"| A-1 | {text} | open |"
-        not in load_html(f"<table>{rows}".encode(), Path("page.html"))[0].text
-    )
+    assert f"| A-1 | {text} | open |" not in read("page.html", f"<table>{rows}").text
 
 
 CELLS = {
@@ -188,8 +166,9 @@ def test_what_is_unclosed_in_a_cell_ends_with_it(cell: str, ends: str) -> None:
     """T2 U1: however deep, and whether or not the cell itself has an end tag."""
     between, after = ends.split("{}")
     row = f"<tr><td>A-1<td>{cell}{between.replace('</td>', '</td><td>')}open{after}"
-    found = _load(
-        f"<table><tr><th>id<th>what<th>state{row}<tr><td>A-2<td>none<td>shut</table><p>After."
+    found = read(
+        "page.html",
+        f"<table><tr><th>id<th>what<th>state{row}<tr><td>A-2<td>none<td>shut</table><p>After.",
     ).text
 
     assert found.splitlines() == [
@@ -213,14 +192,18 @@ def test_what_is_unclosed_in_a_cell_ends_with_it(cell: str, ends: str) -> None:
 def test_a_table_without_end_does_not_swallow_the_page(cell: str, row: str, end: str) -> None:
     """T2 U1: a list in its last cell is a block, and what follows is no text of the row."""
     after = "<p>After.<h2>More</h2><p>Then.<table><tr><th>a<th>b<tr><td>1<td><ul><li>2</table>"
-    found = _load(f"<div><table><tr><th>id<th>what<tr><td>A-1<td>{cell}{end}{after}").text
+    found = read(
+        "page.html", f"<div><table><tr><th>id<th>what<tr><td>A-1<td>{cell}{end}{after}"
+    ).text
 
     assert found == (f"| id | what |\n{row}After.\n\n## More\n\nThen.\n\n| a | b |\n| 1 | 2 |")
 
 
 def test_paragraphs_behind_a_table_without_end_are_blocks() -> None:
     """T2 U1: though they are in its last cell, as the page is written."""
-    found = _load("<body><table><tr><th>id<th>what<tr><td>A-1<td>one<p>After.<p>Then.</body>").text
+    found = read(
+        "page.html", "<body><table><tr><th>id<th>what<tr><td>A-1<td>one<p>After.<p>Then.</body>"
+    ).text
 
     assert found == "| id | what |\n| A-1 | one\n\nAfter.\n\nThen."
 
@@ -238,6 +221,6 @@ def test_tables_without_end_are_read_twice_at_most(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Page, "handle_tag", counted)
     unit = "<div><table><tr><th>a<th>b<tr><td>1<td><ul><li>2</div>"
     tags = len(list(parse_tags(unit * 500)))
-    _load(unit * 500)
+    read("page.html", unit * 500)
 
     assert calls == 2 * tags

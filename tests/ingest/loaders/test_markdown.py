@@ -4,41 +4,26 @@ from __future__ import annotations
 
 from datetime import datetime
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.ingest.loaders.text import load_markdown
-from foveate.ports import LoadedDocument
+from documents import read
 
 LINES = st.sampled_from(
     [
-        "# A",
-        "## B",
-        "### C #",
-        "text",
-        "",
-        "Title",
-        "=====",
-        "-----",
-        "```",
-        "    # code",
-        "- # item",
+        *("# A", "## B", "### C #", "text", "", "Title", "=====", "-----", "```"),
+        *("    # code", "- # item"),
     ]
 )
-
-
-def _load(text: str) -> LoadedDocument:
-    return load_markdown(text.encode(), Path("notes.md"))[0]
 
 
 @given(lines=st.lists(LINES, max_size=20))
 def test_the_source_is_the_text_and_sections_tile(lines: list[str]) -> None:
     """T2: the text is the source; sections are in order, touch, and end with it."""
     text = "\n".join(lines)
-    loaded = _load(text)
+    loaded = read("notes.md", text)
     assert loaded.text == text
     edges = [(section.start, section.end) for section in loaded.sections]
     assert all(before[1] == after[0] for before, after in pairwise(edges))
@@ -64,7 +49,7 @@ def test_the_source_is_the_text_and_sections_tile(lines: list[str]) -> None:
 )
 def test_heading_paths(text: str, paths: list[str]) -> None:
     """T2: sections carry the path of headings above them, code left out."""
-    assert [section.path for section in _load(text).sections] == paths
+    assert [section.path for section in read("notes.md", text).sections] == paths
 
 
 @pytest.mark.parametrize(
@@ -78,7 +63,7 @@ def test_heading_paths(text: str, paths: list[str]) -> None:
 )
 def test_title(text: str, title: str) -> None:
     """The title is the front matter's, else the first heading 1, else the file's name."""
-    assert _load(text).title == title
+    assert read("notes.md", text).title == title
 
 
 def test_front_matter_is_told_and_set_apart() -> None:
@@ -86,7 +71,7 @@ def test_front_matter_is_told_and_set_apart() -> None:
     text = (
         "---\ntitle: Tea\ndate: 2026-03-01\ndescription: 'On water'\ntags: [a, b]\nx:\n- y\n---\nHi"
     )
-    loaded = _load(text)
+    loaded = read("notes.md", text)
     assert loaded.text == text
     assert loaded.modified_at == datetime(2026, 3, 1)  # noqa: DTZ001 - as the document says it
     assert loaded.summary == "On water"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from documents import odf
-from foveate.ingest.loaders.odf import load_ods, load_odt
+from documents import odf, read
 
 P = "<text:p>{}</text:p>"
 
@@ -28,7 +25,7 @@ def test_headings_lists_tables_and_notes() -> None:
     )
     meta = "<dc:title>Boiler</dc:title><dc:creator>Anna</dc:creator><dc:date>2024-03-01</dc:date>"
 
-    (loaded,) = load_odt(odf("text", body, meta=meta), Path("a.odt"))
+    loaded = read("a.odt", odf("text", body, meta=meta))
 
     assert loaded.text == (
         "# Pressure\n\nKeep  it [Not more.] low.\n\n## Valve\n\n"
@@ -60,7 +57,7 @@ def test_a_row_of_a_spreadsheet_is_a_record() -> None:
     )
     sheet = f'<table:table table:name="Parts">{rows}</table:table>'
 
-    (loaded,) = load_ods(odf("spreadsheet", sheet), Path("parts.ods"))
+    loaded = read("parts.ods", odf("spreadsheet", sheet))
 
     assert [(s.path, s.row, loaded.text[s.start : s.end]) for s in loaded.sections] == [
         ("Parts", 6, "Part: valve; Note: opens"),

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from documents import locked_pdf, pdf
+from documents import locked_pdf, pdf, read
 from foveate.core.errors import BadInput, MissingExtra
 from foveate.ingest.loaders.pdf import _parse_date, load_pdf
 
 
 def test_a_section_is_a_page() -> None:
     """T2: every page's text stands under its number; a page without text has no section."""
-    (loaded,) = load_pdf(pdf(["First page.", "", "Third page."]), Path("a.pdf"))
+    loaded = read("a.pdf", pdf(["First page.", "", "Third page."]))
     assert [(loaded.text[s.start : s.end], s.page) for s in loaded.sections] == [
         ("First page.", 1),
         ("Third page.", 3),
@@ -26,14 +26,14 @@ def test_a_section_is_a_page() -> None:
 def test_bookmarks_are_sections() -> None:
     """T2: a page lies under the last bookmark that led to it or to a page before."""
     data = pdf(["a", "b", "c", "d"], bookmarks=[("Start", 1), ("End", 3)])
-    (loaded,) = load_pdf(data, Path("a.pdf"))
+    loaded = read("a.pdf", data)
     assert [section.path for section in loaded.sections] == ["", "Start", "Start", "End"]
 
 
 def test_it_is_titled_and_dated_by_what_it_says() -> None:
     """T2: its title, else its name; when it was changed."""
-    (named,) = load_pdf(pdf(["a"], title="The boiler"), Path("a.pdf"))
-    (unnamed,) = load_pdf(pdf(["a"]), Path("manual.pdf"))
+    named = read("a.pdf", pdf(["a"], title="The boiler"))
+    unnamed = read("manual.pdf", pdf(["a"]))
     zone = timezone(timedelta(hours=1))
     assert (named.title, unnamed.title) == ("The boiler", "manual")
     assert named.modified_at == datetime(2024, 3, 1, 12, tzinfo=zone)
@@ -52,7 +52,7 @@ def test_without_the_package_it_says_the_extra(monkeypatch: pytest.MonkeyPatch) 
     """X2: what is missing is said with its install line."""
     monkeypatch.setitem(sys.modules, "pypdfium2", None)
     with pytest.raises(MissingExtra) as caught:
-        load_pdf(pdf(["a"]), Path("a.pdf"))
+        read("a.pdf", pdf(["a"]))
     assert "foveate[documents]" in str(caught.value)
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pptx
 
-from documents import saved, slides
-from foveate.ingest.loaders.pptx import load_pptx
+from documents import read, saved, slides
 
 
 def test_a_slide_is_a_page_under_its_title() -> None:
     """T2: number, title, items and notes of each slide."""
     data = slides([("Filters", "Clean them\nEvery spring", "Bring gloves"), ("", "End", "")])
-    (loaded,) = load_pptx(data, Path("talk.pptx"))
+    loaded = read("talk.pptx", data)
     assert [(s.page, s.path, loaded.text[s.start : s.end]) for s in loaded.sections] == [
         (1, "Filters", "# Filters\n\n- Clean them\n- Every spring\n\nNotes: Bring gloves"),
         (2, "", "End"),
@@ -29,7 +26,7 @@ def test_tables_are_rows() -> None:
     table = slide.shapes.add_table(2, 2, 0, 0, 9, 9).table
     for row, column, text in ((0, 0, "Part"), (0, 1, "Price"), (1, 0, "Valve"), (1, 1, "3")):
         table.cell(row, column).text = text
-    (loaded,) = load_pptx(saved(show), Path("talk.pptx"))
+    loaded = read("talk.pptx", saved(show))
     assert loaded.text == "| Part | Price |\n| Valve | 3 |"
     assert [section.page for section in loaded.sections] == [2]
 
@@ -41,5 +38,5 @@ def test_slides_are_in_the_order_shown() -> None:
         show.slides.add_slide(show.slide_layouts[5]).shapes.title.text = title
     listed = show.slides._sldIdLst
     listed.append(listed[0])
-    (loaded,) = load_pptx(saved(show), Path("talk.pptx"))
+    loaded = read("talk.pptx", saved(show))
     assert [section.path for section in loaded.sections] == ["two", "one"]

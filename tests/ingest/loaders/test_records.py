@@ -11,9 +11,7 @@ import openpyxl
 import pytest
 
 import foveate
-from foveate.ingest.loaders.csv import load_csv
-from foveate.ingest.loaders.xlsx import load_xlsx
-from foveate.ports import LoadedDocument
+from documents import read, saved
 
 BALANCE: list[list[str]] = [
     ["Position", "2023", "2024"],
@@ -38,35 +36,29 @@ def as_csv(rows: Sequence[Sequence[str]]) -> bytes:
 
 def as_xlsx(rows: Sequence[Sequence[str]]) -> bytes:
     """The rows as a sheet; empty cells are none."""
-    book, out = openpyxl.Workbook(), io.BytesIO()
+    book = openpyxl.Workbook()
     book.active.title = "Balance"
     for row, cells in enumerate(rows, 1):
         for column, cell in enumerate(cells, 1):
             if cell:
                 book.active.cell(row, column, cell)
-    book.save(out)
-    return out.getvalue()
+    return saved(book)
 
 
-def read_csv(rows: Sequence[Sequence[str]]) -> LoadedDocument:
-    """The rows through a CSV file."""
-    return load_csv(as_csv(rows), Path("balance.csv"))[0]
+FILES = {"balance.csv": as_csv, "balance.xlsx": as_xlsx}
+EVERY = pytest.mark.parametrize("name", FILES)
 
 
-def read_xlsx(rows: Sequence[Sequence[str]]) -> LoadedDocument:
-    """The rows through a sheet."""
-    return load_xlsx(as_xlsx(rows), Path("balance.xlsx"))[0]
-
-
-def records(loaded: LoadedDocument) -> dict[int, str]:
-    """What is written of each row, by its number."""
+def records(name: str, rows: Sequence[Sequence[str]]) -> dict[int, str]:
+    """What is written of each row, by its number, where the rows come through this file."""
+    loaded = read(name, FILES[name](rows))
     return {s.row: loaded.text[s.start : s.end] for s in loaded.sections if s.row is not None}
 
 
-@pytest.mark.parametrize("read", [read_csv, read_xlsx])
-def test_row_has_units_and_the_title_of_its_group(read) -> None:
+@EVERY
+def test_row_has_units_and_the_title_of_its_group(name: str) -> None:
     """U1 U2: up to the total; the rows of units and of titles are records of their own, too."""
-    found = records(read(BALANCE))
+    found = records(name, BALANCE)
 
     assert found[2] == "2023: EUR; 2024: (thousands)"
     assert found[3] == "Position: Assets"
@@ -78,12 +70,12 @@ def test_row_has_units_and_the_title_of_its_group(read) -> None:
 
 
 @pytest.mark.parametrize("above", [[], [["in thousands of EUR"]]])
-@pytest.mark.parametrize(("name", "data"), [("b.csv", as_csv), ("b.xlsx", as_xlsx)])
+@EVERY
 def test_row_of_a_later_chunk_is_shown_with_all_that_qualifies_it(
-    tmp_path: Path, name: str, data, above: list[list[str]]
+    tmp_path: Path, name: str, above: list[list[str]]
 ) -> None:
     """U2, T2: from an index, in little room; the title is cited by its own cell."""
-    (tmp_path / name).write_bytes(data([*above, *BALANCE]))
+    (tmp_path / name).write_bytes(FILES[name]([*above, *BALANCE]))
     with foveate.open_store(tmp_path / "store") as store:
         assert not store.index(tmp_path / name).failed
         context = store.assemble("How much was Loan 9 in 2024?", budget=60)
@@ -96,18 +88,18 @@ def test_row_of_a_later_chunk_is_shown_with_all_that_qualifies_it(
     assert [cell.address for cell in cells] == [f"{column}{row + n}" for column, row in places]
 
 
-@pytest.mark.parametrize("read", [read_csv, read_xlsx])
-def test_lines_above_the_names_are_rows_of_their_own(read) -> None:
+@EVERY
+def test_lines_above_the_names_are_rows_of_their_own(name: str) -> None:
     """U2: who made a sheet and when is no name of its columns."""
     above = [["Balance of the mill"], ["as of 31 December"], []]
-    found = records(read([*above, *BALANCE]))
+    found = records(name, [*above, *BALANCE])
 
     assert found[1] == "A: Balance of the mill"
     assert found[2] == "A: as of 31 December"
     assert found[13] == "Assets; Position: Line 6; 2023 (EUR): 106; 2024 (thousands): 206"
 
 
-@pytest.mark.parametrize("read", [read_csv, read_xlsx])
+@EVERY
 @pytest.mark.parametrize(
     ("above", "width"),
     [
@@ -118,11 +110,11 @@ def test_lines_above_the_names_are_rows_of_their_own(read) -> None:
     ],
 )
 def test_line_above_the_names_says_how_every_row_is_measured(
-    read, above: list[str], width: int
+    name: str, above: list[str], width: int
 ) -> None:
     """U2: below a title, too; it is a record of its own as well."""
-    found = records(read([["The mill"], above, [], *(row[:width] for row in BALANCE)]))
-    bare = records(read([[], *(row[:width] for row in BALANCE)]))
+    found = records(name, [["The mill"], above, [], *(row[:width] for row in BALANCE)])
+    bare = records(name, [[], *(row[:width] for row in BALANCE)])
     said = ", ".join(above)
 
     assert found[2].startswith("A: ")
@@ -130,6 +122,7 @@ def test_line_above_the_names_says_how_every_row_is_measured(
         assert found[row + 3] == f"{said}; {bare[row + 1]}"
 
 
+@EVERY
 @pytest.mark.parametrize(
     ("rows", "row", "written"),
     [
@@ -145,13 +138,14 @@ def test_line_above_the_names_says_how_every_row_is_measured(
         ([["part", "n"], ["kg", "m"]], 2, "part: kg; n: m"),
     ],
 )  # fmt: skip
-def test_row_of_values_qualifies_no_other(rows: list[list[str]], row: int, written: str) -> None:
+def test_row_of_values_qualifies_no_other(
+    name: str, rows: list[list[str]], row: int, written: str
+) -> None:
     """U1, T2: letters below `sex`, a name without values between rows, years of a column."""
-    assert records(read_csv(rows))[row] == written
-    assert records(read_xlsx(rows))[row] == written
+    assert records(name, rows)[row] == written
 
 
 def test_long_text_alone_in_its_row_is_not_repeated() -> None:
     """T2, X3: a file cannot grow by what it says once."""
     rows = [["a", "b", "c"], ["x" * 5_000], *([str(n), "1", "2"] for n in range(50))]
-    assert len(read_csv(rows).text) < 6_500
+    assert len(read("a.csv", as_csv(rows)).text) < 6_500

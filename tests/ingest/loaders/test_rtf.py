@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from documents import read
 from foveate.core.errors import BadInput
-from foveate.ingest.loaders.rtf import load_rtf
 
 PIECES = st.sampled_from(
     [
-        b"{",
-        b"}",
-        b"\\",
-        b"\\'e9",
-        b"\\'",
-        b"\\u233?",
-        b"\\u-10179?",
-        b"\\par ",
-        b"\\row",
-        b"\\cell ",
-        b"\\bin9",
-        b"\\bin-9",
-        b"\\*",
-        b"\\uc99",
-        b"a",
-        b" ",
-        b"\r\n",
-        b"\\ansicpg932",
-        b"\\intbl",
-        b"\x00",
+        *(b"{", b"}", b"\\", b"\\'e9", b"\\'", b"\\u233?", b"\\u-10179?", b"\\par ", b"\\row"),
+        *(b"\\cell ", b"\\bin9", b"\\bin-9", b"\\*", b"\\uc99", b"a", b" ", b"\r\n"),
+        *(b"\\ansicpg932", b"\\intbl", b"\x00"),
     ]
 )
 
 
 def _text(body: bytes) -> str:
-    return load_rtf(b"{\\rtf1\\ansi" + body + b"}", Path("a.rtf"))[0].text
+    return read("a.rtf", b"{\\rtf1\\ansi" + body + b"}").text
 
 
 @pytest.mark.parametrize(
@@ -67,7 +48,7 @@ def test_headings_tables_and_properties() -> None:
         rb"{\rtf1\ansi{\info{\title The boiler}{\author Anna}}\pard\outlinelevel0 Pressure\par"
         rb"\pard\plain Low.\par\trowd\intbl a\par b\cell c\cell\row\pard End.}"
     )
-    (loaded,) = load_rtf(body, Path("a.rtf"))
+    loaded = read("a.rtf", body)
 
     assert loaded.text == "# Pressure\n\nLow.\n\n| a b | c |\n\nEnd."
     assert [section.path for section in loaded.sections] == ["Pressure"]
@@ -80,7 +61,7 @@ def test_any_words_are_read_or_refused(pieces: list[bytes]) -> None:
     data = b"{\\rtf1" + b"".join(pieces) + b"}"
     said = ""
     try:
-        said = load_rtf(data, Path("a.rtf"))[0].text
+        said = read("a.rtf", data).text
     except BadInput as error:
         said = str(error)
     assert isinstance(said, str)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from datetime import date, datetime, timedelta
-from pathlib import Path
 
 import openpyxl
 import pytest
@@ -12,24 +11,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from openpyxl.utils.datetime import to_excel
 
-from documents import PRICES, part_of, repacked, saved, workbook
+from documents import PRICES, part_of, read, repacked, saved, workbook
 from foveate.ingest.loaders.number_formats import format_number
-from foveate.ingest.loaders.xlsx import load_xlsx
-from foveate.ports import LoadedDocument
 
 
-def _loaded(data: bytes) -> LoadedDocument:
-    (loaded,) = load_xlsx(data, Path("prices.xlsx"))
-    return loaded
-
-
-def _rows(loaded: LoadedDocument) -> list[tuple[str, int | None, str]]:
+def _rows(data: bytes) -> list[tuple[str, int | None, str]]:
+    loaded = read("prices.xlsx", data)
     return [(s.path, s.row, loaded.text[s.start : s.end]) for s in loaded.sections]
 
 
 def test_a_row_is_a_record() -> None:
     """T2: sheet, row as the sheet numbers it, and each value with its column's name."""
-    rows = _rows(_loaded(workbook({"Parts": PRICES})))
+    rows = _rows(workbook({"Parts": PRICES}))
     assert rows[0] == ("Parts", 2, "Part: Part 2; Price: 0.5; Checked: 2024-03-02")
     assert rows[15][:2] == ("Parts", 17)
     assert rows[15][2].endswith("Note: opens above three bar")
@@ -37,7 +30,7 @@ def test_a_row_is_a_record() -> None:
 
 def test_without_names_columns_have_letters() -> None:
     """T2: where the first row is data, or the only one, it is a record like the others."""
-    numbers = _loaded(workbook({"A": [[1, 2], [3, None, "x"]], "B": [["alone"]]}))
+    numbers = workbook({"A": [[1, 2], [3, None, "x"]], "B": [["alone"]]})
     assert _rows(numbers) == [
         ("A", 1, "A: 1; B: 2"),
         ("A", 2, "A: 3; C: x"),
@@ -53,7 +46,7 @@ def test_empty_rows_and_hidden_sheets() -> None:
     hidden = book.create_sheet("secret")
     hidden["A1"] = "hidden"
     hidden.sheet_state = "hidden"
-    assert _rows(_loaded(saved(book))) == [("Sheet", 7, "Part: valve")]
+    assert _rows(saved(book)) == [("Sheet", 7, "Part: valve")]
 
 
 def test_values_are_those_that_openpyxl_reads() -> None:
@@ -62,7 +55,7 @@ def test_values_are_those_that_openpyxl_reads() -> None:
     data = workbook({"S": [["n"] * len(cells), cells]})
     sheet = openpyxl.load_workbook(io.BytesIO(data))["S"]
     others = [str(c.value).upper() if c.value in (True, False) else c.value for c in sheet[2]]
-    said = _rows(_loaded(data))[1][2].split("; ")
+    said = _rows(data)[1][2].split("; ")
     assert said == [
         f"{name}: {' '.join(v.split())}" for name, v in zip("ABCDEFG", others, strict=True)
     ]
@@ -73,7 +66,7 @@ def test_days_may_count_from_1904() -> None:
     book = openpyxl.Workbook()
     book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
     book.active["A1"] = date(2024, 3, 1)
-    assert _loaded(saved(book)).text == "A: 2024-03-01"
+    assert read("prices.xlsx", saved(book)).text == "A: 2024-03-01"
 
 
 @pytest.mark.parametrize(
@@ -151,11 +144,11 @@ def test_spoken_texts_are_not_read() -> None:
         name: part_of(data, name).replace("</Rel", relation),
     }
     packed = {part: text.encode() for part, text in changes.items()}
-    assert _loaded(repacked(data, packed)).text == "A: 値段"
+    assert read("prices.xlsx", repacked(data, packed)).text == "A: 値段"
 
 
 def test_a_span_of_days() -> None:
     """T2: a length of time longer than a day is not cut to the clock."""
     book = openpyxl.Workbook()
     book.active["A1"] = timedelta(days=2, hours=3)
-    assert _loaded(saved(book)).text == "A: 51:00:00"
+    assert read("prices.xlsx", saved(book)).text == "A: 51:00:00"

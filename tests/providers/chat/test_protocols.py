@@ -7,6 +7,7 @@ import logging
 import socket
 import sys
 import traceback
+from math import inf, nan
 from random import Random
 
 import pytest
@@ -27,6 +28,12 @@ MESSAGES = [
 QUICK = Limits(retries=2, backoff=0.01)
 KEY = "sk-planted-7f3a91"
 EVERY = pytest.mark.parametrize("protocol", PROTOCOLS)
+ADDRESSES = {
+    "openai": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "ollama": "OLLAMA_HOST",
+}
+"""Protocol → the provider's variable for where its server is."""
 
 FAILURES = {
     "refuses": "answered 401: wrong key",
@@ -254,17 +261,10 @@ def test_options_that_a_model_does_not_take(protocol, tries):
         assert server.requests[-1]["max_completion_tokens"] == 50
 
 
-@pytest.mark.parametrize(
-    ("protocol", "variable"),
-    [
-        ("openai", "OPENAI_API_KEY"),
-        ("anthropic", "ANTHROPIC_API_KEY"),
-        ("ollama", "OLLAMA_API_KEY"),
-    ],
-)
-def test_a_providers_key_stays_with_the_provider(protocol, variable, monkeypatch):
+@EVERY
+def test_a_providers_key_stays_with_the_provider(protocol, monkeypatch):
     """X5: a key for one address is not sent to another that a name gives."""
-    monkeypatch.setenv(variable, KEY)
+    monkeypatch.setenv(f"{protocol.upper()}_API_KEY", KEY)
     with serving(protocol) as server:
         model_at(server).complete(MESSAGES)
         monkeypatch.setenv("FOVEATE_MODEL_KEY", "sk-other")
@@ -276,19 +276,12 @@ def test_a_providers_key_stays_with_the_provider(protocol, variable, monkeypatch
     assert "sk-other" in second.get("authorization", "") + second.get("x-api-key", "")
 
 
-@pytest.mark.parametrize(
-    ("protocol", "address", "variable"),
-    [
-        ("openai", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
-        ("anthropic", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
-        ("ollama", "OLLAMA_HOST", "OLLAMA_API_KEY"),
-    ],
-)
-def test_addresses_from_the_environment(protocol, address, variable, monkeypatch):
+@EVERY
+def test_addresses_from_the_environment(protocol, monkeypatch):
     """F8: the provider's own variables say where, and with which key."""
-    monkeypatch.setenv(variable, KEY)
+    monkeypatch.setenv(f"{protocol.upper()}_API_KEY", KEY)
     with serving(protocol) as server:
-        monkeypatch.setenv(address, server.name.partition("@")[2])
+        monkeypatch.setenv(ADDRESSES[protocol], server.name.partition("@")[2])
         model = load_model(f"{protocol}:tiny")
         reply = model.complete(MESSAGES)
 
@@ -475,25 +468,20 @@ def test_a_hosted_model_needs_a_key(name, variable, monkeypatch):
     monkeypatch.delenv("FOVEATE_MODEL_KEY", raising=False)
     model = load_model(name)
 
-    with pytest.raises(ExternalError, match=f"no key; set {variable}"):
-        model.check()
-    with pytest.raises(ExternalError, match=f"no key; set {variable}"):
-        model.complete(MESSAGES)
+    for ask in (model.check, lambda: model.complete(MESSAGES)):
+        with pytest.raises(ExternalError, match=f"no key; set {variable}"):
+            ask()
 
 
-@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"])
-def test_a_server_of_ones_own_needs_none(variable, monkeypatch):
+@EVERY
+def test_a_server_of_ones_own_needs_none(protocol, monkeypatch):
     """F8: neither where the name says the address, nor where the provider's variable does."""
-    protocol = variable.partition("_")[0].lower()
     monkeypatch.delenv(f"{protocol.upper()}_API_KEY", raising=False)
     monkeypatch.delenv("FOVEATE_MODEL_KEY", raising=False)
     with serving(protocol) as server:
-        monkeypatch.setenv(variable, server.name.partition("@")[2])
-        found = [
-            load_model(name).complete(MESSAGES).text for name in (server.name, f"{protocol}:tiny")
-        ]
-
-    assert found == [ANSWER, ANSWER]
+        monkeypatch.setenv(ADDRESSES[protocol], server.name.partition("@")[2])
+        for name in (server.name, f"{protocol}:tiny"):
+            assert load_model(name).complete(MESSAGES).text == ANSWER
 
 
 @pytest.mark.parametrize(
@@ -530,43 +518,31 @@ def test_an_address_from_the_environment_holds_no_password(monkeypatch):
     assert load_model("ollama:m").name == "ollama:m"
 
 
-@pytest.mark.parametrize(
-    ("name", "package", "extra"),
-    [
-        ("openai:m", "openai", "openai"),
-        ("anthropic:m", "anthropic", "anthropic"),
-        ("ollama:m", "ollama", "ollama"),
-    ],
-)
-def test_a_package_that_is_missing(name, package, extra, monkeypatch):
+@EVERY
+def test_a_package_that_is_missing(protocol, monkeypatch):
     """X1, F8: without its client the install line is said, before anything is sent."""
-    hidden = [module for module in sys.modules if module.partition(".")[0] == package]
-    for module in (package, *hidden):
+    hidden = [module for module in sys.modules if module.partition(".")[0] == protocol]
+    for module in (protocol, *hidden):
         monkeypatch.setitem(sys.modules, module, None)
 
-    with pytest.raises(MissingExtra, match=rf"pip install 'foveate\[{extra}\]'"):
-        load_model(name).complete(MESSAGES)
+    with pytest.raises(MissingExtra, match=rf"pip install 'foveate\[{protocol}\]'"):
+        load_model(f"{protocol}:m").complete(MESSAGES)
 
 
 @pytest.mark.parametrize(
-    "limits",
+    ("name", "value"),
     [
-        {"connect": 0},
-        {"connect": float("nan")},
-        {"first": -1},
-        {"first": float("inf")},
-        {"retries": -1},
-        {"backoff": -0.1},
-        {"backoff": float("nan")},
+        *[("connect", 0), ("connect", nan), ("first", -1), ("first", inf)],
+        *[("retries", -1), ("backoff", -0.1), ("backoff", nan)],
     ],
 )
-def test_limits_that_cannot_be(limits):
+def test_limits_that_cannot_be(name, value):
     """X1: limits are checked where they are made."""
     with pytest.raises(BadOption, match="must be above 0"):
-        Limits(**limits)
+        Limits(**{name: value})
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), 86_401])
+@pytest.mark.parametrize("timeout", [0, -1, nan, inf, 86_401])
 def test_times_that_cannot_be(timeout):
     """X1, X3: a time that is none or has no end is refused before anything is sent."""
     with serving("openai") as server, pytest.raises(BadOption, match="timeout is"):

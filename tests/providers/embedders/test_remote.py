@@ -125,16 +125,11 @@ def test_only_http_addresses_are_asked(url: str):
         OpenAIEmbedder("m", base_url=url or "x", api_key="")
 
 
-def test_a_key_in_the_address_is_refused_unseen():
-    """X5: the message does not repeat it."""
-    with pytest.raises(BadOption) as caught:
-        OpenAIEmbedder("m", base_url=f"https://user:{KEY}@h/v1", api_key="")
-    assert KEY not in str(caught.value)
-
-
-@pytest.mark.parametrize("url", [f"https://h/v1?key={KEY}", f"https://h/v1#{KEY}"])
-def test_a_key_behind_the_address_is_refused_unseen(url: str):
-    """X5: errors name the address, so nothing may stand behind it."""
+@pytest.mark.parametrize(
+    "url", [f"https://user:{KEY}@h/v1", f"https://h/v1?key={KEY}", f"https://h/v1#{KEY}"]
+)
+def test_a_key_in_the_address_is_refused_unseen(url: str):
+    """X5: errors name the address, so nothing may stand in it or behind it."""
     with pytest.raises(BadOption) as caught:
         OpenAIEmbedder("m", base_url=url, api_key="")
     assert KEY not in str(caught.value)

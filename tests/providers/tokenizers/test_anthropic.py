@@ -106,23 +106,14 @@ def test_load_takes_the_key_from_the_environment(monkeypatch):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ((200, b"not json", {}), "said no JSON"),
-        ((200, b"{}", {}), "input_tokens"),
-        ((200, b"[1]", {}), "input_tokens"),
-        ((500, b"oops", {}), "answered 500: oops"),
-        (
-            (529, b'{"error":{"type":"overloaded_error","message":"busy"}}', {}),
-            "529: busy",
-        ),
-        (
-            (429, b'{"error":{"type":"rate_limit_error","message":"slow"}}', {}),
-            "429: slow",
-        ),
+        ((200, b"not json"), "said no JSON"),
+        ((200, b"{}"), "input_tokens"),
+        ((200, b"[1]"), "input_tokens"),
+        ((500, b"oops"), "answered 500: oops"),
+        (refusal(529, "overloaded_error", "busy"), "529: busy"),
+        (refusal(429, "rate_limit_error", "slow"), "429: slow"),
         ((302, b"", {"location": "http://127.0.0.1:1/elsewhere"}), "answered 302"),
-        (
-            (401, f'{{"error":{{"type":"x","message":"{KEY}"}}}}'.encode(), {}),
-            "401: .*",
-        ),
+        (refusal(401, "x", KEY), "401: .*"),
     ],
 )
 def test_failures(tokenizer, endpoint, answer, said: str):

@@ -11,12 +11,11 @@ import psycopg
 import pytest
 
 from foveate.core.errors import BadOption
-from foveate.stores import open_store
 from foveate.stores.postgres.connect import connection_settings, parse_url
 from foveate.stores.postgres.postings import PostingsCache
-from foveate.testing.store_corpus import EMBEDDER, corpus
+from foveate.testing.store_corpus import corpus
+from store_urls import opened
 
-NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
 ENTRIES = corpus(count=6)
 TABLES = (
     *("audiences", "members", "members_again", "documents", "outlines", "chunks", "filters"),
@@ -56,7 +55,7 @@ def test_a_batch_is_of_the_task_that_opened_it(new_schema: Callable[[], str]):
         assert store.counts("f", ["h"]) == {}
         await asyncio.gather(*(asyncio.to_thread(one.put, store) for one in ENTRIES[1:4]))
 
-    with closing(open_store(new_schema(), **NAMES)) as store:
+    with closing(opened(new_schema())) as store:
         asyncio.run(fill())
         assert store.check().findings == ()
         assert len(list(store.documents())) == 5
@@ -78,7 +77,7 @@ def test_a_batch_is_of_the_thread_that_opened_it(new_schema: Callable[[], str]):
         thread.start()
         thread.join()
 
-    with closing(open_store(f"{new_schema()}&pool=2", **NAMES)) as store:
+    with closing(opened(f"{new_schema()}&pool=2")) as store:
         with store.batch():
             ENTRIES[0].put(store)
             context = copy_context()
@@ -107,7 +106,7 @@ def test_what_was_read_in_a_batch_that_was_undone_is_not_remembered(
             assert found(store)
             raise KeyError
 
-    with closing(open_store(new_schema(), **NAMES)) as store:
+    with closing(opened(new_schema())) as store:
         with pytest.raises(KeyError):
             undone(store)
         for entry in ENTRIES:
@@ -132,7 +131,7 @@ def test_what_was_read_before_a_restore_is_not_remembered(new_schema: Callable[[
                     names = {"t": f'"{where.schema}".{table}', "c": f'"{where.schema}".old_{table}'}
                     connection.execute(statement.format(**names))
 
-    with closing(open_store(url, **NAMES)) as store:
+    with closing(opened(url)) as store:
         tables("CREATE TABLE {c} AS TABLE {t}")
         public[0].put(store)
         before = found(store)

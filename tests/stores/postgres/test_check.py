@@ -7,10 +7,8 @@ import psycopg
 import pytest
 
 from foveate.core.errors import BadOption
-from foveate.stores import open_store
-from foveate.testing.store_corpus import EMBEDDER, corpus
-
-NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
+from foveate.testing.store_corpus import corpus
+from store_urls import opened
 
 DAMAGE = [
     ("rows", "DELETE FROM {s}.documents WHERE document_id = 'd02'"),
@@ -37,7 +35,7 @@ DAMAGE = [
 def test_every_kind_of_damage_is_found(new_schema: Callable[[], str], postgres, part, damage):
     """T5: what was changed behind the store's back is named with its part."""
     url = new_schema()
-    with closing(open_store(url, **NAMES)) as store:
+    with closing(opened(url)) as store:
         for entry in corpus(count=6):
             entry.put(store)
         assert store.check().findings == ()
@@ -50,7 +48,7 @@ def test_compacting_forgets_what_nothing_uses(new_schema: Callable[[], str], pos
     """T5: readers and counts of what is gone go; answers and roots stay."""
     url = new_schema()
     entries = corpus(count=8)
-    with closing(open_store(url, **NAMES)) as store:
+    with closing(opened(url)) as store:
         for entry in entries:
             entry.put(store)
         for entry in entries:

@@ -13,9 +13,9 @@ from foveate.stores import open_store
 from foveate.stores.postgres import contents
 from foveate.stores.postgres.connect import connection_settings, parse_url
 from foveate.stores.postgres.postings import MERGE, PLACE_BYTES, ROW_BYTES, PostingsCache
-from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from foveate.testing.store_corpus import change_entry, corpus
+from store_urls import opened
 
-NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
 EVERYONE = ("blue", "red")
 ENTRIES = corpus(count=14)
 
@@ -42,7 +42,7 @@ def test_merged_postings_lose_and_gain_documents(
     """T4, T5, D3: rows of several documents answer as rows of one, whatever leaves or comes."""
     monkeypatch.setattr(contents, "MERGE", MERGE.replace(str(ROW_BYTES), str(places * PLACE_BYTES)))
     url, plain = new_schema(), new_schema()
-    with closing(open_store(url, **NAMES)) as store, closing(open_store(plain, **NAMES)) as other:
+    with closing(opened(url)) as store, closing(opened(plain)) as other:
         for each in (store, other):
             for entry in ENTRIES:
                 entry.put(each)
@@ -70,7 +70,7 @@ def test_merged_postings_lose_and_gain_documents(
 def test_who_searches_while_postings_are_merged_sees_no_change(new_schema: Callable[[], str]):
     """T4, T5: answers are the same before, meanwhile and afterwards; none is an error."""
     url = new_schema()
-    with closing(open_store(url, **NAMES)) as store, closing(open_store(url)) as reader:
+    with closing(opened(url)) as store, closing(open_store(url)) as reader:
         for entry in ENTRIES:
             entry.put(store)
         expected = answers(reader)

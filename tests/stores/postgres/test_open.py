@@ -12,8 +12,7 @@ from foveate.ports import Document
 from foveate.stores import open_store
 from foveate.stores.postgres import schema
 from foveate.testing.store_corpus import EMBEDDER, corpus
-
-NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
+from store_urls import opened
 
 
 @pytest.fixture
@@ -56,7 +55,7 @@ def test_any_name_can_be_a_schema(postgres: str, name: str):
 
     url = f"{postgres}&schema={quote(name)}"
     entry = corpus(count=1)[0]
-    with closing(open_store(url, **NAMES)) as store:
+    with closing(opened(url)) as store:
         entry.put(store)
         found = store.search(entry.chunks[0].text, EMBEDDER.embed(["x"])[0])
         assert [c.document_id for c in found.candidates][:1] == [entry.document.id]
@@ -79,7 +78,7 @@ def test_without_an_embedder_no_extension_is_needed(new_schema: Callable[[], str
         assert found.candidates[0].chunk.embedding is None
         assert store.check().findings == ()
     with pytest.raises(ExternalError, match="CREATE EXTENSION vector"):
-        open_store(url + "x", **NAMES)
+        opened(url + "x")
     with pytest.raises(BadInput, match="index documents into it first"):
         open_store(url + "x", create=False)
 
@@ -89,7 +88,7 @@ def test_a_reader_needs_to_read_and_no_more(new_schema: Callable[[], str], admin
     url = new_schema()
     schema = schema_of(url)
     entry = corpus(count=1)[0]
-    with closing(open_store(url, **NAMES)) as store:
+    with closing(opened(url)) as store:
         entry.put(store)
         expected = store.search("granite", EMBEDDER.embed(["granite"])[0])
     admin.execute("CREATE ROLE reader LOGIN")
@@ -116,7 +115,7 @@ def test_a_reader_needs_to_read_and_no_more(new_schema: Callable[[], str], admin
 def test_a_schema_of_another_version_is_refused(new_schema, monkeypatch):
     """T1, X1: with what to do, and what was open writes no more."""
     url = new_schema()
-    with closing(open_store(url, **NAMES)) as old:
+    with closing(opened(url)) as old:
         said = rf"schema {schema.VERSION} of an older version.* into a new schema"
         monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
         for create in (True, False):
@@ -129,12 +128,3 @@ def test_a_schema_of_another_version_is_refused(new_schema, monkeypatch):
             corpus(count=1)[0].put(old)
         with pytest.raises(ExternalError, match="newer version of foveate"), old.batch():
             pytest.fail("a batch began")
-
-
-def test_a_closed_store_says_so(new_schema: Callable[[], str]):
-    """X3: the second close does nothing, and a call after it is an error that says what to do."""
-    store = open_store(new_schema(), **NAMES)
-    store.close()
-    store.close()
-    with pytest.raises(ExternalError, match="closed; open it again"):
-        store.state_root()

@@ -5,19 +5,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from threading import Barrier
 
 import psycopg
 import pytest
 
 import foveate
 from foveate.core.errors import ExternalError
-from foveate.stores import open_store
 from foveate.stores.postgres import PostgresStore, schema
 from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from store_urls import opened
 
 SOURCE = str(Path(foveate.__file__).parent.parent)
 INGEST = """
@@ -32,11 +30,6 @@ for round in range(int(sys.argv[2])):
         print(entry.document.id, flush=True)
 """
 EVERYONE = ("blue", "red")
-
-
-def opened(url: str) -> PostgresStore:
-    """The store for the documents of the laws."""
-    return open_store(url, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
 
 
 def ingesting(url: str, rounds: int) -> subprocess.Popen[bytes]:
@@ -159,23 +152,6 @@ def test_two_writers_and_a_reader_do_not_disturb_each_other(new_schema: Callable
             output, _ = writer.communicate()
             assert (writer.returncode, len(output.splitlines())) == (0, 48)
         assert check_whole(store) == 12
-
-
-def test_makers_of_one_store_do_not_disturb_each_other(new_schema: Callable[[], str]):
-    """T5: of several that make it at once, one does; all of them use it."""
-    url = new_schema()
-    barrier = Barrier(4)
-
-    def make(_: int) -> PostgresStore:
-        barrier.wait()
-        return opened(url)
-
-    with ThreadPoolExecutor(4) as threads:
-        stores = list(threads.map(make, range(4)))
-    corpus(count=1)[0].put(stores[0])
-    assert len({store.state_root() for store in stores}) == 1
-    for store in stores:
-        store.close()
 
 
 def test_a_writer_that_waits_too_long_changes_nothing(new_schema, monkeypatch):

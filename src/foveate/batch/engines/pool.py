@@ -11,13 +11,11 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
-from functools import partial
 from pathlib import Path
 from threading import Condition, Lock, Thread
 from typing import IO, Any, TypeVar, cast
 
-from foveate.batch.engines.engine import BATCH_SIZE, TASKS_PER_WORKER, FailedTask
+from foveate.batch.engines.engine import TASKS_PER_WORKER, Engine, FailedTask
 from foveate.batch.engines.process import (
     WorkerFailure,
     format_exit,
@@ -155,45 +153,25 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-class ProcessPoolEngine:
+class ProcessPoolEngine(Engine):
     """At most `workers` processes at a time, started as there are tasks for them.
 
     `tasks_per_worker`: values under way for each, the one at work and those that wait for it.
     """
 
-    batch_size = BATCH_SIZE
-
     def __init__(self, workers: int, tasks_per_worker: int = TASKS_PER_WORKER) -> None:
         self.workers = workers
         self._most_under_way = tasks_per_worker * workers
 
-    def map_values(
-        self, function: Callable[[A], B], items: Iterable[A]
-    ) -> Generator[tuple[A, B | FailedTask], None, None]:
+    def stream_values(
+        self, function: Callable[[A], Iterable[B]], items: Iterable[A]
+    ) -> Generator[tuple[A, Iterator[B | FailedTask]], None, None]:
         """In order; `FailedTask` for a value at which two processes died.
 
         What the function raises is raised here. Raises `BadOption` if it cannot be pickled.
         """
-        with closing(self.stream_values(partial(_call_once, function), items)) as streamed:
-            for item, results in streamed:
-                (result,) = results
-                yield item, result
-
-    def stream_values(
-        self, function: Callable[[A], Iterable[B]], items: Iterable[A]
-    ) -> Generator[tuple[A, Iterator[B | FailedTask]], None, None]:
-        """Like `map_values` for a function with many results: each arrives as soon as it is made.
-
-        `FailedTask` ends a value's results; a repeated task brings no result twice, so the function
-        must be deterministic. The results of a value are read to their end before the next ones.
-        """
-        return self._run(pickle_for_worker(function), items)
-
-    def _run(
-        self, function: bytes, items: Iterable[A]
-    ) -> Generator[tuple[A, Iterator[Any]], None, None]:
+        greeting = (pickle.dumps(_import_paths()), pickle_for_worker(function))
         transfer = OrderedTransfer(most=_MAX_WAITING_BYTES)
-        greeting = (pickle.dumps(_import_paths()), function)
         workers = [_Worker(greeting, transfer) for _ in range(self.workers)]
         threads = [Thread(target=worker.run, daemon=True) for worker in workers]
         for thread in threads:
@@ -214,10 +192,6 @@ class ProcessPoolEngine:
                 worker.terminate()
             for thread in threads:
                 thread.join()
-
-
-def _call_once(function: Callable[[A], B], item: A) -> tuple[B]:
-    return (function(item),)
 
 
 def _unpickle_results(pieces: Iterator[bytes]) -> Iterator[Any]:

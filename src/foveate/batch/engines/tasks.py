@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from foveate._version import __version__
-from foveate.batch.engines.engine import BATCH_SIZE, TASKS_PER_WORKER, FailedTask
+from foveate.batch.engines.engine import TASKS_PER_WORKER, Engine, FailedTask
 from foveate.core.errors import ExternalError, FoveateError, InvalidRequest
 
 
@@ -63,42 +63,21 @@ RETRIES = 3
 """Times that a task is tried again whose worker died."""
 
 
-class RayEngine:
+class RayEngine(Engine):
     """A connected cluster; `on_ray` makes one."""
-
-    batch_size = BATCH_SIZE
 
     def __init__(self, ray: Any, workers: int) -> None:
         self.workers = workers
         self._ray = ray
 
-    def map_values(
-        self, function: Callable[[A], B], items: Iterable[A]
-    ) -> Generator[tuple[A, B | FailedTask], None, None]:
-        """In order, a bounded number under way; left early, what is under way is cancelled.
-
-        A value is `FailedTask` when its worker died each time, or the function raised; a
-        `FoveateError` that it raised is raised here.
-        """
-        task = self._ray.remote(max_retries=RETRIES, num_cpus=1)(_run_task)
-        with (
-            defer_interrupts() as ctrl_c,
-            closing(self._running_tasks(task, function, items)) as under_way,
-        ):
-            for item, reference in under_way:
-                while not self._ray.wait([reference], timeout=_POLL_SECONDS)[0]:
-                    ctrl_c.check()
-                ctrl_c.check()
-                yield item, self._get_result(reference)
-                ctrl_c.check()
-
     def stream_values(
         self, function: Callable[[A], Iterable[B]], items: Iterable[A]
     ) -> Generator[tuple[A, Iterator[B | FailedTask]], None, None]:
-        """Like `map_values` for a function with many results: each arrives as soon as it is made.
+        """In order, a bounded number under way; left early, what is under way is cancelled.
 
-        `FailedTask` ends a value's results; a repeated task brings no result twice, so the function
-        must be deterministic. Waiting results are in Ray's object store, which spills to disk.
+        `FailedTask` for a value whose worker died each time, or for which the function raised; a
+        `FoveateError` that it raised is raised here. Waiting results are in Ray's object store,
+        which spills to disk.
         """
         task = self._ray.remote(max_retries=RETRIES, num_cpus=1, num_returns="streaming")(
             _stream_task
@@ -108,12 +87,16 @@ class RayEngine:
             closing(self._running_tasks(task, function, items)) as under_way,
         ):
             for item, references in under_way:
-                ctrl_c.check()
-                yield item, self._iter_pieces(references)
+                yield item, self._iter_results(references, ctrl_c)
                 ctrl_c.check()
 
-    def _iter_pieces(self, references: Iterable[Any]) -> Iterator[Any]:
-        for reference in references:
+    def _iter_results(self, references: Any, ctrl_c: Interrupts) -> Iterator[Any]:
+        while True:
+            while not self._ray.wait([references], timeout=_POLL_SECONDS)[0]:
+                ctrl_c.check()
+            ctrl_c.check()
+            if (reference := next(references, None)) is None:
+                return
             found = self._get_result(reference)
             yield found
             if isinstance(found, FailedTask):
@@ -162,16 +145,10 @@ class RayEngine:
             return FailedTask(reason=f"tried {RETRIES + 1} times: {error_summary(error)}")
 
 
-def _run_task(function: Callable[[A], B], item: A, home: str, version: str) -> B:
-    """On a worker: call the function in the caller's folder, if it exists."""
-    with _worker_context(home, version):
-        return function(item)
-
-
 def _stream_task(
     function: Callable[[A], Iterable[B]], item: A, home: str, version: str
 ) -> Generator[B, None, None]:
-    """The same, piece by piece."""
+    """On a worker: call the function in the caller's folder, if it exists."""
     with _worker_context(home, version):
         yield from function(item)
 

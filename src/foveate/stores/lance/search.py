@@ -29,7 +29,7 @@ from foveate.stores.lance.labels import in_condition
 from foveate.stores.lance.postings import read_places
 from foveate.stores.lance.scan import Scan, vectors_from_column
 from foveate.stores.lance.schema import LOCAL_BITS, POSTING_COLUMNS
-from foveate.stores.lexical import View, bm25, read_through_cache
+from foveate.stores.lexical import View, read_through_cache, view_scores
 from foveate.stores.outlines import is_near
 from foveate.stores.rows import HANDED_OUT, chunks_from_rows
 from foveate.stores.scoring import (
@@ -42,7 +42,7 @@ from foveate.stores.scoring import (
 
 def lexical_scores(snapshot: Snapshot, scan: Scan, terms: Sequence[str], view: View) -> Any:
     """BM25 of every row, by position; statistics are of what the view holds alone."""
-    return bm25(
+    return view_scores(
         read_through_cache(scan, terms, lambda missing: _read_postings(snapshot, scan, missing)),
         view,
     )
@@ -117,7 +117,7 @@ def hybrid_search(ground: SearchContext, asked: Search, *, embedder: str) -> Sea
     return combine_legs(
         close,
         hits,
-        scores,
+        bm25=None if scores is None else scores.take,
         cosines=None if aim is None else lambda rows: ground.cosines(aim, rows),
         load=lambda rows: _build_chunks(ground.take_rows(rows, columns), ground.dimensions),
         depth=depth,

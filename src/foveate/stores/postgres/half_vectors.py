@@ -109,8 +109,8 @@ def index_status_statement(store: StoreContext) -> Statement:
     return Statement(query, [store.table(VECTOR_INDEX)])
 
 
-def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> dict[int, float]:
-    """Row id → cosine of the `depth` nearest, and of all that tie with the last of them."""
+def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> list[int]:
+    """The rows of the `depth` nearest, and of all that tie with the last of them."""
     depth = scope.depth
     if by_index:
         found = _nearest_by_index(scope, query)
@@ -126,21 +126,21 @@ def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> dict[int, float
     best = f"{scored} ORDER BY cosine DESC LIMIT %s"
     (found_,) = scope.store.run(Statement(best, [*numbers, *bound, depth + 1]))
     if len(found_) > depth and found_[depth][1] == found_[depth - 1][1]:
-        ties = f"SELECT chunk, cosine FROM ({scored}) AS scored WHERE cosine >= %s::float8"
+        ties = f"SELECT chunk FROM ({scored}) AS scored WHERE cosine >= %s::float8"
         (found_,) = scope.store.run(Statement(ties, [*numbers, *bound, found_[depth][1]]))
-        return dict(found_)
-    return dict(found_[:depth])
+        return [row[0] for row in found_]
+    return [row for row, _ in found_[:depth]]
 
 
-def _nearest_by_index(scope: Scope, query: Any) -> dict[int, float]:
+def _nearest_by_index(scope: Scope, query: Any) -> list[int]:
     cosine, numbers = cosine_expression(scope.store, query)
     chosen, bound = scope.scan_condition()
     wide = scope.depth * _OVERSAMPLING
     sql = scope.store.sql(
         "WITH near AS MATERIALIZED (SELECT s.chunk FROM {s}.scan AS s WHERE {chosen} "
         "ORDER BY s.vector OPERATOR({v}.<=>) %s::{v}.halfvec LIMIT %s) "
-        "SELECT s.chunk, {cosine} AS cosine FROM near JOIN {s}.scan AS s ON s.chunk = near.chunk "
-        "ORDER BY cosine DESC, s.chunk LIMIT %s",
+        "SELECT s.chunk FROM near JOIN {s}.scan AS s ON s.chunk = near.chunk "
+        "ORDER BY {cosine} DESC, s.chunk LIMIT %s",
         chosen=chosen,
         cosine=cosine,
     )
@@ -153,4 +153,4 @@ def _nearest_by_index(scope: Scope, query: Any) -> dict[int, float]:
         Statement(search, [str(min(max(wide, 100), 1000))]),
         Statement(sql, [*bound, vector, wide, *numbers, scope.depth]),
     )
-    return dict(found)
+    return [row for (row,) in found]

@@ -10,7 +10,7 @@ from blake3 import blake3
 
 from foveate.core.bounded_cache import BoundedCache
 from foveate.stores.checksums import MASK, damage, sum_of_places
-from foveate.stores.scoring import bm25_scores, group_terms
+from foveate.stores.scoring import bm25, damping, group_terms
 
 PLACE_DTYPE = [("chunk", "<i8"), ("terms", "<i4"), ("count", "<u2")]
 """One place: 14 bytes, little-endian on any machine."""
@@ -57,11 +57,14 @@ def score_postings(found: Mapping[str, bytes], terms: Sequence[str], total: int,
     places = [np.frombuffer(found.get(term, b""), dtype=PLACE_DTYPE) for term in terms]
     ids, at = _term_positions([one["chunk"] for one in places])
     lengths = np.zeros(len(ids), dtype=np.int64)
-    rows = []
     for one, positions in zip(places, at, strict=True):
         lengths[positions] = one["terms"]
-        rows.append((positions, one["count"]))
-    return ids, bm25_scores(rows, lengths, total=total, words=words)
+
+    def about(positions: Any) -> Any:
+        return damping(lengths[positions], total=total, words=words)
+
+    rows = [(positions, one["count"]) for one, positions in zip(places, at, strict=True)]
+    return ids, bm25(rows, about, rows=len(ids), total=total)
 
 
 def _term_positions(chunks: Sequence[Any]) -> tuple[Any, list[Any]]:

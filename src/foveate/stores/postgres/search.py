@@ -6,7 +6,7 @@ postings of readable audiences, so nothing that the request may not read leaves 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,18 +29,9 @@ from foveate.stores.postgres.statements import (
     StoreContext,
 )
 from foveate.stores.rows import CHUNK_COLUMNS, chunks_from_rows
-from foveate.stores.scoring import (
-    SortKey,
-    best_keys,
-    best_rows,
-    fuse,
-    search_result,
-    sort_keys,
-)
+from foveate.stores.scoring import SLICE, best_matches, combine_legs
 
 _WHAT = "a chunk is not as it was written"
-_SLICE = 1_024
-"""Chunks that are read together, of which more may tie for a place than memory should hold."""
 _NO_JIT = Statement("SELECT set_config('jit', 'off', true)")
 """Compiling such a statement takes longer than running it."""
 
@@ -48,7 +39,7 @@ _NO_JIT = Statement("SELECT set_config('jit', 'off', true)")
 def hybrid_search(store: StoreContext, asked: Search) -> SearchResult:
     """The search in this snapshot; filters apply before the legs are cut."""
     depth, principals = asked.depth, asked.principals
-    wanted = quantise_query(asked.vector, store.dimensions)
+    aim = quantise_query(asked.vector, store.dimensions)
     condition, bound = where_condition(asked.where) if asked.where else ("", [])
     terms = query_terms(asked.query)
     (_, ((indexed, _),), *who) = store.run(
@@ -74,11 +65,12 @@ def hybrid_search(store: StoreContext, asked: Search) -> SearchResult:
     store.cache.put(mine, places)
     matching = _agreed(found[0][0], again[0][0]) if condition else None
     many = total if matching is None else len(matching)
-    exactly = wanted is None or not indexed or many <= store.exact
-    ids, bm25 = postings.score_postings({**known, **places}, terms, total=total, words=words)
-    hits = _best_lexical(ids, bm25, matching, depth)
-    near: dict[int, float] = {}
-    if wanted is not None:
+    exactly = aim is None or not indexed or many <= store.exact
+    ids, scores = postings.score_postings({**known, **places}, terms, total=total, words=words)
+    wanted = None if matching is None else np.isin(ids, matching)
+    hits = ids[best_matches(scores if terms else None, wanted, depth)]
+    near = np.empty(0, dtype=np.int64)
+    if aim is not None:
         # Where few rows match, the index finds too few of them, and a scan is cheap. Few of those
         # that may be read: what others may read decides nothing.
         by_index = not exactly and many * half_vectors.INDEX_SELECTIVITY >= total
@@ -86,26 +78,51 @@ def hybrid_search(store: StoreContext, asked: Search) -> SearchResult:
             (rows,) = store.run(checksums.compared(store, audiences))
             checksums.refuse_other(rows, readable)
             store.cache.note_compared(mine)
-        near = half_vectors.nearest_rows(scope, wanted, by_index=by_index)
-    best, keys = sorted({*near, *hits}), dict[int, SortKey]()
-    chunks, vectors = dict[int, Chunk](), dict[int, bytes]()
-    for start in range(0, len(best), _SLICE):
-        chunks, vectors = _load_chunks(store, best[start : start + _SLICE])
-        keys |= sort_keys(chunks)
-    semantic, by_words = (_rank_leg(leg, keys, depth) for leg in (near, hits))
-    fused = fuse(semantic, by_words, asked.limit)
-    if len(best) > _SLICE:
-        chunks, vectors = _load_chunks(store, [row for row, _ in fused])
-    lexical = _scores_by_row(ids, bm25, [row for row, _ in fused])
-    return search_result(
-        fused,
-        chunks,
-        _cosines_by_row(vectors, wanted),
-        lexical,
-        lexical_matches=len(by_words),
+        near = np.unique(half_vectors.nearest_rows(scope, aim, by_index=by_index))
+    found_rows = _FoundRows(store, np.union1d(near, hits))
+    return combine_legs(
+        near,
+        hits,
+        bm25=lambda rows: _scores_by_row(ids, scores, rows),
+        cosines=None if aim is None else lambda rows: found_rows.cosines(rows, aim),
+        load=found_rows.load,
+        depth=depth,
+        limit=asked.limit,
         index="" if exactly else "pgvector hnsw",
         state_root=state_hash(combine_states(row[2] for row in readable), embedder=store.embedder),
     )
+
+
+class _FoundRows:
+    """The rows that a search found, read once if they are few, and else slice by slice."""
+
+    def __init__(self, store: StoreContext, rows: Any) -> None:
+        self._store = store
+        self._few = rows.tolist() if len(rows) <= SLICE else None
+        self._known: tuple[dict[int, Chunk], dict[int, bytes]] | None = None
+
+    def load(self, rows: Any) -> list[Chunk]:
+        """The chunks of these rows, in this order."""
+        chunks, _ = self._read(rows.tolist())
+        return [chunks[row] for row in rows.tolist()]
+
+    def cosines(self, rows: Any, aim: Any) -> Any:
+        """Of these rows with an int8 query, float64."""
+        found = np.empty(len(rows))
+        for start in range(0, len(rows), SLICE):
+            some = rows[start : start + SLICE].tolist()
+            _, vectors = self._read(some)
+            data = b"".join(vectors[row] for row in some)
+            stored = np.frombuffer(data, dtype=np.int8).reshape(len(some), -1)
+            found[start : start + SLICE] = cosine_similarities(stored, aim)
+        return found
+
+    def _read(self, rows: list[int]) -> tuple[dict[int, Chunk], dict[int, bytes]]:
+        if self._few is None:
+            return _load_chunks(self._store, rows)
+        if self._known is None:
+            self._known = _load_chunks(self._store, self._few)
+        return self._known
 
 
 def load_neighbours(
@@ -192,20 +209,6 @@ def _agreed(found: bytes, again: bytes) -> Any:
     return ids.astype(np.int64)
 
 
-def _best_lexical(ids: Any, bm25: Any, matching: Any, depth: int) -> dict[int, float]:
-    """The best by words of what the filter lets through, and what ties with the last of them."""
-    rows = np.flatnonzero(bm25 > 0)
-    if matching is not None:
-        rows = rows[np.isin(ids[rows], matching)]
-    rows = best_rows(rows, bm25[rows], depth)
-    return dict(zip(ids[rows].tolist(), bm25[rows].tolist(), strict=True))
-
-
-def _rank_leg(leg: Mapping[int, float], keys: Mapping[int, SortKey], depth: int) -> list[SortKey]:
-    rows = np.array(list(leg), dtype=np.int64)
-    return best_keys(rows, keys, np.array(list(leg.values()), dtype=np.float64), depth)
-
-
 def _load_chunks(store: StoreContext, rows: list[int]) -> tuple[dict[int, Chunk], dict[int, bytes]]:
     found = store.rows(
         "SELECT {columns}, {vector}, c.audience, c.checksum "
@@ -230,17 +233,11 @@ def _decode_chunks(store: StoreContext, rows: Rows) -> tuple[dict[int, Chunk], d
     return chunks, {row[0]: row[-3] for row in read}
 
 
-def _cosines_by_row(vectors: Mapping[int, bytes], query: Any) -> dict[int, float] | None:
-    if query is None or not vectors:
-        return None if query is None else {}
-    rows = np.frombuffer(b"".join(vectors.values()), dtype=np.int8).reshape(len(vectors), -1)
-    return dict(zip(vectors, cosine_similarities(rows, query).tolist(), strict=True))
-
-
-def _scores_by_row(ids: Any, bm25: Any, rows: Sequence[int]) -> dict[int, float]:
+def _scores_by_row(ids: Any, bm25: Any, rows: Any) -> Any:
     """BM25 of these rows; 0 of those that no term is in."""
-    at = np.searchsorted(ids, np.array(rows, dtype=np.int64))
-    return {
-        row: float(bm25[place]) if place < len(ids) and ids[place] == row else 0.0
-        for row, place in zip(rows, at.tolist(), strict=True)
-    }
+    found = np.zeros(len(rows))
+    if len(ids):
+        at = np.searchsorted(ids, rows)
+        there = ids.take(at, mode="clip") == rows
+        found[there] = bm25[at[there]]
+    return found

@@ -21,7 +21,7 @@ from foveate.stores import filters, outlines
 from foveate.stores.base import Search
 from foveate.stores.checksums import damage, intact
 from foveate.stores.int8 import cosines, nearest, quantise_query
-from foveate.stores.lexical import View, bm25, read_through_cache, view_for_audiences
+from foveate.stores.lexical import View, read_through_cache, view_for_audiences, view_scores
 from foveate.stores.rows import SELECT_CHUNK, chunks_from_rows
 from foveate.stores.scoring import best_matches, combine_legs
 from foveate.stores.sqlite.contents import readable_audiences
@@ -44,7 +44,7 @@ def hybrid_search(
     found = read_through_cache(
         scan, terms, lambda missing: read_postings(connection, scan, missing)
     )
-    scores = bm25(found, view) if terms else None
+    scores = view_scores(found, view) if terms else None
     hits = best_matches(scores, wanted, asked.depth)
 
     def load(rows: Any) -> list[Chunk]:
@@ -54,7 +54,7 @@ def hybrid_search(
     return combine_legs(
         close,
         hits,
-        scores,
+        bm25=None if scores is None else scores.take,
         cosines=None if aim is None else lambda rows: cosines(scan, aim, rows),
         load=load,
         depth=asked.depth,

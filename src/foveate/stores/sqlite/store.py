@@ -12,10 +12,11 @@ from foveate.core.state import combine_states, state_hash
 from foveate.core.types import Chunk
 from foveate.ports import Document, SearchResult
 from foveate.stores import filters
-from foveate.stores.base import BaseStore, Search, Stats
+from foveate.stores.base import BaseStore, Report, Search, Stats
 from foveate.stores.int8 import quantise_or_zeros
 from foveate.stores.rows import check_counts, counts_by_hash
 from foveate.stores.sqlite import contents, schema, search, vectors, write
+from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.schema import load_facts
 from foveate.stores.sqlite.transactions import Transactions, convert_engine_errors
 
@@ -59,6 +60,10 @@ class SqliteStore(Transactions, BaseStore):
         """
         with self._caller_transaction("IMMEDIATE"):
             yield
+
+    def check(self) -> Report:
+        """Work out again all that is derived, in one state; what is wrong is a finding."""
+        return check(self.folder)
 
     def compact(self) -> None:
         """Give back the room that deleting left; answers and state root stay as they are."""

@@ -1,20 +1,25 @@
+"""Lance and PostgreSQL answer to the bit as the embedded store does."""
+
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
-from foveate.stores import open_store
+from foveate.ports import SearchResult
 from foveate.stores.lance import LanceStore
 from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, change_entry, corpus
 from foveate.testing.stores import QUERIES
+from store_urls import opened
 
 FILTERS = (
     *(None, {"lang": "nl"}, {"page": "2"}, {"row": True}, {"line": 2.0}, {"title": "Note 3"}),
     *({"tags": ["x", "y"], "sequence": [1, 2, 3]}, {"id": "'"}, {"page": "two"}, {"lang": []}),
-    *({"no'\"\\ key": "x"}, {"page": 2**40}, {"section": 1, "lang": "en"}),
+    *({"no'\"\\ key": "x"}, {"page": 2**40}, {"section": 1, "lang": "en"}, {"row": 1}),
+    *({"source": "notes/x/0.md"}, {"document_id": ["d00", "d05"]}, {"line": "2"}),
 )
 
 
@@ -33,27 +38,45 @@ def filled(store, entries):
     return store
 
 
-@pytest.fixture(scope="module")
-def both(tmp_path_factory):
-    """The same writes in the embedded and in the distributed store."""
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param("lance", marks=pytest.mark.slow),
+        pytest.param("postgresql", marks=pytest.mark.server),
+    ],
+)
+def both(request, tmp_path_factory):
+    """The same writes in the embedded store and in another one."""
     folder = tmp_path_factory.mktemp("both")
-    urls = (folder / "embedded", f"lance:{folder}/distributed")
-    options = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
-    stores = [filled(open_store(url, **options), corpus(3, 40)) for url in urls]
+    other = f"lance:{folder}/distributed"
+    if request.param == "postgresql":
+        other = f"{request.getfixturevalue('postgres')}&schema=both"
+    stores = [filled(opened(url), corpus(3, 40)) for url in (folder / "embedded", other)]
     yield stores
     for store in stores:
         store.close()
 
 
-@pytest.mark.parametrize("who", PRINCIPALS, ids=str)
+LANCE = pytest.mark.parametrize(
+    "both", [pytest.param("lance", marks=pytest.mark.slow)], indirect=True
+)
+
+
+def bits(found: SearchResult) -> list[str]:
+    """The scores, zeros with their sign."""
+    return [repr((c.score, c.semantic_score, c.lexical_score)) for c in found.candidates]
+
+
+@pytest.mark.parametrize("who", [*PRINCIPALS, ("nobody",)], ids=str)
 def test_every_answer_is_that_of_the_embedded_store(both, who):
     """T1, T4, D3: candidates, scores and roots are equal to the bit, whoever asks for what."""
     compared = 0
-    for query, where in product(QUERIES, FILTERS):
-        for words, vector in ((query, EMBEDDER.embed([query])[0]), (query, None)):
+    for query, where in product((*QUERIES, "猫 が好き", ""), FILTERS):
+        for vector in (EMBEDDER.embed([query or "x"])[0], None, [0.0] * EMBEDDER.dimensions):
             options = {"limit": 40, "depth": 15, "principals": who, "where": where}
-            expected, found = (store.search(words, vector, **options) for store in both)
+            expected, found = (store.search(query, vector, **options) for store in both)
             assert found == expected, (query, where)
+            assert bits(found) == bits(expected)
             vectors = [[c.chunk.embedding for c in each.candidates] for each in (found, expected)]
             assert np.array_equal(*vectors)
             compared += len(found.candidates)
@@ -62,21 +85,22 @@ def test_every_answer_is_that_of_the_embedded_store(both, who):
 
 def test_figures_documents_and_neighbours_are_those_of_the_embedded_store(both):
     """T1, D3: whatever else can be asked has the same answer too."""
-    embedded, distributed = both
-    assert distributed.state_root() == embedded.state_root()
-    assert list(distributed.documents()) == list(embedded.documents())
+    embedded, other = both
+    assert other.state_root() == other.check().state_root == embedded.state_root()
+    assert other.check().findings == ()
+    assert list(other.documents()) == list(embedded.documents())
     places = [(name, at) for name, _ in embedded.documents() for at in range(0, 9, 4)]
     for who in PRINCIPALS:
-        figures = [store.stats(principals=who) for store in both]
-        for name in ("documents", "chunks", "vectors", "state_root"):
-            assert getattr(figures[1], name) == getattr(figures[0], name)
+        expected, found = (store.stats(principals=who) for store in both)
+        assert found == replace(expected, schema=found.schema)
         near = [store.neighbours(places, 1, principals=who) for store in both]
         assert near[1] == near[0]
         for name, _ in embedded.documents():
-            expected = embedded.document(name, principals=who)
-            assert distributed.document(name, principals=who) == expected
+            whole = embedded.document(name, principals=who)
+            assert other.document(name, principals=who) == whole
 
 
+@LANCE
 def test_vectors_that_stay_in_the_store_are_compared_exactly_too(both, tmp_path):
     """T4: without an index, what does not fit memory is read block by block."""
     embedded, distributed = both
@@ -89,6 +113,7 @@ def test_vectors_that_stay_in_the_store_are_compared_exactly_too(both, tmp_path)
             assert found.exact
 
 
+@LANCE
 def test_compacting_changes_no_answer(both):
     """T4, D3: a store of one segment answers as one of many."""
     embedded, distributed = both
@@ -103,6 +128,7 @@ def test_compacting_changes_no_answer(both):
         assert found == embedded.search(query, vector, principals=("blue", "red"))
 
 
+@LANCE
 @pytest.mark.parametrize("window", [0, 2, 10**9, 2**70])
 def test_neighbours_in_any_window_are_those_of_the_embedded_store(both, window):
     """D3, X2: a wide window costs what it finds, and numbers beyond 64 bits are only far away."""
