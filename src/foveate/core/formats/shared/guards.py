@@ -9,7 +9,7 @@ from foveate.core.text.special_tokens import ANGLE, OTHERS, ROLES, SPEAKER, SQUA
 RULER = r"-{3,}+[ \t\r]*+(?=\n|\Z)"
 """A line of dashes, as some formats write between blocks."""
 
-LONE_RULER: Rule = Rule(r"(?<!\S)\n[^\S\n]*+", (RULER,), at_lines=True)
+LONE_RULER: Rule = Rule(r"(?<!\S)\n[^\S\n]*+", (RULER,), "---", at_lines=True)
 """A ruler below an empty line or at the start; one right below a text underlines a heading."""
 
 # `[Page context: …]` in any language: a label is at most 80 characters (see `Renderer`).
