@@ -126,6 +126,8 @@ SECTION_PLACES = "section_places"
 """Metadata of a chunk of several sections or rows: for each, where it begins, its row and path."""
 CODE_HEADS = "code_heads_sequences"
 """Metadata of a chunk of code: the sequences of the chunks that have the signatures around it."""
+LAST_ERROR = "last_error_sequence"
+"""Metadata of a chunk of a log: the sequence of the chunk that has the last error of the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,11 +26,17 @@ from math import exp, inf, log
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from foveate.core.stages.compress.features import GAIN, compute_features, identified
+from foveate.core.grouping import place_in_document
+from foveate.core.stages.compress.features import FIRST_GAIN, GAIN, compute_features, identified
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
 from foveate.core.text.shapes.code import asks_for_imports, import_units
-from foveate.core.text.shapes.trace import asks_for_errors, last_error
+from foveate.core.text.shapes.last_error import (
+    LOGS,
+    asks_for_errors,
+    asks_for_last_error,
+    last_error,
+)
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Candidate, PieceRuns, Sentences, Span, rank
 
@@ -118,9 +124,12 @@ def score_sentences(
     separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
     named = identified(pool, query)
-    errors = [*_last_errors(pool)]
+    wants_last = asks_for_last_error(query)
+    errors = [*_last_errors(pool, by_place=wants_last)]
     if asks_for_errors(query):
         named[[unit for _, unit, _ in errors]] += GAIN
+    if wants_last:
+        named[_last_of_documents(errors)] += FIRST_GAIN
     # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
     inside = np.array([min(2 * share, 1.0) for p in pool.passages for share in p.inside])
     logs = likely + separation.gain * inside + named
@@ -167,7 +176,7 @@ def _raise_lines(pool: Pool, logs: Numbers) -> None:
     """Let the lines of a log's entry, such as a traceback, be worth `OF_ENTRY` of it at least."""
     for p in pool.passages:
         for shape in p.shapes:
-            if shape.name not in ("log", "traceback"):
+            if shape.name not in LOGS:
                 continue
             first = p.first + bisect_left(p.units.spans, shape.spans[0])
             entries: list[int] = []
@@ -178,16 +187,22 @@ def _raise_lines(pool: Pool, logs: Numbers) -> None:
                     logs[first + n] = max(logs[first + n], least)
 
 
-def _last_errors(pool: Pool) -> Iterator[tuple[Passage, int, str]]:
+def _last_of_documents(errors: Sequence[tuple[Passage, int, str]]) -> list[int]:
+    """Of the last errors of the texts, that of the last text of each document."""
+    last: dict[str, tuple[tuple[int, int], int]] = {}
+    for p, unit, _ in errors:
+        document, place = p.candidate.document_id, place_in_document(p.candidate.chunk)
+        last[document] = max(last.get(document, (place, unit)), (place, unit))
+    return [unit for _, unit in last.values()]
+
+
+def _last_errors(pool: Pool, *, by_place: bool) -> Iterator[tuple[Passage, int, str]]:
     """Of each text, the unit with the last error of its tracebacks and logs, and which it is of."""
     for p in pool.passages:
-        for shape in reversed(p.shapes):
-            if shape.name in ("log", "traceback"):
-                unit = last_error(p.candidate.text, shape)
-                if unit >= 0:
-                    unit += p.first + bisect_left(p.units.spans, shape.spans[0])
-                    yield p, unit, shape.name
-                    break
+        if found := last_error(p.candidate.text, p.shapes, by_place=by_place):
+            shape, unit = found
+            unit += p.first + bisect_left(p.units.spans, shape.spans[0])
+            yield p, unit, shape.name
 
 
 def _imports(pool: Pool, held: Sequence[int]) -> list[int]:
