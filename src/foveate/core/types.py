@@ -183,6 +183,7 @@ class Sentences:
     the places of those that hold an identifier which the query names. `earned[i]`: whether
     sentence i may open a block by itself; empty: all may. `words[i]`: a bit for
     each term of the query that i holds, `title_words` those of the title; empty: not known.
+    `structural`: the places of those that say nothing by themselves, such as the names of columns.
     `set_apart`: whether the retriever's score set the text apart from the rest.
     """
 
@@ -192,6 +193,7 @@ class Sentences:
     runs: PieceRuns | None = field(default=None, compare=False, repr=False)
     noise: float = 0.0
     asked: tuple[int, ...] = ()
+    structural: tuple[int, ...] = ()
     earned: tuple[bool, ...] = ()
     words: tuple[int, ...] = ()
     title_words: int = 0

@@ -94,7 +94,8 @@ def pack_evidence(
         _take_least(basket, counted, scale)
     used = _used(basket, counted)[basket.unit]
     choices = build_choices(basket, counted, scale, room, used)
-    record_unmatched(choices, basket)
+    if basket.groups:
+        record_unmatched(choices, basket)
     if noise and modest < room and not waiting:
         record_stop(choices, basket, noise)
     return choices
@@ -166,7 +167,10 @@ def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTrac
 
     The likeliest first, and no more than can be tried one by one.
     """
-    order = sorted(basket.asked, key=lambda p: (-basket.worths[p], p))
+    order = sorted(
+        [p for p in basket.asked if p not in basket.structural],
+        key=lambda p: (-basket.worths[p], p),
+    )
     for piece in order[:LEAST]:
         if basket.taken[piece]:
             continue
@@ -185,8 +189,10 @@ def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTrac
 
 def _take_least(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
     """Where estimates left nothing, the cheapest piece that does fit by its count."""
-    costs, worths = basket.costs, basket.worths
-    order = sorted(range(len(costs)), key=lambda p: (worths[p] < basket.least, costs[p], p))
+    worths = basket.worths
+    pieces = [p for p in range(len(worths)) if p not in basket.structural]
+    costs = {p: sum([basket.costs[own] for own in basket.with_heads(p)]) for p in pieces}
+    order = sorted(pieces, key=lambda p: (worths[p] < basket.least, costs[p], p))
     for piece in order[:LEAST]:
         basket.take(basket.with_heads(piece))
         _count(basket, counted, scale)
