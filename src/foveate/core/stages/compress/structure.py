@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 
 from foveate.core.stages.compress.units import Units
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import Span
 
 LONGEST = 200
 """Characters; what is longer says something."""
@@ -25,13 +24,18 @@ _EMPTY = re.compile(
     )\s*+\Z""",
     re.VERBOSE,
 )
+"""Brackets, keys that open something, tags and marks alone."""
 _OPENER = re.compile(r"[^\n]*+(?<=:)\s*+\Z")
 """A key whose value is below it."""
 
 
 def structural_units(text: str, shapes: Sequence[Shape], units: Units) -> set[int]:
     """The places of the units that say nothing by themselves."""
-    found = {n for n, span in enumerate(units.spans) if _is_empty(text, span)}
+    found = {
+        n
+        for n, (a, b) in enumerate(units.spans)
+        if not text[a].isalpha() and b - a <= LONGEST and _EMPTY.match(text[a:b])
+    }
     for shape in shapes:
         first = bisect_left(units.spans, shape.spans[0])
         found.update(first + unit for unit in _openers(text, shape))
@@ -40,14 +44,6 @@ def structural_units(text: str, shapes: Sequence[Shape], units: Units) -> set[in
             found.add(above)
             above -= 1
     return found
-
-
-def _is_empty(text: str, span: Span) -> bool:
-    """Whether there are brackets, keys that open something, tags and marks alone."""
-    a, b = span
-    if b - a > LONGEST or text[a].isalpha():
-        return False
-    return _EMPTY.match(text[a:b]) is not None
 
 
 def _openers(text: str, shape: Shape) -> Iterator[int]:

@@ -56,14 +56,15 @@ _MAY_OPEN = re.compile(
           |namespace|package|private|protected|pub|public|static|struct|use|var)\b
       | Traceback|Exception\ in|Caused\ by|[\w.$]++(?:(?<=Error)|(?<=Exception))
       | TRACE|DEBUG|INFO|NOTICE|WARN|ERROR|CRITICAL|FATAL|SEVERE
-      | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}|time=
+      | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}
+      | t(?:ime(?:stamp)?|s)?=|level=
       | [^\n,;|\t]*+(?:\t|\||[,;](?!\ ))
       | \S{1,80}+\r?\Z
     )""",
     re.VERBOSE,
 )
 """What a line begins with that may open a shape, or has in it; for all else it is prose."""
-_ENTRY_OPENS = frozenset("[(<\x1bTDINWECFSAJMOVti")
+_ENTRY_OPENS = frozenset("[(<\x1bTDINWECFSAJMOVtil")
 _CODE_OPENS = frozenset("acdefilnprRsuv@#\"'")
 _DOCSTRINGS = frozenset(('"""', "'''", 'r"""'))
 """What a file of code may begin with, its words behind it."""
