@@ -315,7 +315,8 @@ def _earned(
         earned |= scores[chunks] >= min(high, scores.max() / 2 + scores.min() / 2)
     earned[_table_heads(pool)] = False
     for p, own in zip(pool.passages, structural, strict=True):
-        _pass_on(earned[p.first : p.first + len(p.units.spans)], own)
+        if own:
+            _pass_on(earned[p.first : p.first + len(p.units.spans)], own)
     return earned
 
 

@@ -228,12 +228,14 @@ def _close_gaps(basket: Selection, counted: dict[int, Choice], scale: BudgetTrac
     for owner, (first, after) in enumerate(pairwise(firsts)):
         if not 0 < basket.many[owner] < after - first:
             continue
-        rows = _counted_starts(basket, owner)
-        for p in range(first, after):
+        for place in _counted_places(basket, owner):
+            p = first + place
             beside = [taken[n] for n in (p - 1, p + 1) if first <= n < after]
             is_lone = not taken[p] and all(beside) and basket.costs[p] <= LONE[basket.unit]
-            if is_lone and p - first in rows and basket.fresh(p) >= NEW:
+            if is_lone and basket.fresh(p) >= NEW:
                 found.append(p)
+    if not found:
+        return
     for p in sorted(found, key=lambda p: (-basket.worths[p], p)):
         basket.take(basket.with_heads(p))
     _count(basket, counted, scale)
@@ -241,14 +243,14 @@ def _close_gaps(basket: Selection, counted: dict[int, Choice], scale: BudgetTrac
         basket.recompute()
 
 
-def _counted_starts(basket: Selection, owner: int) -> set[int]:
+def _counted_places(basket: Selection, owner: int) -> list[int]:
     """The places of the pieces of a candidate that are rows, records or the like."""
     candidate, sentences = basket.pool[owner], basket.pool[owner].sentences
-    if sentences is None:
-        return set()
-    shapes = shapes_of(candidate.chunk, candidate.parts)
+    shapes = shapes_of(candidate.chunk, candidate.parts) if sentences else ()
+    if sentences is None or not shapes:  # as of most texts
+        return []
     starts = {a for shape in shapes for counted in shape.counted for a, _ in counted.spans}
-    return {n for n, (a, _) in enumerate(sentences.spans) if a in starts}
+    return [n for n, (a, _) in enumerate(sentences.spans) if a in starts]
 
 
 def _take_back(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> list[int]:

@@ -118,7 +118,7 @@ class Selection:
         fragment that is unlikely opens none, and neither does what says nothing by itself.
         """
         owner = self.owners[pieces[0]]
-        if self.many[owner] == 0 and self.structural.issuperset(pieces):
+        if self.structural and not self.many[owner] and self.structural.issuperset(pieces):
             return False
         is_whole = self.firsts[owner + 1] - self.firsts[owner] == len(pieces)
         if self.many[owner] == 0 and not is_whole and self._is_unlikely_fragment(pieces):
