@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from foveate.core.types import CODE_HEADS, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
+from foveate.core.text.shapes.last_error import asks_for_last_error
+from foveate.core.types import CODE_HEADS, LAST_ERROR, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
 
 MOST_CHUNKS = 2**31
 """No document has so many; stores count with 64 bits, and metadata may name any place."""
@@ -49,13 +50,30 @@ def _document_order_key(group: tuple[Candidate, ...]) -> tuple[float, str, str]:
     return (-best, min(candidate.chunk.source for candidate in group), group[0].document_id)
 
 
+def place_in_document(chunk: Chunk) -> tuple[int, int]:
+    """What chunks of one document are sorted by, as far as it is known where they stand."""
+    return (chunk.start if chunk.start is not None else chunk.sequence, chunk.sequence)
+
+
 def head_places(chunk: Chunk) -> list[tuple[str, int]]:
     """Where the chunks are that name the columns of rows, title their group, or define code."""
     found = [chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE)]
     around = chunk.metadata.get(CODE_HEADS)
     found += around if isinstance(around, list | tuple) else ()
+    return _places(chunk, found)
+
+
+def wanted_places(chunk: Chunk, query: str) -> list[tuple[str, int]]:
+    """The same, and where the last error of the chunk's log is if the query is about that."""
+    found = head_places(chunk)
+    if LAST_ERROR in chunk.metadata and asks_for_last_error(query):
+        found += _places(chunk, [chunk.metadata[LAST_ERROR]])
+    return found
+
+
+def _places(chunk: Chunk, sequences: Iterable[object]) -> list[tuple[str, int]]:
     return [
         (chunk.document_id, sequence)
-        for sequence in found
+        for sequence in sequences
         if type(sequence) is int and 0 <= sequence < MOST_CHUNKS
     ]

@@ -126,6 +126,8 @@ SECTION_PLACES = "section_places"
 """Metadata of a chunk of several sections or rows: for each, where it begins, its row and path."""
 CODE_HEADS = "code_heads_sequences"
 """Metadata of a chunk of code: the sequences of the chunks that have the signatures around it."""
+LAST_ERROR = "last_error_sequence"
+"""Metadata of a chunk of a log: the sequence of the chunk that has the last error of the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +183,7 @@ class Sentences:
     the places of those that hold an identifier which the query names. `earned[i]`: whether
     sentence i may open a block by itself; empty: all may. `words[i]`: a bit for
     each term of the query that i holds, `title_words` those of the title; empty: not known.
+    `structural`: the places of those that say nothing by themselves, such as the names of columns.
     `set_apart`: whether the retriever's score set the text apart from the rest.
     """
 
@@ -190,6 +193,7 @@ class Sentences:
     runs: PieceRuns | None = field(default=None, compare=False, repr=False)
     noise: float = 0.0
     asked: tuple[int, ...] = ()
+    structural: tuple[int, ...] = ()
     earned: tuple[bool, ...] = ()
     words: tuple[int, ...] = ()
     title_words: int = 0

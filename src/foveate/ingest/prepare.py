@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from blake3 import blake3
@@ -27,7 +27,7 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
 from foveate.ports import Document, LoadedDocument
 
-_FORMAT = "foveate ingest 9"
+_FORMAT = "foveate ingest 10"
 _DIGEST_BYTES = 16
 
 
@@ -123,9 +123,7 @@ def build_chunks(
     def count(texts: Sequence[str]) -> list[int]:
         return [tokenizer.count(text) for text in texts]
 
-    chunks: list[Chunk] = []
-    starts: list[int] = []
-    counts: list[int] = []
+    pieces: list[Piece] = []
     for piece in each_chunk(
         loaded.text,
         loaded.sections,
@@ -135,27 +133,23 @@ def build_chunks(
         language=settings.language,
         front=loaded.front,
     ):
-        if len(chunks) == limits.chunks:
+        if len(pieces) == limits.chunks:
             raise BadInput(
                 f"more than {limits.chunks} chunks: so many reach to character {piece.start} of "
                 f"{len(loaded.text)} (limit `chunks`); divide the document, or raise the limit"
             )
-        chunk = _build_chunk(piece, document, lines=loaded.lines)
-        told = _sequences_of_heads(piece, starts)
-        if piece.cells:
-            told[TABLE_CELLS] = piece.cells
-        if piece.places:
-            told[SECTION_PLACES] = [list(place) for place in piece.places]
-        if told:
-            chunk = replace(chunk, metadata={**chunk.metadata, **told})
-        chunks.append(chunk)
-        starts.append(piece.start)
-        counts.append(piece.tokens)
+        pieces.append(piece)
+    starts = [piece.start for piece in pieces]
+    chunks = [_build_chunk(piece, document, starts, lines=loaded.lines) for piece in pieces]
+    counts = [piece.tokens for piece in pieces]
     return attach_images(chunks, loaded.images) if loaded.images else chunks, counts
 
 
-def _sequences_of_heads(piece: Piece, starts: Sequence[int]) -> dict[str, Any]:
-    """Which chunks have what the piece is never shown without, as its metadata; by their starts."""
+def _piece_metadata(piece: Piece, starts: Sequence[int]) -> dict[str, Any]:
+    """What a chunk's own metadata say; `starts`: of all chunks.
+
+    Which chunks have what it is never shown without, its cells, and its sections.
+    """
     told: dict[str, Any] = {}
     for key, at in piece.heads:
         sequence = max(bisect_right(starts, at) - 1, 0)
@@ -163,6 +157,10 @@ def _sequences_of_heads(piece: Piece, starts: Sequence[int]) -> dict[str, Any]:
             told[key] = sorted({*told.get(key, ()), sequence})
         else:
             told[key] = sequence
+    if piece.cells:
+        told[TABLE_CELLS] = piece.cells
+    if piece.places:
+        told[SECTION_PLACES] = [list(place) for place in piece.places]
     return told
 
 
@@ -185,7 +183,7 @@ def _part_hash(loaded: LoadedDocument, file: File, settings: Settings) -> str:
     return f"{digest.hexdigest(_DIGEST_BYTES)}@{file.name}@{file.root}"
 
 
-def _build_chunk(piece: Piece, document: Document, *, lines: bool) -> Chunk:
+def _build_chunk(piece: Piece, document: Document, starts: Sequence[int], *, lines: bool) -> Chunk:
     return Chunk(
         id=f"{document.id}#{piece.sequence}",
         document_id=document.id,
@@ -203,5 +201,5 @@ def _build_chunk(piece: Piece, document: Document, *, lines: bool) -> Chunk:
         line=piece.line if lines else None,
         modified_at=document.modified_at,
         principals=document.principals,
-        metadata=document.metadata,
+        metadata={**document.metadata, **_piece_metadata(piece, starts)},
     )

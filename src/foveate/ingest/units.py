@@ -17,8 +17,9 @@ from foveate.core.text.graphemes import (
 )
 from foveate.core.text.sentences import BlockKind, each_unit
 from foveate.core.text.shapes.find import find_shapes
+from foveate.core.text.shapes.last_error import LOGS, last_error
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import CODE_HEADS, TABLE_NAMES, TABLE_TITLE
+from foveate.core.types import CODE_HEADS, LAST_ERROR, TABLE_NAMES, TABLE_TITLE
 from foveate.ports import Section
 
 CountBatch = Callable[[Sequence[str]], Sequence[int]]
@@ -47,7 +48,7 @@ class Unit(NamedTuple):
     `gap`: tokens of wide white space before it. `opens`: a section begins here; `separate`: on
     another page or sheet, and `row`: in the next row. `block`: index of its block; `whole`: prefer
     to keep the block in one chunk (code, tables). `heads`: where the row with the names of its
-    table begins, and the title of its group, -1 for each that there is none.
+    table begins, and the title of its group; of code, its signatures; of a log, its last error.
     """
 
     start: int
@@ -110,12 +111,13 @@ def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterat
 def _each_block(
     text: str, language: str, *, plain: bool
 ) -> Iterator[tuple[BlockKind, Iterable[tuple[int, int]], Heads]]:
-    """The blocks with their units, and `Unit.heads` of those that are rows of a table, or code.
+    """The blocks with their units, and `Unit.heads` of what is no prose.
 
     Records, rows and statements are blocks of one unit. `plain`: there are paragraphs alone, such
     as rows that are written out, which may look like fields of a larger record.
     """
     shapes = () if plain or len(text) > LONGEST_SHAPED else find_shapes(text)
+    error = _last_error(text, shapes)
     at = 0
     for shape in (*shapes, None):
         prose = text[at : shape.start if shape else len(text)] if shapes else text
@@ -125,8 +127,14 @@ def _each_block(
         if shape is None:
             return
         for unit, span in enumerate(shape.spans):
-            yield "code", (span,), _heads(shape, unit)
+            yield "code", (span,), error if shape.name in LOGS else _heads(shape, unit)
         at = shape.end
+
+
+def _last_error(text: str, shapes: Sequence[Shape]) -> Heads:
+    """`Unit.heads` of the entries of a log."""
+    found = last_error(text, shapes, by_place=True)
+    return ((LAST_ERROR, found[0].spans[found[1]][0]),) if found else ()
 
 
 def _heads(shape: Shape, unit: int) -> Heads:

@@ -223,6 +223,7 @@ def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
         worths=tuple([sentences.worths[i] for i in places]),
         runs=sentences.runs and sentences.runs.select(places),
         asked=tuple([at[i] for i in sentences.asked if i in at]),
+        structural=tuple([at[i] for i in sentences.structural if i in at]),
         earned=tuple([sentences.earned[i] for i in places]) if sentences.earned else (),
         noise=sentences.noise,
         words=tuple([sentences.words[i] for i in places]) if sentences.words else (),

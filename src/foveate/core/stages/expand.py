@@ -2,8 +2,8 @@
 
 1. Only retrieved chunks bring neighbours, out of `request.neighbours`.
 2. A neighbour's score is its hit's, less the share 1 - decay ** distance of its size.
-   So are those of the chunks with the names of their columns, the title of their group, and the
-   signatures around their code.
+   So are those of the chunks with the names of their columns, the title of their group, the
+   signatures around their code, and the last error of their log if the query is about that.
 3. A retrieved chunk keeps its own score; one that two hits reach takes the better.
 4. A missing neighbour is no error. A forbidden one leaves no trace and no count.
 5. The present order stays; neighbours follow, by rank.
@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from foveate.core.candidates import is_readable
 from foveate.core.errors import BadOption
-from foveate.core.grouping import head_places
+from foveate.core.grouping import head_places, wanted_places
 from foveate.core.request import Request
 from foveate.core.types import Candidate, Chunk, Decision, Step, rank
 
@@ -51,7 +51,7 @@ class Expand:
         """Add the neighbours; one decision `neighbour` for each, `by` the hit it came with."""
         if not self.window or not request.neighbours:
             return Step(candidates=candidates)
-        reached = _best_reaches(candidates, self.window, self.decay)
+        reached = _best_reaches(candidates, self.window, self.decay, request.query)
         reached = _reaches_of_heads(request.neighbours, reached) | reached
         entered: dict[str, tuple[Candidate, Decision]] = {}
         for chunk in _absent_neighbours(candidates, request):
@@ -78,7 +78,7 @@ def decay_score(score: float, decay: float, distance: int) -> float:
 
 
 def _best_reaches(
-    candidates: tuple[Candidate, ...], window: int, decay: float
+    candidates: tuple[Candidate, ...], window: int, decay: float, query: str
 ) -> dict[_ChunkPosition, _Reach]:
     """For each place near a hit: the hit that reaches it best, how far off, and the score."""
     best: dict[_ChunkPosition, _Reach] = {}
@@ -90,7 +90,7 @@ def _best_reaches(
                 reach = (hit, abs(step), decay_score(hit.score, decay, abs(step)))
                 if place not in best or _is_better(reach, best[place]):
                     best[place] = reach
-        for head in head_places(hit.chunk):
+        for head in wanted_places(hit.chunk, query):
             best.setdefault(head, (hit, 1, decay_score(hit.score, decay, 1)))
     return best
 

@@ -457,7 +457,7 @@ def test_a_row_of_a_divided_passage_leans_on_the_title_of_its_group(form: str) -
     assert ["Boats" in text for text in _leans_among(divided, "A-25")] == [True, False]
 
 
-@pytest.mark.parametrize("budget", [60, 80, 130])
+@pytest.mark.parametrize("budget", [60, 80, 110])
 def test_a_passage_of_rows_of_words_is_divided(budget: int) -> None:
     """U2 S10: what the metadata of a chunk say of its rows is not said of the whole passage."""
     names = "| Member | Lives in | Badge |\n|---|---|---|\n"

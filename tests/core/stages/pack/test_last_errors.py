@@ -113,3 +113,78 @@ def test_an_error_that_nothing_asks_for_takes_no_room_in_a_log() -> None:
 
     assert "worker-7 batch 7 took" in shown
     assert error not in shown
+
+
+ERRORS = ("crane 4 limit switch open", "tide gauge timeout", "barrier 9 stuck half open")
+LAST_QUESTIONS = [
+    "what is the last error in harbour.log",
+    "the most recent failure",
+    "latest error",
+    "Welcher Fehler kam zuletzt?",
+    "quelle est la derni\u00e8re erreur ?",
+    "\u00bfCu\u00e1l es el error m\u00e1s reciente?",
+]
+
+
+def harbour_log(level: str = "ERROR", calm: str = "INFO") -> list[str]:
+    """Chunks of a log; each of the first three has an error, and the last is calm."""
+    entries = [f"2024-05-01 {n // 60:02}:{n % 60:02}:00 {calm} boat {n} moored" for n in range(120)]
+    for at, error in zip((20, 50, 80), ERRORS, strict=True):
+        entries[at] = entries[at][:20] + f"{level} gate: {error}"
+    return ["\n".join(entries[n : n + 30]) for n in range(0, 120, 30)]
+
+
+def chunks_of(texts: list[str], *, with_starts: bool) -> list[dict[str, object]]:
+    """The later, the lower the score, with `start` or with `sequence` alone."""
+    starts = [sum(len(text) + 1 for text in texts[:n]) for n in range(len(texts))]
+    return [
+        {"text": text, "source": "harbour.log", "score": 1 / (n + 1), "sequence": n}
+        | ({"start": starts[n], "end": starts[n] + len(text)} if with_starts else {})
+        for n, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize("question", LAST_QUESTIONS)
+@pytest.mark.parametrize("with_starts", [True, False])
+def test_the_last_error_of_all_chunks_comes_first(question: str, with_starts: bool) -> None:
+    """U1: by where the chunks stand in their document, whatever their scores and their order."""
+    chunks = chunks_of(harbour_log(), with_starts=with_starts)
+
+    shown = assemble(question, [chunks[2], chunks[0], chunks[3], chunks[1]], budget=60).text
+
+    assert ERRORS[2] in shown
+    assert ERRORS[0] not in shown
+
+
+def test_last_night_asks_for_no_last_error() -> None:
+    """U1: then the words of the question choose among the errors."""
+    chunks = chunks_of(harbour_log(), with_starts=True)
+
+    assert ERRORS[0] in assemble("Why did the crane fail last night?", chunks, budget=60).text
+
+
+def test_an_entry_behind_the_last_traceback_is_the_last_error() -> None:
+    """U1: if the question is about the last one; else a traceback says more."""
+    text = log(FIRST) + "\n2024-03-01 03:00:00,000 ERROR worker-4 gave up\n"
+    found = [{"text": text, "source": "night.log"}]
+
+    assert "worker-4 gave up" in assemble("What is the last error?", found, budget=60).text
+    assert "KeyError: 'sku'" in assemble("Why did the job crash?", found, budget=120).text
+
+
+@pytest.mark.parametrize(
+    ("level", "calm"),
+    [
+        ("[error]", "[info]"),
+        ("[core:crit]", "[core:notice]"),
+        ("level=error", "level=info"),
+        ("quay[41]: failed to close", "quay[41]:"),
+        ("E Gate:", "I Gate:"),
+        ("ERROR", "INFO 0 ERROR so far:"),
+    ],
+)
+def test_an_error_is_known_by_its_level_or_its_words(level: str, calm: str) -> None:
+    """U1: in the forms of web servers, logfmt, systems and phones."""
+    chunks = chunks_of(harbour_log(level, calm), with_starts=True)
+
+    assert ERRORS[2] in assemble("the latest error", chunks, budget=70).text

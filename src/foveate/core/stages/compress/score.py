@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
@@ -26,11 +26,18 @@ from math import exp, inf, log
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from foveate.core.stages.compress.features import GAIN, compute_features, identified
+from foveate.core.grouping import place_in_document
+from foveate.core.stages.compress.features import FIRST_GAIN, GAIN, compute_features, identified
+from foveate.core.stages.compress.structure import structural_units
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
 from foveate.core.text.shapes.code import asks_for_imports, import_units
-from foveate.core.text.shapes.trace import asks_for_errors, last_error
+from foveate.core.text.shapes.last_error import (
+    LOGS,
+    asks_for_errors,
+    asks_for_last_error,
+    last_error,
+)
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Candidate, PieceRuns, Sentences, Span, rank
 
@@ -118,9 +125,12 @@ def score_sentences(
     separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
     named = identified(pool, query)
-    errors = [*_last_errors(pool)]
+    wants_last = asks_for_last_error(query)
+    errors = [*_last_errors(pool, by_place=wants_last)]
     if asks_for_errors(query):
         named[[unit for _, unit, _ in errors]] += GAIN
+    if wants_last:
+        named[_last_of_documents(errors)] += FIRST_GAIN
     # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
     inside = np.array([min(2 * share, 1.0) for p in pool.passages for share in p.inside])
     logs = likely + separation.gain * inside + named
@@ -135,7 +145,8 @@ def score_sentences(
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
     runs = runs_of(pool.index.words, pool.index.widths)
-    opens = _earned(pool, held, chunks, named)
+    structural = [structural_units(p.candidate.text, p.shapes, p.units) for p in pool.passages]
+    opens = _earned(pool, held, chunks, named, structural)
     opens[unasked] = False
     for p, unit, name in errors:  # frames say nothing without their error
         if name == "traceback" and opens[p.first : p.first + len(p.units.spans)].any():
@@ -143,7 +154,9 @@ def score_sentences(
     earned, gains = opens.tolist(), named.tolist()
     flags = map(pool.by_passage, (opens, separation.gain > 0, found["bridge"] > 0, named > 0))
     sentences: dict[str, Sentences] = {}
-    for p, may_open, is_apart, is_linked, is_asked in zip(pool.passages, *flags, strict=True):
+    for p, own_structure, may_open, is_apart, is_linked, is_asked in zip(
+        pool.passages, structural, *flags, strict=True
+    ):
         own = slice(p.first, p.first + len(p.units.spans))
         scored = Sentences(
             spans=p.units.spans,
@@ -151,6 +164,7 @@ def score_sentences(
             worths=tuple(worths[own]),
             runs=PieceRuns(runs.numbers, runs.bounds[own.start : own.stop + 1]),
             noise=noise,
+            structural=tuple(sorted(own_structure)),
             earned=tuple(earned[own]),
             words=tuple(held[own]),
             title_words=p.held,
@@ -167,7 +181,7 @@ def _raise_lines(pool: Pool, logs: Numbers) -> None:
     """Let the lines of a log's entry, such as a traceback, be worth `OF_ENTRY` of it at least."""
     for p in pool.passages:
         for shape in p.shapes:
-            if shape.name not in ("log", "traceback"):
+            if shape.name not in LOGS:
                 continue
             first = p.first + bisect_left(p.units.spans, shape.spans[0])
             entries: list[int] = []
@@ -178,16 +192,22 @@ def _raise_lines(pool: Pool, logs: Numbers) -> None:
                     logs[first + n] = max(logs[first + n], least)
 
 
-def _last_errors(pool: Pool) -> Iterator[tuple[Passage, int, str]]:
+def _last_of_documents(errors: Sequence[tuple[Passage, int, str]]) -> list[int]:
+    """Of the last errors of the texts, that of the last text of each document."""
+    last: dict[str, tuple[tuple[int, int], int]] = {}
+    for p, unit, _ in errors:
+        document, place = p.candidate.document_id, place_in_document(p.candidate.chunk)
+        last[document] = max(last.get(document, (place, unit)), (place, unit))
+    return [unit for _, unit in last.values()]
+
+
+def _last_errors(pool: Pool, *, by_place: bool) -> Iterator[tuple[Passage, int, str]]:
     """Of each text, the unit with the last error of its tracebacks and logs, and which it is of."""
     for p in pool.passages:
-        for shape in reversed(p.shapes):
-            if shape.name in ("log", "traceback"):
-                unit = last_error(p.candidate.text, shape)
-                if unit >= 0:
-                    unit += p.first + bisect_left(p.units.spans, shape.spans[0])
-                    yield p, unit, shape.name
-                    break
+        if found := last_error(p.candidate.text, p.shapes, by_place=by_place):
+            shape, unit = found
+            unit += p.first + bisect_left(p.units.spans, shape.spans[0])
+            yield p, unit, shape.name
 
 
 def _imports(pool: Pool, held: Sequence[int]) -> list[int]:
@@ -228,6 +248,7 @@ def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sent
     """
     if not scored.spans:
         return scored
+    structural = frozenset(scored.structural)
     shapes, count, size = passage.shapes, len(scored.spans), len(passage.candidate.chunk.text)
     groups = [range(count)]
     if shapes and count > 1:
@@ -245,18 +266,24 @@ def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sent
         leans=(0,) * len(groups),
         worths=tuple([max(scored.worths[n] for n in group) for group in groups]),
         runs=scored.runs and scored.runs._replace(bounds=[scored.runs.bounds[n] for n in edges]),
+        structural=tuple([g for g, group in enumerate(groups) if structural.issuperset(group)]),
         earned=(*[False] * (len(groups) - 1), is_named),
         words=tuple([reduce(or_, [scored.words[n] for n in group]) for group in groups]),
     )
 
 
 def _earned(
-    pool: Pool, held: Sequence[int], chunks: NDArray[np.int64], gain: Numbers
+    pool: Pool,
+    held: Sequence[int],
+    chunks: NDArray[np.int64],
+    gain: Numbers,
+    structural: Sequence[Collection[int]],
 ) -> NDArray[np.bool_]:
     """Which units may open a block: by a word of the query, or by their chunk's score.
 
     By unit: `held`, the bits of the terms in it; `chunks`, the number of its chunk; `gain`, above
-    zero where the query names it. Of Japanese pairs of characters, those with the fewest hiragana
+    zero where the query names it. By passage: `structural`, the places of units
+    that say nothing by themselves. Of Japanese pairs of characters, those with the fewest hiragana
     that are found count, and one that has a part of a longer word last. Single characters, and stop
     words of another language than the query's, count if no other word is found. The others are
     shown beside these.
@@ -287,7 +314,23 @@ def _earned(
     if scores.max() > scores.min():
         earned |= scores[chunks] >= min(high, scores.max() / 2 + scores.min() / 2)
     earned[_table_heads(pool)] = False
+    for p, own in zip(pool.passages, structural, strict=True):
+        if own:
+            _pass_on(earned[p.first : p.first + len(p.units.spans)], own)
     return earned
+
+
+def _pass_on(earned: NDArray[np.bool_], structural: Collection[int]) -> None:
+    """What says nothing by itself earns no block; if it would have, what is below it does.
+
+    By unit of a passage; one that has nothing else keeps what it earned.
+    """
+    if len(structural) == len(earned):
+        return
+    for n in sorted(structural):
+        if n + 1 < len(earned):
+            earned[n + 1] |= earned[n]
+        earned[n] = False
 
 
 def _table_heads(pool: Pool) -> list[int]:

@@ -49,6 +49,7 @@ _BOUND = re.compile(
     r"|[\u4ed6\u5979\u5b83\u8fd9\u8be5\u5176\u6b64\u4f46])",
     re.IGNORECASE,
 )
+_HEADING_TAG = re.compile(r"</h[1-6]>\Z", re.IGNORECASE)
 _OPENS = (":", "\uff1a")
 _INSIDE = re.compile(r"[a-z\u00df-\u00ff,;)\]]")
 
@@ -109,7 +110,11 @@ def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = N
     headings: list[int] = []
     at = 0
     for shape in find_shapes(text) if shapes is None else shapes:
+        before = len(spans)
         _add_prose(text[at : shape.start], at, (spans, leans, prose, headings), language)
+        last = len(spans) - 1
+        if last >= before and leans[last] == last:
+            leans[last] += last in headings[-1:] or _announces(text, spans[last], shape)
         leans += [lean + len(spans) for lean in shape.leans]
         spans += shape.spans
         at = shape.end
@@ -117,6 +122,14 @@ def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = N
     if prose and _is_fragment(text, prose[-1], spans[-2:]):
         leans[-1] = len(spans) - 2
     return Units(tuple(spans), tuple(_bounded(leans)), tuple(prose), tuple(headings))
+
+
+def _announces(text: str, span: Span, shape: Shape) -> bool:
+    """Whether the last unit before the shape is about it: it ends with a colon, or titles it."""
+    if _opens(text, span) or _HEADING_TAG.search(text, *span):
+        return True
+    is_right_above = text.count("\n", span[1], shape.start) == 1 and text[span[1] - 1].isalnum()
+    return is_right_above and shape.is_table and shape.head >= 0
 
 
 def _add_prose(

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
+from itertools import pairwise
 from math import inf
 from operator import neg, truediv
 from typing import Literal, TypeAlias
 
-from foveate.core.renditions import full_rendition, join_chunk_spans
+from foveate.core.renditions import full_rendition, join_chunk_spans, shapes_of
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.outcome import (
@@ -46,6 +47,7 @@ SOME = (1_500, 6_000)  # tokens, characters; up to that size, unlikely pieces ar
 BESIDE_LIKELY = 1.15  # times what likely pieces took; unlikely pieces are shown up to that, too
 WORTHLESS = 1e-300  # what is worth less, such as imports, is shown where it is asked for
 FEW = 2  # blocks: a row, and the names of its columns
+LONE = (24, 96)  # tokens, characters; a row no longer than that is shown if it alone is left out
 SLACK = 3  # tokens or characters that are not worth another round
 
 Fill: TypeAlias = Literal["budget", "relevance"]
@@ -94,9 +96,12 @@ def pack_evidence(
         _complete(basket, counted, scale)
     if not basket.groups:
         _take_least(basket, counted, scale)
+    _close_gaps(basket, counted, scale)
+    noise = [entry for entry in noise if not basket.taken[entry[1]]]
     used = _used(basket, counted)[basket.unit]
     choices = build_choices(basket, counted, scale, room, used)
-    record_unmatched(choices, basket)
+    if basket.groups:
+        record_unmatched(choices, basket)
     if noise and modest < room and not waiting:
         record_stop(choices, basket, noise)
     return choices
@@ -168,7 +173,10 @@ def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTrac
 
     The likeliest first, and no more than can be tried one by one.
     """
-    order = sorted(basket.asked, key=lambda p: (-basket.worths[p], p))
+    order = sorted(
+        [p for p in basket.asked if p not in basket.structural],
+        key=lambda p: (-basket.worths[p], p),
+    )
     for piece in order[:LEAST]:
         if basket.taken[piece]:
             continue
@@ -187,8 +195,10 @@ def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTrac
 
 def _take_least(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
     """Where estimates left nothing, the cheapest piece that does fit by its count."""
-    costs, worths = basket.costs, basket.worths
-    order = sorted(range(len(costs)), key=lambda p: (worths[p] < basket.least, costs[p], p))
+    worths = basket.worths
+    pieces = [p for p in range(len(worths)) if p not in basket.structural]
+    costs = {p: sum([basket.costs[own] for own in basket.with_heads(p)]) for p in pieces}
+    order = sorted(pieces, key=lambda p: (worths[p] < basket.least, costs[p], p))
     for piece in order[:LEAST]:
         basket.take(basket.with_heads(piece))
         _count(basket, counted, scale)
@@ -211,6 +221,38 @@ def _complete(basket: Selection, counted: dict[int, Choice], scale: BudgetTracke
         basket.drop_last()
         basket.recompute()
         _count(basket, counted, scale)
+
+
+def _close_gaps(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
+    """Take short rows that alone are left out at their place: a mark costs half as much."""
+    firsts, taken = basket.firsts, basket.taken
+    found: list[int] = []
+    for owner, (first, after) in enumerate(pairwise(firsts)):
+        if not 0 < basket.many[owner] < after - first:
+            continue
+        for place in _counted_places(basket, owner):
+            p = first + place
+            beside = [taken[n] for n in (p - 1, p + 1) if first <= n < after]
+            is_lone = not taken[p] and all(beside) and basket.costs[p] <= LONE[basket.unit]
+            if is_lone and basket.fresh(p) >= NEW:
+                found.append(p)
+    if not found:
+        return
+    for p in sorted(found, key=lambda p: (-basket.worths[p], p)):
+        basket.take(basket.with_heads(p))
+    _count(basket, counted, scale)
+    if _take_back(basket, counted, scale):
+        basket.recompute()
+
+
+def _counted_places(basket: Selection, owner: int) -> list[int]:
+    """The places of the pieces of a candidate that are rows, records or the like."""
+    candidate, sentences = basket.pool[owner], basket.pool[owner].sentences
+    shapes = shapes_of(candidate.chunk, candidate.parts) if sentences else ()
+    if sentences is None or not shapes:  # as of most texts
+        return []
+    starts = {a for shape in shapes for counted in shape.counted for a, _ in counted.spans}
+    return [n for n, (a, _) in enumerate(sentences.spans) if a in starts]
 
 
 def _take_back(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> list[int]:

@@ -80,7 +80,9 @@ def _waits(basket: Selection, order: list[int], left: int) -> dict[int, tuple[in
     for p in order:
         if len(found) == closed:
             break
-        if basket.taken[p] or (basket.runs[p] and basket.fresh(p) < FRESH):
+        if basket.taken[p] or p in basket.structural:
+            continue
+        if basket.runs[p] and basket.fresh(p) < FRESH:
             continue
         owner = basket.owners[p]
         if basket.many[owner] or owner in found:

@@ -55,6 +55,7 @@ class Selection:
     said: set[int] = field(default_factory=set)  # runs of words
     asked: list[int] = field(default_factory=list)  # pieces that hold an identifier of the query
     earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
+    structural: set[int] = field(default_factory=set)  # pieces that say nothing by themselves
     is_modest: bool = False  # little is shown so far, so any whole text may open a block
     noise: float = 0.0  # the worth under which a piece is not worth showing
     least: float = 0.0  # the worth under which a piece is shown for others alone
@@ -114,9 +115,11 @@ class Selection:
         """Whether these may be shown: in a block that a piece earned, or by one that earns it.
 
         A block that was opened for the head of another chunk's rows alone is not earned. A
-        fragment that is unlikely opens none.
+        fragment that is unlikely opens none, and neither does what says nothing by itself.
         """
         owner = self.owners[pieces[0]]
+        if self.structural and not self.many[owner] and self.structural.issuperset(pieces):
+            return False
         is_whole = self.firsts[owner + 1] - self.firsts[owner] == len(pieces)
         if self.many[owner] == 0 and not is_whole and self._is_unlikely_fragment(pieces):
             return False
@@ -197,9 +200,12 @@ def build_selection(candidates: Sequence[Candidate], scale: BudgetTracker) -> Se
         basket.earned += sentences.earned or [True] * len(spans)
         basket.noise = max(basket.noise, sentences.noise)
         basket.asked += [first + place for place in sentences.asked]
+        basket.structural.update([first + place for place in sentences.structural])
         basket.heads += [first + lean for lean in sentences.leans]
         basket.firsts.append(first + len(spans))
     link_heads(pool, basket.firsts, basket.heads)
+    if len(basket.structural) == len(basket.owners):
+        basket.structural.clear()
     basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
     basket.many, basket.rights = [0] * len(pool), [0] * len(pool)
     basket.lengths = [b - a for own in runs for a, b in pairwise(own.bounds)]

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
+from foveate.core.grouping import place_in_document
 from foveate.core.renditions import shapes_of
 from foveate.core.stages.pack.code_heads import Pieces, link_code, parts_of
 from foveate.core.text.shapes.shape import Shape
@@ -35,7 +36,9 @@ def link_heads(pool: Sequence[Candidate], firsts: Sequence[int], heads: list[int
             documents.setdefault(candidate.document_id, []).append(owner)
     for owners in documents.values():
         if any(map(_may_lean, (pool[owner] for owner in owners))):
-            _link_document(pool, sorted(owners, key=lambda o: _place(pool[o])), firsts, heads)
+            _link_document(
+                pool, sorted(owners, key=lambda o: place_in_document(pool[o].chunk)), firsts, heads
+            )
 
 
 def _may_lean(candidate: Candidate) -> bool:
@@ -43,11 +46,6 @@ def _may_lean(candidate: Candidate) -> bool:
     return bool(shapes_of(candidate.chunk, candidate.parts)) or any(
         CODE_HEADS in chunk.metadata for chunk, _ in parts_of(candidate)
     )
-
-
-def _place(candidate: Candidate) -> tuple[int, int]:
-    chunk = candidate.chunk
-    return (chunk.start if chunk.start is not None else chunk.sequence, chunk.sequence)
 
 
 def _link_document(

@@ -56,14 +56,15 @@ _MAY_OPEN = re.compile(
           |namespace|package|private|protected|pub|public|static|struct|use|var)\b
       | Traceback|Exception\ in|Caused\ by|[\w.$]++(?:(?<=Error)|(?<=Exception))
       | TRACE|DEBUG|INFO|NOTICE|WARN|ERROR|CRITICAL|FATAL|SEVERE
-      | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}|time=
+      | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}
+      | t(?:ime(?:stamp)?|s)?=|level=
       | [^\n,;|\t]*+(?:\t|\||[,;](?!\ ))
       | \S{1,80}+\r?\Z
     )""",
     re.VERBOSE,
 )
 """What a line begins with that may open a shape, or has in it; for all else it is prose."""
-_ENTRY_OPENS = frozenset("[(<\x1bTDINWECFSAJMOVti")
+_ENTRY_OPENS = frozenset("[(<\x1bTDINWECFSAJMOVtil")
 _CODE_OPENS = frozenset("acdefilnprRsuv@#\"'")
 _DOCSTRINGS = frozenset(('"""', "'''", 'r"""'))
 """What a file of code may begin with, its words behind it."""
@@ -117,12 +118,12 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
                 last = shape.end
             continue
         found = _read_opened(text, _openings(text, at, end, body) if body else (), stops)
-        if found is not None:
+        while found is not None:
             found = _with_measure(text, found, last) if found.is_table else found
             yield found if last else with_rest(text, found)
             last = found.end
-            end = line_end(text, found.end)
-        at = end + 1
+            found = _next_table(text, last, stops) if found.name == "html table" else None
+        at = (line_end(text, last) if last > at else end) + 1
 
 
 def _below_rule(text: str, at: int) -> int:
@@ -164,6 +165,16 @@ def _read_opened(
     return None
 
 
+def _next_table(text: str, at: int, stops: dict[str, int]) -> Shape | None:
+    """The HTML table that begins in the same line behind another."""
+    while (tag := FIRST.search(text, at)) and text.find("\n", at, tag.start()) < 0:
+        found, at = read_html_table(text, tag.start())
+        stops["html"] = at
+        if found is not None:
+            return found
+    return None
+
+
 def _read_first(
     text: str, at: int, end: int, readers: Sequence[ShapeReader], stops: dict[str, int]
 ) -> Shape | None:
@@ -183,8 +194,9 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield "pipes", read_pipe_table, at
     if first == "<" and XML.match(body):
         yield "xml", read_xml, start
-    if "<" in body and (tag := FIRST.search(text, start, near)):
-        yield "html", read_html_table, tag.start()
+    if "<" in body:
+        tags = FIRST.finditer(text, start, end)
+        yield from (("html", read_html_table, tag.start()) for tag in tags)
     yield from _minified(text, at, end, start)
     yield from _entries(text, at, end, body)
     if (colon := body.find(":", 0, _LOOKED_AT)) > 0:

@@ -1,11 +1,13 @@
 """HTML tables: a row is a unit and leans on the row of names; missing end tags are no errors.
 
-A table inside of a cell belongs to the row that it stands in.
+A table inside of a cell belongs to the row that it stands in. If it does not end, the outer table
+ends where it begins, and it is read as a table of its own.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from foveate.core.text.shapes.delimited import LOOKED_AT, PAIR, names_row
@@ -19,37 +21,21 @@ _ANY_TAG = re.compile(r"<[^<>]*+>?")
 _BOLD = re.compile(r"\s*+<(?:b|strong)\b", re.IGNORECASE)
 _CELL_STOP = re.compile(r"[<\n]|\Z")
 FEWEST_ROWS = 2
+DEEPEST = 6
+"""Tables inside one another that are read at once, so that each place is read that many times."""
 
 
 def read_html_table(text: str, start: int) -> Reading:
     """The table that begins with the tag here, or the rest of one that begins with a row."""
-    depth = 0
-    rows: list[tuple[int, bool]] = []  # where each begins, and whether all its cells are names
-    nested: list[tuple[int, bool]] = []
-    whole, is_open, end, has_cells = False, False, start, False
+    scan = _Scan(start)
     for tag in _TAG.finditer(text, start):
-        closing, name = bool(tag.group(1)), tag.group(2).lower()
-        if name == "table":
-            depth += -1 if closing else 1
-            whole = whole or not closing
-            if closing and depth <= 0:
-                end = tag.end()
-                break
-        elif name == "tr" and not closing:
-            (rows if depth <= 1 else nested).append((tag.start(), False))
-            has_cells = has_cells and depth > 1
-        elif name in ("td", "th") and depth <= 1 and rows and not closing:
-            at, names = rows[-1]
-            rows[-1] = (at, name == "th" and (names or not has_cells))
-            has_cells = True
-        end, is_open = tag.end(), not closing
-    if depth > 0 or not whole:  # it was cut, in a cell or in a tag
-        stop = _CELL_STOP.search(text, end) if is_open else None
-        end = torn_tag_end(text, stop.start() if stop else end)
-    if depth > 1:  # tables that do not end: what looks nested may as well follow
-        rows = sorted(rows + nested)
+        if scan.ends_at(tag):
+            break
+    else:
+        scan.cut(text)
+    rows, end, whole = scan.rows, scan.end, scan.whole
     if len(rows) < FEWEST_ROWS:
-        return Reading(None, max(end, start + 1))
+        return Reading(None, max(scan.inner if scan.inner >= 0 else end, start + 1))
     if len(rows) > FEWEST_ROWS and _is_above_names(text, rows[:3]):
         del rows[0]  # it is a part of their unit
     above = _names_in_cells(text, rows, end) if whole and not rows[0][1] else -1
@@ -65,8 +51,97 @@ def read_html_table(text: str, start: int) -> Reading:
     columns = usual_width(cells)
     head, units = add_rows(draft, head, firsts, cells, columns)
     draft.counted.append(("rows", spans[units:]))
-    shape = draft.shape(text, "html table", end, head=head, columns=columns, broken=depth > 0)
+    shape = draft.shape(text, "html table", end, head=head, columns=columns, broken=scan.broken)
     return Reading(shape, max(end, start + 1))
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table that is open: where it begins, and whether a row and a cell of it are open."""
+
+    start: int
+    in_row: bool = False
+    in_cell: bool = False
+
+
+@dataclass(slots=True)
+class _Scan:
+    """The rows of the outermost table: where each begins, and whether all its cells are names.
+
+    `inner`: where the first table inside of it begins, -1 if there is none. `whole`: it begins with
+    its tag. A table that begins outside of a cell is the next one, and the end of a row or a cell
+    that is open in an outer table alone ends the inner ones.
+    """
+
+    end: int
+    rows: list[tuple[int, bool]] = field(default_factory=list)
+    inner: int = -1
+    whole: bool = False
+    broken: bool = False
+    _tables: list[_Table] = field(default_factory=list)
+    _is_open: bool = False  # whether the last tag opens something
+    _has_cells: bool = False  # whether a cell of the last row was read
+
+    def ends_at(self, tag: re.Match[str]) -> bool:
+        """Read a tag; whether the table ends with it, or before it."""
+        closing, name = bool(tag.group(1)), tag.group(2).lower()
+        if not self._tables:
+            self._tables.append(_Table(tag.start()))
+            self.whole = name == "table"
+        elif name == "table" and not closing and self._begins_next(tag.start()):
+            return True
+        if name == "table" and closing:
+            self._tables.pop()
+        elif name == "tr":
+            self._row(tag.start(), closing=closing)
+        elif name in ("td", "th"):
+            self._cell(closing=closing, names=name == "th")
+        elif name != "table":
+            self._tables[-1].in_row = self._tables[-1].in_cell = False
+        self.end, self._is_open = tag.end(), not closing
+        return not self._tables
+
+    def _begins_next(self, at: int) -> bool:
+        """Open the table that begins here; whether the outermost one has ended before it."""
+        if not self._tables[-1].in_cell:
+            self._tables.pop()
+        if not self._tables or len(self._tables) > DEEPEST:
+            self.broken = bool(self._tables)
+            self.end = self._tables[1].start if self._tables else at
+            return True
+        if self.inner < 0:
+            self.inner = at
+        self._tables.append(_Table(at))
+        return False
+
+    def _row(self, at: int, *, closing: bool) -> None:
+        tables = self._tables
+        while closing and len(tables) > 1 and not tables[-1].in_row:
+            tables.pop()
+        tables[-1].in_row, tables[-1].in_cell = not closing, False
+        if len(tables) == 1 and not closing:
+            self.rows.append((at, False))
+            self._has_cells = False
+
+    def _cell(self, *, closing: bool, names: bool) -> None:
+        tables = self._tables
+        if closing and len(tables) > 1 and not tables[-1].in_cell:
+            tables.pop()
+        tables[-1].in_cell = not closing
+        if len(tables) > 1 or closing or not self.rows:
+            return
+        at, only_names = self.rows[-1]
+        self.rows[-1] = (at, names and (only_names or not self._has_cells))
+        self._has_cells = True
+
+    def cut(self, text: str) -> None:
+        """The text ends in the table: in an inner one, or in a cell or a tag of it."""
+        self.broken = self.whole
+        if len(self._tables) > 1:
+            self.end = self._tables[1].start
+            return
+        stop = _CELL_STOP.search(text, self.end) if self._is_open else None
+        self.end = torn_tag_end(text, stop.start() if stop else self.end)
 
 
 def _names_in_cells(text: str, rows: list[tuple[int, bool]], end: int) -> int:

@@ -34,6 +34,7 @@ KEY = re.compile(
 )
 _PLAIN_KEY = re.compile(r"([\w./@$-]++)[ \t]*+:")
 _VALUE = re.compile(r"(?![ \t]*+-)[^\n:]++:[ \t]++[^\s|>&!{\[]")
+_BLOCK = re.compile(r":[ \t]++[|>][+-]?[ \t\r]*+\Z")
 _TORN_KEY = re.compile(r"[ \t]*+[\w./@$-]*+\Z")
 _ITEM = re.compile(r"[ \t]*+-(?=[ \t]|\Z)")
 _PASSED = re.compile(r"[ \t]*+(?:#|---[ \t]*+\r?\Z|\.\.\.[ \t]*+\r?\Z)")
@@ -71,7 +72,7 @@ def read_indented(text: str, start: int) -> Reading:
     foreign = sum(text[b - 1] in ",;{[" for _, b in lines)
     if (
         4 * foreign > len(lines)
-        or len(keys) < LEAST_SHARE * len(lines)
+        or len(keys) < LEAST_SHARE * (len(lines) - _block_lines(text, lines))
         or size > MAX_VALUE * len(lines)
         or (items and len(keys) == nested and len(keys) < 2 * items)
     ):
@@ -84,6 +85,18 @@ def read_indented(text: str, start: int) -> Reading:
     head, inner = _write(text, root, draft, -1, 0, lists=lists)
     shape = draft.shape(text, "indented", lines[-1][1], head=head, columns=inner)
     return Reading(shape, stop)
+
+
+def _block_lines(text: str, lines: list[Span]) -> int:
+    """How many of the lines are text below a key that ends with `|` or `>`."""
+    count, key = 0, -1
+    for a, b in lines:
+        lead = indent_of(text[a:b])
+        if 0 <= key < lead:
+            count += 1
+        else:
+            key = lead if _BLOCK.search(text, a, b) else -1
+    return count
 
 
 def _lines(text: str, start: int) -> tuple[list[Span], int]:

@@ -15,24 +15,26 @@ FEWEST_ENTRIES = 3
 FARTHEST = 60
 """Lines without a time after which a log is over."""
 LEAST_SHARE = 0.3
+"""Of the lines that are not indented begin an entry."""
 LONGEST_ENTRY = 1_200
 """Characters; the lines of a longer entry are units of their own."""
 
 _ANSI = r"(?:\x1b\[[\d;]*m)*+"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?"
-_DAY = r"(?:\d{4}[-/.]\d{2}[-/.]\d{2}|\d{2}[-/.]\w{2,3}[-/.]\d{2,4})"
+_DAY = r"(?:\d{4}[-/.]\d{2}[-/.]\d{2}|\d{1,2}[-/.]\w{1,3}[-/.]\d{2,4})"
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)"
 ENTRY = re.compile(
     rf"""{_ANSI}(?:
         [\[(]?{_DAY}(?:[T\ :]+{_TIME})
       | [\[(]{_TIME}
+      | \[\ *\d+\.\d{{6}}\]
       | \d{{2}}:\d{{2}}:\d{{2}}(?:[.,]\d+)?\ +[\[\w]
       | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d{{1,2}}\ +\d{{2}}:\d{{2}}
       | [\[<]?{_ANSI}{_LEVEL}\b{_ANSI}[\]>]?[:\ \t\[]
       | \d{{1,3}}(?:\.\d{{1,3}}){{3}}\ +\S+\ +\S+\ +\[
       | [VDIWEF]/[\w.]+\(
       | [IWEF]\d{{4}}\ \d{{2}}:
-      | time=\S+\ +level=
+      | (?:level=\w+\ +)?t(?:ime(?:stamp)?|s)?=\S+\ +\w+=
       | \d{{10,13}}(?:\.\d+)?\ +[\[\w]
     )""",
     re.VERBOSE,
@@ -59,7 +61,8 @@ def read_log(text: str, start: int) -> Reading:
             lines.append((at, end))
         at = end + 1
     lines = lines[: _last_line(text, lines, entries[-1] if entries else 0, last) + 1]
-    if len(entries) < FEWEST_ENTRIES or len(entries) < LEAST_SHARE * len(lines):
+    first_level = sum(not indent_of(text[a:b]) for a, b in lines)
+    if len(entries) < FEWEST_ENTRIES or len(entries) < LEAST_SHARE * first_level:
         return Reading(None, max(at if len(entries) >= FEWEST_ENTRIES else start + 1, start + 1))
     draft = Draft()
     for n, first in enumerate(entries):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from foveate.core.text.shapes.shape import Draft, Reading, Shape, indent_of, line_end
+from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end
 from foveate.core.types import Span
 
 OPENS = re.compile(r"\s*+(?:Traceback \(most recent call last\)|Exception in thread |Caused by: )")
@@ -28,42 +28,7 @@ _ERROR = re.compile(r"(?:[\w.$]+(?:Error|Exception|Exit|Interrupt|Warning|Fault)
 _BETWEEN = re.compile(r"\s*+(?:During handling of|The above exception|\.\.\. \d+ more|Traceback )")
 _RAISED = re.compile(r"(?:[\w$]++\.)*+[A-Z][\w$]*+(?=:\s|\s*+\Z)")
 """The name of an error, whatever it is, where the frames of a traceback end."""
-_SEVERE = re.compile(r"\b(?:ERROR|CRITICAL|FATAL|SEVERE|PANIC)\b")
-_LEVEL_BEFORE = 200  # characters of an entry in which its level is looked for
-_ASKS_FOR_ERRORS = re.compile(
-    r"""(?ix)\b(?:abort|bugs?\b|br[eo]ke?|caus|crash|died?\b|err[eo]|exception|fail|fault|health|issue
-      |not[ ]work|panic|problem|reason|reject|stop|succe|trace|why|wrong
-      |abgebr|abgest|abst\u00fcrz|fehler|fehlg|gescheit|kaputt|scheiter|schief|ursache|warum|wieso
-      |\u00e9chec|\u00e9chou|panne|plant\u00e9|pourquoi|fall[ao\u00f3]|por[ ]?qu[e\u00e9]|fallit
-      |guast|perch\u00e9|falh|fout|mislukt|storing|waarom)"""
-)
-"""Beginnings of words with which one asks what went wrong."""
 FEWEST_LINES = 3
-
-
-def asks_for_errors(query: str) -> bool:
-    """Whether the question may be about what went wrong.
-
-    >>> asks_for_errors("Why did the job fail last night?"), asks_for_errors("Who reads logs?")
-    (True, False)
-    """
-    return _ASKS_FOR_ERRORS.search(query) is not None
-
-
-def last_error(text: str, shape: Shape) -> int:
-    """The unit with the last error of a traceback or log, -1 if there is none.
-
-    In a log that is the error of its last traceback, else the last entry of a severe level.
-    """
-    severe = -1
-    for unit in reversed(range(len(shape.spans))):
-        start, end = shape.spans[unit]
-        if shape.leans[unit] == unit and shape.name == "log":
-            if severe < 0 and _SEVERE.search(text, start, min(end, start + _LEVEL_BEFORE)):
-                severe = unit
-        elif any(one.match(text, start, end) for one in (_ERROR, _RAISED, _IN_THREAD)):
-            return unit
-    return severe
 
 
 def read_trace(text: str, start: int) -> Reading:
@@ -100,6 +65,11 @@ def _goes_on(line: str, *, first: bool, after_blank: bool) -> bool:
 def ends_frames(text: str, before: Span, line: str) -> bool:
     """Whether the line has the error of the frame that the line before it belongs to."""
     return indent_of(text[slice(*before)]) > 0 and _RAISED.match(line) is not None
+
+
+def ends_traceback(text: str, start: int, end: int) -> bool:
+    """Whether this part of the text begins with the name of an error, not with a frame."""
+    return any(one.match(text, start, end) for one in (_ERROR, _RAISED, _IN_THREAD))
 
 
 def add_trace(text: str, lines: Sequence[Span], draft: Draft, head: int) -> None:

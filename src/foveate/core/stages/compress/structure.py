@@ -1,0 +1,56 @@
+"""Units that say nothing by themselves: what names or opens a table, list or record, or closes it.
+
+These are the title of a table and the names of its columns, the keys, brackets and tags that lead
+to records, and headings and sentences with a colon right above them. `pack` shows them only with
+something that stands in them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from foveate.core.stages.compress.units import Units
+from foveate.core.text.shapes.shape import Shape
+
+LONGEST = 200
+"""Characters; what is longer says something."""
+_EMPTY = re.compile(
+    r"""\s*+(?:
+        [\W_]++                                     # brackets, the rule of a table
+      | (?:[{\[,\s]|"[^"\n]*+"\s*+:(?=\s*+[{\[]))++  # keys that open something
+      | (?:\s*+<(?:\?[^<>]*+|[/!]?[^\s<>=]++\s*+)>)++  # tags without attributes
+    )\s*+\Z""",
+    re.VERBOSE,
+)
+"""Brackets, keys that open something, tags and marks alone."""
+_OPENER = re.compile(r"[^\n]*+(?<=:)\s*+\Z")
+"""A key whose value is below it."""
+
+
+def structural_units(text: str, shapes: Sequence[Shape], units: Units) -> set[int]:
+    """The places of the units that say nothing by themselves."""
+    found = {
+        n
+        for n, (a, b) in enumerate(units.spans)
+        if not text[a].isalpha() and b - a <= LONGEST and _EMPTY.match(text[a:b])
+    }
+    for shape in shapes:
+        first = bisect_left(units.spans, shape.spans[0])
+        found.update(first + unit for unit in _openers(text, shape))
+        above = first - 1
+        while first in found and above >= 0 and units.leans[above] == above + 1:
+            found.add(above)
+            above -= 1
+    return found
+
+
+def _openers(text: str, shape: Shape) -> Iterator[int]:
+    """The names of a table's columns and its title; keys that others stand below."""
+    if shape.is_table:
+        yield from range(shape.head + 1)
+    elif shape.name == "indented":
+        for unit in sorted({lean for n, lean in enumerate(shape.leans) if lean != n}):
+            if _OPENER.match(text[slice(*shape.spans[unit])]):
+                yield unit

@@ -1,0 +1,98 @@
+"""What names or opens a table or list is shown with something of it, or not at all."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from foveate import BudgetTooSmall
+from foveate.core.stages.compress.structure import structural_units
+from foveate.core.stages.compress.units import units_of
+from foveate.core.text.shapes.find import find_shapes
+from foveate.pipeline.assembler import assemble
+
+TITLE = "Stock of valves in the northern warehouse"
+ROWS = [(f"Q{n}-{n * 7}", f"{n * 3.5:.2f}") for n in range(30)]
+RECORDS = [{"id": name, "price": price} for name, price in ROWS]
+PIPES = "".join(f"| {name} | {price} |\n" for name, price in ROWS)
+LINES = "".join(f"{name},{price}\n" for name, price in ROWS)
+TAGS = "".join(f"<tr><td>{name}</td><td>{price}</td></tr>\n" for name, price in ROWS)
+ITEMS = "".join(f'<item id="{name}"><price>{price}</price></item>\n' for name, price in ROWS)
+TEXTS = {
+    "Markdown": f"# {TITLE}\n\n| part | price |\n|---|---|\n{PIPES}",
+    "Markdown, colon": f"{TITLE}:\n\n| part | price |\n|---|---|\n{PIPES}",
+    "CSV": f"part,price\n{LINES}",
+    "CSV, title": f"{TITLE}\npart,price\n{LINES}",
+    "HTML": f"<h2>{TITLE}</h2>\n<table>\n<tr><th>part</th><th>price</th></tr>\n{TAGS}</table>",
+    "HTML, caption": f"<table>\n<caption>{TITLE}</caption>\n<tr><th>part</th><th>price</th></tr>\n"
+    f"{TAGS}</table>",
+    "JSON": json.dumps({"items": RECORDS}),
+    "JSON, indented": json.dumps({"stock": {"items": RECORDS}}, indent=2),
+    "YAML": "items:\n" + "".join(f"  - id: {name}\n    price: {price}\n" for name, price in ROWS),
+    "XML": f"<stock>\n<items>\n{ITEMS}</items>\n</stock>",
+}
+QUESTIONS = [
+    "What does the valve Q7-49 cost in the northern warehouse?",
+    "stock of valves: price of each part, items",
+    "Who feeds the dogs?",
+]
+
+
+@pytest.mark.parametrize("form", TEXTS)
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_nothing_is_shown_without_a_row(form: str, question: str) -> None:
+    """U2, S9: at any budget, and the least that is named has room for one."""
+    found = [{"text": TEXTS[form], "source": "stock"}]
+    with pytest.raises(BudgetTooSmall) as error:
+        assemble(question, found, budget=12)
+
+    for budget in range(error.value.needed, error.value.needed + 40):
+        shown = assemble(question, found, budget=budget).text
+        assert any(name in shown and price in shown for name, price in ROWS), (budget, shown)
+    with pytest.raises(BudgetTooSmall):
+        assemble(question, found, budget=error.value.needed - 1)
+
+
+@pytest.mark.parametrize("form", ["Markdown", "Markdown, colon", "CSV, title", "HTML"])
+def test_a_title_that_the_question_is_about_comes_with_its_rows(form: str) -> None:
+    """U2: no row has a word of the question."""
+    found = [{"text": TEXTS[form], "source": "stock"}]
+    prose = {"text": "Ada feeds the cats at noon, and nobody else may. " * 20, "source": "cats"}
+
+    shown = assemble("stock of valves", [*found, prose], budget=120).text
+
+    assert TITLE in shown
+    assert any(name in shown for name, _ in ROWS)
+
+
+@pytest.mark.parametrize("stub", ['{"items": [', "]}", "  ]\n}", "<items>", "|---|---|", "* * *"])
+def test_brackets_and_tags_in_a_chunk_of_their_own_are_not_shown(stub: str) -> None:
+    """U2: as a cut leaves them."""
+    rows = {"text": TEXTS["JSON"][11:-2], "source": "stock.json", "sequence": 1}
+    found = [{"text": stub, "source": "stock.json", "sequence": 0, "score": 2.0}, rows]
+
+    context = assemble("items", found, budget=60)
+
+    assert context.blocks
+    assert all(any(name in block.text for name, _ in ROWS) for block in context.blocks)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Tea is hot. Cups are full.\n\n* * *\n\nThe end of it is near.", ["* * *"]),
+        (TEXTS["Markdown"], [f"# {TITLE}", "| part | price |", "|---|---|"]),
+        (TEXTS["JSON"], ['{"items": [']),
+        (TEXTS["XML"], ["<stock>", "<items>"]),
+        (TEXTS["YAML"], ["items:"]),
+    ],
+)
+def test_structure_is_what_says_nothing_by_itself(text: str, expected: list[str]) -> None:
+    """U2: names, keys that open, tags, marks; no value."""
+    shapes = find_shapes(text)
+    units = units_of(text, "en", shapes)
+
+    found = sorted(structural_units(text, shapes, units))
+
+    assert [text[slice(*units.spans[n])].strip() for n in found] == expected

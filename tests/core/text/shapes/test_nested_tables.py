@@ -1,0 +1,84 @@
+"""HTML tables inside one another and in one line: no row is lost, none is another table's."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+
+from foveate.core.text.shapes.find import find_shapes
+
+NAMES = "<tr><th>name</th><th>value</th></tr>"
+
+
+def rows(name: str, *, ends: bool = True) -> str:
+    """Three rows of two cells, with their end tags or without."""
+    row, cell = ("</tr>", "</td>") if ends else ("", "")
+    return "".join(f"<tr><td>{name}{n}{cell}<td>value {n}{cell}{row}" for n in range(3))
+
+
+INNER = f"<table>{NAMES}{rows('x')}"
+OUTER = f"<table>{NAMES}{rows('a')}<tr><td>n</td><td>{INNER}"
+OPEN = f"<table><tr><th>name<th>value{rows('a', ends=False)}<tr><td>n<td><table><tr><th>k<th>v"
+X, Y = rows("x", ends=False), rows("b", ends=False)
+AX = ["aaa", "xxx"]
+TEXTS = {
+    "all end": (f"{OUTER}</table></td></tr>{rows('b')}</table>", ["aaanbbb"]),
+    "the inner has no end": (f"{OUTER}</td></tr>{rows('b')}</table>", ["aaanbbb"]),
+    "the inner has no end of a row": (f"{OUTER}</tr>{rows('b')}</table>", ["aaanbbb"]),
+    "only tables end": (f"{OPEN}{X}</table>{Y}</table>", ["aaanbbb"]),
+    "nothing ends": (f"{OPEN}{X}{Y}", ["aaan", "xxxbbb"]),
+    "side by side, no end": (f"<table>{NAMES}{rows('a')}{INNER}", AX),
+    "side by side in a line": (
+        f"<table>{NAMES}{rows('a')}</table>b: {INNER}</table>",
+        ["aaa", "xxx"],
+    ),
+    "in one cell of a page": (f"<table><tr><td>{INNER}</table></td></tr></table>", ["xxx"]),
+    "far in a line": (f"<p>{'Much was said. ' * 40}</p>{INNER}</table>", ["xxx"]),
+    "a rest": (
+        f"{rows('a')}<tr><td>n</td><td>{INNER}</table></td></tr>{rows('b')}</table>",
+        ["aaanbbb"],
+    ),
+}
+
+
+@pytest.mark.parametrize("form", TEXTS)
+@pytest.mark.parametrize("is_in_lines", [False, True])
+def test_rows_are_those_of_their_table(form: str, is_in_lines: bool) -> None:
+    """U2: where a table begins decides whether it is in another."""
+    text, expected = TEXTS[form]
+    text = text.replace("<t", "\n<t").lstrip() if is_in_lines else text
+
+    shapes = find_shapes(text)
+
+    first_cells = [
+        "".join(text[a:b].partition("<td>")[2][:1] for a, b in shape.counted[0].spans)
+        for shape in shapes
+    ]
+    assert first_cells == expected
+    for shape, following in zip(shapes, [*shapes[1:], None], strict=True):
+        assert following is None or shape.end <= following.start
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<table><tr><td>",
+        "<table><tr><td>x<tr><td>",
+        "<tr><td><table>",
+        "<table><table>",
+        "<table><tr><td>a<tr><td>b</table>",
+        "<table><tr></table>",
+        "<table><tr><td></td></td></tr></tr>",
+    ],
+)
+def test_time_is_in_proportion_to_the_text(piece: str) -> None:
+    """U2: ten times the text takes no more than some twenty times as long."""
+
+    def seconds(count: int) -> float:
+        start = process_time()
+        find_shapes(piece * count)
+        return process_time() - start
+
+    small = min(seconds(300) for _ in range(3))
+    assert seconds(3_000) < 25 * small + 0.05
