@@ -26,7 +26,7 @@ _LEVEL = re.compile(
     re.VERBOSE,
 )
 _SAYS_ERROR = re.compile(
-    r"(?<!\bno )(?<!\b0 )\b(?:errors?|fail(?:ed|s|ure)|exception|fatal|panic|segfault)\b(?!=)",
+    r"(?<!\bno )(?<!\b0 )\b(?:errors?|failed|fails|failure|exception|fatal|panic|segfault)\b(?!=)",
     re.IGNORECASE,
 )
 _ASKS_FOR_ERRORS = re.compile(
