@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from foveate.core.text.shapes.last_error import asks_for_last_error
 from foveate.core.types import CODE_HEADS, LAST_ERROR, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
 
 MOST_CHUNKS = 2**31
@@ -55,25 +54,18 @@ def place_in_document(chunk: Chunk) -> tuple[int, int]:
     return (chunk.start if chunk.start is not None else chunk.sequence, chunk.sequence)
 
 
-def head_places(chunk: Chunk) -> list[tuple[str, int]]:
-    """Where the chunks are that name the columns of rows, title their group, or define code."""
+def head_places(chunk: Chunk, *, last_error: bool = False) -> list[tuple[str, int]]:
+    """Where the chunks are that name the columns of rows, title their group, or define code.
+
+    `last_error`: and where the last error of the chunk's log is.
+    """
     found = [chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE)]
     around = chunk.metadata.get(CODE_HEADS)
     found += around if isinstance(around, list | tuple) else ()
-    return _places(chunk, found)
-
-
-def wanted_places(chunk: Chunk, query: str) -> list[tuple[str, int]]:
-    """The same, and where the last error of the chunk's log is if the query is about that."""
-    found = head_places(chunk)
-    if LAST_ERROR in chunk.metadata and asks_for_last_error(query):
-        found += _places(chunk, [chunk.metadata[LAST_ERROR]])
-    return found
-
-
-def _places(chunk: Chunk, sequences: Iterable[object]) -> list[tuple[str, int]]:
+    if last_error:
+        found.append(chunk.metadata.get(LAST_ERROR))
     return [
         (chunk.document_id, sequence)
-        for sequence in sequences
+        for sequence in found
         if type(sequence) is int and 0 <= sequence < MOST_CHUNKS
     ]

@@ -19,8 +19,9 @@ from typing import ClassVar
 
 from foveate.core.candidates import is_readable
 from foveate.core.errors import BadOption
-from foveate.core.grouping import head_places, wanted_places
+from foveate.core.grouping import head_places
 from foveate.core.request import Request
+from foveate.core.text.shapes.last_error import asks_for_last_error
 from foveate.core.types import Candidate, Chunk, Decision, Step, rank
 
 _MAX_WINDOW = 3
@@ -51,7 +52,9 @@ class Expand:
         """Add the neighbours; one decision `neighbour` for each, `by` the hit it came with."""
         if not self.window or not request.neighbours:
             return Step(candidates=candidates)
-        reached = _best_reaches(candidates, self.window, self.decay, request.query)
+        reached = _best_reaches(
+            candidates, self.window, self.decay, last_error=asks_for_last_error(request.query)
+        )
         reached = _reaches_of_heads(request.neighbours, reached) | reached
         entered: dict[str, tuple[Candidate, Decision]] = {}
         for chunk in _absent_neighbours(candidates, request):
@@ -78,7 +81,7 @@ def decay_score(score: float, decay: float, distance: int) -> float:
 
 
 def _best_reaches(
-    candidates: tuple[Candidate, ...], window: int, decay: float, query: str
+    candidates: tuple[Candidate, ...], window: int, decay: float, *, last_error: bool
 ) -> dict[_ChunkPosition, _Reach]:
     """For each place near a hit: the hit that reaches it best, how far off, and the score."""
     best: dict[_ChunkPosition, _Reach] = {}
@@ -90,7 +93,7 @@ def _best_reaches(
                 reach = (hit, abs(step), decay_score(hit.score, decay, abs(step)))
                 if place not in best or _is_better(reach, best[place]):
                     best[place] = reach
-        for head in wanted_places(hit.chunk, query):
+        for head in head_places(hit.chunk, last_error=last_error):
             best.setdefault(head, (hit, 1, decay_score(hit.score, decay, 1)))
     return best
 
