@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
 from foveate.core.grouping import reading_order
+from foveate.core.stages.divide import SentenceGroup, divide_candidate
 from foveate.core.stages.group import Group
 from foveate.core.stages.order import (
     LOST_IN_THE_MIDDLE,
@@ -20,6 +21,7 @@ from foveate.core.stages.order import (
     arrange,
     arrange_by_attention,
 )
+from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Candidate, Chunk, Rendition, Sentences, rank
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import candidates
@@ -198,6 +200,27 @@ def test_blocks_whose_place_in_the_document_is_unknown_stay_where_they_are():
     assert [c.score for c in Order(by="attention")(known, request()).candidates] == [
         *(0, -4, -3, -2, -1)
     ]
+
+
+def test_what_goes_on_with_the_best_passage_is_next():
+    """S10: then what stands before it in its document; another passage does not come between."""
+    rows = ((5, "Lift the lid. "), (6, "Turn the key. "), (7, "Shut the lid."))
+    chunks = [
+        candidate(text, 0.9, id=str(n), document_id="d", sequence=n, start=n * 14)
+        for n, text in rows
+    ]
+    (passage,) = Stitch()(tuple(chunks), request()).candidates
+    spans = ((0, 13), (14, 27), (28, 41))
+    weighed = replace(
+        passage, sentences=Sentences(spans=spans, leans=(0, 1, 2), worths=(1.0, 0.1, 0.3))
+    )
+    pieces = divide_candidate(
+        weighed, [SentenceGroup(chunks=(n,), sentences=(n,)) for n in range(3)]
+    )
+    earlier = candidate("Wear gloves.", 0.8, id="1", document_id="d", sequence=1, start=14)
+    found = Order(by="attention")((earlier, *pieces), request()).candidates
+
+    assert [c.id for c in found] == ["5", "6", "7", "1"]
 
 
 def test_numbered_steps_read_from_the_first():
