@@ -31,7 +31,8 @@ SOURCES = {
     ),
     "ranges": (
         "Keep the pressure between one and two bar. The repair takes 2 to 3 days. "
-        "It rises from four to five bar. The museum is open from 10 to 17 hours."
+        "It rises from four to five bar. The museum is open from 10 to 17 hours. "
+        "The home side won by 3-2 goals."
     ),
     "fr": "La consultation dure 25 minutes. Il ne faut pas ouvrir la vanne.",
 }
@@ -61,6 +62,7 @@ WRONG = [
     ("ranges", "It is two bar."),
     ("ranges", "Keep the pressure at one bar."),
     ("ranges", "The repair takes 3 days."),
+    ("ranges", "In the past case, keep the boiler side at two bar."),
 ]
 RIGHT = [
     ("hours", "Descale the boiler after 300 hours."),
@@ -97,6 +99,9 @@ RIGHT = [
     ("ranges", "The repair takes at least 2 days."),
     ("ranges", "It is then five bar."),
     ("ranges", "The museum closes at 17 hours."),
+    ("ranges", "The repair takes 3 days at the longest."),
+    ("ranges", "The repair is done within 3 days."),
+    ("ranges", "The home side scored 3 goals."),
 ]
 
 

@@ -62,15 +62,17 @@ _RANGE = re.compile(
 )
 """From one figure to another; not `rises from 1 to 2 bar`, after which it is at 2 bar."""
 _HEDGE = re.compile(
-    r"\b(?:up to|until|till|from|below|under|over|above|than|limit|reach|exceed|start|begin|end|"
-    r"highest|lowest|largest|smallest|upper|lower|least|most|maxim|minim|about|around|roughly|"
-    r"approx|nearly|almost|can|may|could|might|sometimes|not|if|enough|"
-    r"bis|ab|unter|über|höchst|mindest|größt|kleinst|grenze|ungefähr|etwa|circa|ca|rund|fast|"
-    r"kann|können|darf|nicht|wenn|erreich|"
-    r"tot|vanaf|onder|boven|hoogst|laagst|minst|grootst|kleinst|grens|ongeveer|bijna|kan|mag|"
-    r"niet|bereik|jusqu|sous|plus|moins|environ|presque|peut|pas|si|partir|attein)"
+    r"\b(?:(?:up to|until|till|from|below|under|over|above|than|if|can|may|not|within|"
+    r"bis|ab|unter|über|ca|rund|fast|kann|nicht|wenn|innerhalb|binnen|"
+    r"tot|onder|boven|kan|mag|niet|sous|plus|moins|peut|pas|si|dans)\b|"
+    r"limit|reach|exceed|start|begin|end|highest|lowest|largest|smallest|longest|shortest|latest|"
+    r"earliest|worst|upper|lower|least|most|maxim|minim|about|around|roughly|approx|nearly|almost|"
+    r"could|might|sometimes|enough|"
+    r"höchst|mindest|größt|kleinst|längst|spätest|frühest|grenze|ungefähr|etwa|circa|können|darf|"
+    r"erreich|vanaf|hoogst|laagst|minst|grootst|kleinst|uiterst|uiterlijk|grens|ongeveer|bijna|"
+    r"bereik|jusqu|environ|presque|partir|attein)"
 )
-"""Beginnings of words with which a claim does not say that a figure is exact."""
+"""Words, and beginnings of words, with which a claim does not say that a figure is exact."""
 _ONCE = re.compile(r"\b(?:once|einmal|eenmaal|une fois)\b")
 
 
@@ -185,9 +187,11 @@ def _is_end_of_range(claim: str, passage: str) -> bool:
 
 
 def _ranges(text: str) -> Iterator[tuple[str, str, str]]:
-    """Both ends of each range, and what they count; the hours of a day are none."""
+    """Both ends of each range, and what they count; a score and the hours of a day are none."""
     for found in _RANGE.finditer(text):
         low, high = map(_end, filter(None, found.groups()))
+        if float(low) >= float(high):
+            continue
         figure = FIGURE.match(high + text[found.end() :])
         counted = _what(figure) if figure else ""
         if counted not in ("", "h"):

@@ -223,20 +223,6 @@ def test_what_goes_on_with_the_best_passage_is_next():
     assert [c.id for c in found] == ["5", "6", "7", "1"]
 
 
-def test_numbered_steps_read_from_the_first():
-    """S10: a best block that goes on with steps stands behind the one that has those before it."""
-    first = candidate("Do this:\n1. Stop.\n2. Open.", 0.1, id="1", document_id="d", sequence=1)
-    other = candidate("1. Elsewhere.", 0.5, id="e", document_id="e")
-    steps = candidate("3. Lift.\n4. Close.", 0.9, id="2", document_id="d", sequence=2)
-    list_of_its_own = candidate("1. Cup.\n2. Leaf.", 0.9, id="2", document_id="d", sequence=2)
-
-    def ids(*pool):
-        return [c.id for c in Order(by="attention")(pool, request()).candidates]
-
-    assert ids(first, other, steps) == ["1", "2", "e"]
-    assert ids(first, other, list_of_its_own) == ["2", "1", "e"]
-
-
 @given(st.lists(st.integers(1, 3000), min_size=1, max_size=40))
 def test_blocks_of_any_size_are_each_placed_once(sizes):
     """S10: nothing is lost and nothing comes twice, whatever the sizes; the best stays first."""

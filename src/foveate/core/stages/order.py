@@ -13,9 +13,8 @@ weighted by place falls by 0.0007. If the best moved too, it would fall by 0.015
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isfinite
@@ -49,7 +48,6 @@ _MAX_PLAIN_BOOKEND = 3
 _MIN_CURVE_POINTS = 2
 _ROUNDS = 3
 _HEADER_CHARACTERS = 60  # characters; what stands around a block, about
-_STEP = re.compile(r"^[ \t]*(\d{1,3})[.)][ \t]", re.MULTILINE)
 
 LOST_IN_THE_MIDDLE = (75.8, 56.7, 54.0, 55.8, 63.2)
 """Answers right, in per cent, with the evidence at evenly spaced places from first to last.
@@ -69,8 +67,7 @@ class Order:
     the order in which they were taken. `attention`: the best block on the best-read place of
     `curve`, a measure of reading (any unit) at evenly spaced places from first to last; a place is
     where the middle of its text stands. Behind the best, a document's blocks stand on their places
-    in the order in which it reads, what goes on with the best's passage first; the best does, too,
-    if it goes on with numbered steps.
+    in the order in which it reads, what goes on with the best's passage first.
     """
 
     by: OrderBy = "relevance"
@@ -178,23 +175,21 @@ def _curve_at(at: int, reach: int, curve: tuple[float, ...]) -> float:
 
 
 def _restore_reading_order(blocks: Sequence[_BlockGroup], places: Sequence[int]) -> list[int]:
-    """The places, with each document's blocks in its order; the best block, 0, may stay.
+    """The places, with each document's blocks in its order; the best block, 0, stays.
 
-    If it stays, what goes on with its passage is next. `blocks`: the best first; what no sequence
-    or offset tells apart is left as it is.
+    What goes on with the best's passage is next. `blocks`: the best first; what no sequence or
+    offset tells apart is left as it is.
     """
     best = blocks[0][0]
-    stays = not _continues_steps(blocks)
 
     def reads(block: int) -> tuple[bool, tuple[int, ...]]:
         own, place = blocks[block][0], _document_place(blocks[block][0])
         is_of_passage = bool(own.parts) and own.text == best.text
-        goes_on = stays and is_of_passage and place > _document_place(best)
-        return not goes_on, place
+        return not (is_of_passage and place > _document_place(best)), place
 
     of_document: dict[str, list[int]] = {}
     for place, block in enumerate(places):
-        if block or not stays:
+        if block:
             of_document.setdefault(blocks[block][0].document_id, []).append(place)
     found = list(places)
     for own in of_document.values():
@@ -202,22 +197,6 @@ def _restore_reading_order(blocks: Sequence[_BlockGroup], places: Sequence[int])
         for place, block in zip(own, in_order, strict=True):
             found[place] = block
     return found
-
-
-def _continues_steps(blocks: Sequence[_BlockGroup]) -> bool:
-    """Whether the best block begins with a numbered step and one before it is shown as well."""
-    best, *others = [block[0] for block in blocks]
-    first = next(_numbered_steps(best), 0)
-    return first > 1 and any(
-        step < first
-        for other in others
-        if other.document_id == best.document_id and _document_place(other) < _document_place(best)
-        for step in _numbered_steps(other)
-    )
-
-
-def _numbered_steps(candidate: Candidate) -> Iterator[int]:
-    return map(int, _STEP.findall(_shown_text(candidate)))
 
 
 def _document_place(candidate: Candidate) -> tuple[int, int, int, int]:

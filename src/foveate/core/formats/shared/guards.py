@@ -9,8 +9,8 @@ from foveate.core.text.special_tokens import ANGLE, OTHERS, ROLES, SPEAKER, SQUA
 RULER = r"-{3,}+[ \t\r]*+(?=\n|\Z)"
 """A line of dashes, as some formats write between blocks."""
 
-LONE_RULER: Rule = Rule(r"(?<!\S)\n[^\S\n]*+", (RULER,), "---", at_lines=True)
-"""A ruler below an empty line or at the start; one right below a text underlines a heading."""
+LONE_RULER: Rule = Rule(r"(?<![^\W_])(?<![^\W_]\r)\n[^\S\n]*+", (RULER,), "---", at_lines=True)
+"""A ruler that is not right below a line that ends with a letter or digit, as a heading does."""
 
 # `[Page context: …]` in any language: a label is at most 80 characters (see `Renderer`).
 LABEL_TAIL = r"[^\[\]<\\:,§\n]{1,80}+:"
