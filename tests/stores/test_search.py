@@ -18,7 +18,7 @@ from foveate.core.fuse import rrf
 from foveate.core.types import Chunk, rank
 from foveate.ports import Document
 from foveate.stores import open_store
-from foveate.stores.scoring import combine_legs
+from foveate.stores.scoring import SLICE, combine_legs
 from foveate.testing.store_corpus import EMBEDDER, corpus
 from store_urls import opened
 
@@ -60,6 +60,32 @@ def test_chunks_are_read_where_they_tie_or_are_shown():
 
     assert [c.id for c in found.candidates] == ["c-40", "c-41", "c0"]
     assert sorted(set(read)) == [0, 40, 41]
+
+
+def test_more_ties_than_are_read_at_once_are_told_apart_by_their_keys():
+    """D1: of rows with one score, those of the first ids are shown, each with its own chunk."""
+    rows = np.arange(2 * SLICE + 7)
+
+    def load(some: Any) -> list[Chunk]:
+        return [
+            Chunk(id=f"c{9_999 - n}", document_id="d", source="s", text=f"t{n}")
+            for n in some.tolist()
+        ]
+
+    found = combine_legs(
+        rows[:0],
+        rows,
+        bm25=np.ones(len(rows)).take,
+        cosines=None,
+        load=load,
+        depth=len(rows),
+        limit=SLICE + 3,
+        index="",
+        state_root="",
+    )
+
+    last = len(rows) - 1
+    assert [c.chunk.text for c in found.candidates] == [f"t{last - n}" for n in range(SLICE + 3)]
 
 
 def key(candidate) -> tuple:

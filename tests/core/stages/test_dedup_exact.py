@@ -70,6 +70,14 @@ def test_all_else_counts(other):
     assert len(run(DedupExact(), *pair).candidates) == 2
 
 
+def test_texts_that_differ_in_the_middle_are_two():
+    """S3: the same beginning and end say nothing about what is between."""
+    texts = [f"At first the gate is opened, {n} times, and it is shut by night." for n in "12"]
+    pair = (candidate(text, 0.9, id=text) for text in texts)
+
+    assert len(run(DedupExact(), *pair).candidates) == 2
+
+
 def test_sources_gathered_before_and_in_parts_stay():
     """S3: what a dropped copy had gathered, and the pieces it was stitched from, are not lost."""
     piece = candidate("x", id="piece", source="p.md")

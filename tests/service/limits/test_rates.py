@@ -47,6 +47,17 @@ async def test_a_window_is_what_its_definition_says(amount, steps):
     assert all(b - a >= 10 for a, b in zip(times, times[amount:], strict=False))
 
 
+async def test_a_request_counts_until_its_own_time_is_over():
+    """X4: an older one that no longer counts takes none with it."""
+    clock = [0.0]
+    windows = MovingWindows(clock=lambda: clock[0])
+    verdicts = []
+    for clock[0] in (0.0, 5.0, 11.0, 12.0):
+        verdicts.append(await windows.acquire_entry("a", 2, 10))
+
+    assert verdicts == [True, True, True, False]
+
+
 async def test_callers_that_are_gone_are_forgotten():
     """X4: memory is that of the callers of one window, however many addresses there were."""
     clock = [0.0]

@@ -217,7 +217,7 @@ class DocumentBlock:
 
 
 def render_document_block(held: Sequence[SentBlock], recipe: Recipe) -> RenderedText:
-    """The document block of these blocks, each source under the name that it was given first."""
+    """The document block of these blocks, each source under the name that it was sent with."""
     form: Any = recipe.format
     blocks = [h.block for h in held]
     if held and hasattr(form, "with_name"):
