@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from foveate.core.types import CODE_HEADS, LAST_ERROR, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
+from foveate.core.types import (
+    CODE_HEADS,
+    FIRST_ERROR,
+    LAST_ERROR,
+    TABLE_NAMES,
+    TABLE_TITLE,
+    Candidate,
+    Chunk,
+    WhichErrors,
+)
 
 MOST_CHUNKS = 2**31
 """No document has so many; stores count with 64 bits, and metadata may name any place."""
@@ -54,15 +63,17 @@ def place_in_document(chunk: Chunk) -> tuple[int, int]:
     return (chunk.start if chunk.start is not None else chunk.sequence, chunk.sequence)
 
 
-def head_places(chunk: Chunk, *, last_error: bool = False) -> list[tuple[str, int]]:
+def head_places(chunk: Chunk, errors: WhichErrors | None = None) -> list[tuple[str, int]]:
     """Where the chunks are that name the columns of rows, title their group, or define code.
 
-    `last_error`: and where the last error of the chunk's log is.
+    `errors`: and where these errors of the chunk's log are, of all of them the first and the last.
     """
     found = [chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE)]
     around = chunk.metadata.get(CODE_HEADS)
     found += around if isinstance(around, list | tuple) else ()
-    if last_error:
+    if errors in ("first", "all"):
+        found.append(chunk.metadata.get(FIRST_ERROR))
+    if errors in ("last", "all"):
         found.append(chunk.metadata.get(LAST_ERROR))
     return [
         (chunk.document_id, sequence)

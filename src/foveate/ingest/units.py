@@ -17,9 +17,9 @@ from foveate.core.text.graphemes import (
 )
 from foveate.core.text.sentences import BlockKind, each_unit
 from foveate.core.text.shapes.find import find_shapes
-from foveate.core.text.shapes.last_error import LOGS, last_error
+from foveate.core.text.shapes.log_errors import LOGS, ROWS, find_errors
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import CODE_HEADS, LAST_ERROR, TABLE_NAMES, TABLE_TITLE
+from foveate.core.types import CODE_HEADS, FIRST_ERROR, LAST_ERROR, TABLE_NAMES, TABLE_TITLE
 from foveate.ports import Section
 
 CountBatch = Callable[[Sequence[str]], Sequence[int]]
@@ -117,7 +117,7 @@ def _each_block(
     as rows that are written out, which may look like fields of a larger record.
     """
     shapes = () if plain or len(text) > LONGEST_SHAPED else find_shapes(text)
-    error = _last_error(text, shapes)
+    errors = _first_and_last_error(text, shapes)
     at = 0
     for shape in (*shapes, None):
         prose = text[at : shape.start if shape else len(text)] if shapes else text
@@ -126,15 +126,20 @@ def _each_block(
             yield kind, _shifted(units, at) if at else units, ()
         if shape is None:
             return
+        is_log = shape.name in (*LOGS, *ROWS)
         for unit, span in enumerate(shape.spans):
-            yield "code", (span,), error if shape.name in LOGS else _heads(shape, unit)
+            yield "code", (span,), errors if is_log else _heads(shape, unit)
         at = shape.end
 
 
-def _last_error(text: str, shapes: Sequence[Shape]) -> Heads:
+def _first_and_last_error(text: str, shapes: Sequence[Shape]) -> Heads:
     """`Unit.heads` of the entries of a log."""
-    found = last_error(text, shapes, by_place=True)
-    return ((LAST_ERROR, found[0].spans[found[1]][0]),) if found else ()
+    first = find_errors(text, shapes, "first")
+    if not first:
+        return ()
+    both = (*first, *find_errors(text, shapes, "last"))
+    starts = [shape.spans[unit][0] for shape, unit in both]
+    return tuple(zip((FIRST_ERROR, LAST_ERROR), starts, strict=True))
 
 
 def _heads(shape: Shape, unit: int) -> Heads:

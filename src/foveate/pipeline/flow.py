@@ -300,15 +300,15 @@ def _compares_vectors(recipe: Recipe) -> bool:
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
     from foveate.core.grouping import head_places
-    from foveate.core.text.shapes.last_error import asks_for_last_error
+    from foveate.core.text.shapes.log_errors import which_errors
 
     window = _window(inputs.recipe)
     if not window or inputs.neighbours:
         return inputs
     chunks = [candidate.chunk for candidate in inputs.candidates]
     places = [(chunk.document_id, chunk.sequence) for chunk in chunks]
-    last = asks_for_last_error(inputs.query)
-    places += [place for chunk in chunks for place in head_places(chunk, last_error=last)]
+    errors = which_errors(inputs.query)
+    places += [place for chunk in chunks for place in head_places(chunk, errors)]
     found = yield from _chunks_at(store, places, window, inputs)
     known = {(chunk.document_id, chunk.sequence) for chunk in (*chunks, *found)}
     heads = {place for chunk in found for place in head_places(chunk)} - known

@@ -18,13 +18,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from math import exp, inf, log
 from operator import or_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from foveate.core.grouping import place_in_document
 from foveate.core.stages.compress.features import FIRST_GAIN, GAIN, compute_features, identified
@@ -32,14 +32,14 @@ from foveate.core.stages.compress.structure import structural_units
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
 from foveate.core.text.shapes.code import asks_for_imports, import_units
-from foveate.core.text.shapes.last_error import (
+from foveate.core.text.shapes.log_errors import (
     LOGS,
     asks_for_errors,
-    asks_for_last_error,
-    last_error,
+    find_errors,
+    which_errors,
 )
 from foveate.core.text.terms import STOP_WORDS
-from foveate.core.types import Candidate, PieceRuns, Sentences, Span, rank
+from foveate.core.types import Candidate, PieceRuns, Sentences, Span, WhichErrors, rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
     from foveate.core.stages.compress.unit_pool import Numbers
 
+_Error: TypeAlias = tuple[Passage, int, str]
+"""An error of a log: its text, its unit in the pool, and the name of its shape."""
 WEIGHTS = {
     "match": 7.0,
     "said": 5.0,
@@ -125,12 +127,10 @@ def score_sentences(
     separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
     named = identified(pool, query)
-    wants_last = asks_for_last_error(query)
-    errors = [*_last_errors(pool, by_place=wants_last)]
-    if asks_for_errors(query):
-        named[[unit for _, unit, _ in errors]] += GAIN
-    if wants_last:
-        named[_last_of_documents(errors)] += FIRST_GAIN
+    which = which_errors(query)
+    errors = [*_errors(pool, which)]
+    if which or asks_for_errors(query):
+        _raise_errors(errors, which, named)
     # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
     inside = np.array([min(2 * share, 1.0) for p in pool.passages for share in p.inside])
     logs = likely + separation.gain * inside + named
@@ -192,22 +192,35 @@ def _raise_lines(pool: Pool, logs: Numbers) -> None:
                     logs[first + n] = max(logs[first + n], least)
 
 
-def _last_of_documents(errors: Sequence[tuple[Passage, int, str]]) -> list[int]:
-    """Of the last errors of the texts, that of the last text of each document."""
-    last: dict[str, tuple[tuple[int, int], int]] = {}
+def _raise_errors(errors: Sequence[_Error], which: WhichErrors | None, named: Numbers) -> None:
+    """Let the errors come first, and before them those at the ends that the question is about."""
+    named[[unit for _, unit, _ in errors]] += GAIN
+    if which in ("first", "all"):
+        named[_outermost(errors, min)] += FIRST_GAIN
+    if which in ("last", "all"):
+        named[_outermost(errors, max)] += FIRST_GAIN
+
+
+def _outermost(errors: Sequence[_Error], choose: Callable[..., Any]) -> list[int]:
+    """Of the errors of the texts, the first (`min`) or the last (`max`) of each log.
+
+    A log is a document, or all rows of a file of JSON Lines, each of which is a document.
+    """
+    found: dict[str, tuple[int, tuple[int, int], int]] = {}
     for p, unit, _ in errors:
-        document, place = p.candidate.document_id, place_in_document(p.candidate.chunk)
-        last[document] = max(last.get(document, (place, unit)), (place, unit))
-    return [unit for _, unit in last.values()]
+        chunk = p.candidate.chunk
+        name = chunk.document_id if chunk.row is None else chunk.source
+        place = (chunk.row or 0, place_in_document(chunk), unit)
+        found[name] = choose(found.get(name, place), place)
+    return [unit for _, _, unit in found.values()]
 
 
-def _last_errors(pool: Pool, *, by_place: bool) -> Iterator[tuple[Passage, int, str]]:
-    """Of each text, the unit with the last error of its tracebacks and logs, and which it is of."""
+def _errors(pool: Pool, which: WhichErrors | None) -> Iterator[_Error]:
+    """Those errors of each text."""
     for p in pool.passages:
-        if found := last_error(p.candidate.text, p.shapes, by_place=by_place):
-            shape, unit = found
-            unit += p.first + bisect_left(p.units.spans, shape.spans[0])
-            yield p, unit, shape.name
+        for shape, unit in find_errors(p.candidate.text, p.shapes, which):
+            first = p.first + bisect_left(p.units.spans, shape.spans[0])
+            yield p, first + unit, shape.name
 
 
 def _imports(pool: Pool, held: Sequence[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""The last error of a traceback is shown, in whatever words one asks for it."""
+"""The errors of a traceback or log are shown, in whatever words one asks for them."""
 
 from __future__ import annotations
 
@@ -126,6 +126,17 @@ LAST_QUESTIONS = [
 ]
 
 
+FIRST_QUESTIONS = [
+    "What was the first error in harbour.log?",
+    "the earliest failure",
+    "When did an error first occur?",
+    "Was war der erste Fehler?",
+    "Welcher Fehler kam zuerst?",
+    "quelle est la premi\u00e8re erreur ?",
+    "\u00bfCu\u00e1l es el primer error?",
+]
+
+
 def harbour_log(level: str = "ERROR", calm: str = "INFO") -> list[str]:
     """Chunks of a log; each of the first three has an error, and the last is calm."""
     entries = [f"2024-05-01 {n // 60:02}:{n % 60:02}:00 {calm} boat {n} moored" for n in range(120)]
@@ -154,6 +165,47 @@ def test_the_last_error_of_all_chunks_comes_first(question: str, with_starts: bo
 
     assert ERRORS[2] in shown
     assert ERRORS[0] not in shown
+
+
+@pytest.mark.parametrize("question", FIRST_QUESTIONS)
+@pytest.mark.parametrize("with_starts", [True, False])
+def test_the_first_error_of_all_chunks_comes_first(question: str, with_starts: bool) -> None:
+    """U1: by where the chunks stand in their document, as the last does."""
+    chunks = chunks_of(harbour_log(), with_starts=with_starts)
+
+    shown = assemble(question, [chunks[2], chunks[3], chunks[1], chunks[0]], budget=60).text
+
+    assert ERRORS[0] in shown
+    assert ERRORS[2] not in shown
+
+
+def repeated_errors(many: int) -> str:
+    """A log with an error that comes so many times in a row, each with its number."""
+    entries = [f"2026-03-02T06:{n:02}:00Z INFO [api] heartbeat ok seq={n}" for n in range(40)]
+    for n in range(many):
+        at = f"2026-03-02T06:{20 + n}:00Z"
+        entries[20 + n] = f"{at} ERROR [db] refused by 10.0.4.17:5432 (attempt {n + 1})"
+    return "\n".join(entries)
+
+
+@pytest.mark.parametrize("budget", [80, 120, 200])
+def test_the_first_of_errors_that_differ_in_a_number_is_shown(budget: int) -> None:
+    """U1: that the next one says the same again is no reason to leave it out."""
+    found = [{"text": repeated_errors(2), "source": "app.log", "score": 0.9}]
+
+    assert "(attempt 1)" in assemble("What was the first error?", found, budget=budget).text
+
+
+@pytest.mark.parametrize(
+    "question", ["Which errors happened in the log?", "list all failures", "Welche Fehler gab es?"]
+)
+def test_all_errors_are_shown_if_the_question_is_about_all(question: str) -> None:
+    """U1: entries at different times are different errors, though their words are the same."""
+    found = [{"text": repeated_errors(5), "source": "app.log", "score": 0.9}]
+
+    shown = assemble(question, found, budget=300).text
+
+    assert all(f"(attempt {n})" in shown for n in range(1, 6))
 
 
 def test_last_night_asks_for_no_last_error() -> None:

@@ -1,0 +1,95 @@
+"""The first, the last and all errors of a log file, through an index and a search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import foveate
+from foveate.core.types import FIRST_ERROR, LAST_ERROR
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[foveate.DocumentStore]:
+    """A log of some hundred chunks, with an error every hour, and others at both ends."""
+    folder = tmp_path_factory.mktemp("logs")
+    entries = [
+        f"2024-05-{1 + n // 1440:02} {n // 60 % 24:02}:{n % 60:02}:00 "
+        + (
+            f"ERROR harbour: error {n} of crane {n % 7}"
+            if n % 60 == 7 and n < 2_850
+            else f"INFO boat {n} moored"
+        )
+        for n in range(2_880)
+    ]
+    entries[5] = "2024-05-01 00:05:00 ERROR gate: no power for lamp 3 (attempt 1)"
+    entries[6] = "2024-05-01 00:06:00 ERROR gate: no power for lamp 3 (attempt 2)"
+    entries[2_850] = "2024-05-02 23:30:00 ERROR gate: barrier 9 stuck half open"
+    (folder / "harbour.log").write_text("\n".join(entries))
+    (folder / "notes.md").write_text("# Notes\n\nThe harbour log is kept for 30 days.\n")
+    with foveate.open_store(folder / "store") as opened:
+        assert not opened.index(folder / "harbour.log").failed
+        assert not opened.index(folder / "notes.md").failed
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "question", ["what is the last error in harbour.log", "the most recent failure", "latest error"]
+)
+def test_the_chunk_with_the_last_error_comes_with_a_hit(
+    store: foveate.DocumentStore, question: str
+) -> None:
+    """U1, S5: though the search ranks a hundred other chunks with errors before it."""
+    assert "barrier 9 stuck half open" in store.assemble(question, budget=120).text
+
+
+@pytest.mark.parametrize(
+    "question", ["what is the first error in harbour.log", "the earliest failure", "erster Fehler"]
+)
+def test_the_chunk_with_the_first_error_comes_with_a_hit(
+    store: foveate.DocumentStore, question: str
+) -> None:
+    """U1, S5: as the last does, though the next entry differs from it in a number alone."""
+    assert "lamp 3 (attempt 1)" in store.assemble(question, budget=120).text
+
+
+def test_all_errors_include_those_at_both_ends(store: foveate.DocumentStore) -> None:
+    """U1, S5: whatever the search found between."""
+    shown = store.assemble("Which errors are in the harbour log?", budget=600).text
+
+    assert "(attempt 1)" in shown
+    assert "(attempt 2)" in shown
+    assert "barrier 9 stuck half open" in shown
+
+
+def test_each_chunk_of_a_log_says_where_the_errors_are(store: foveate.DocumentStore) -> None:
+    """S5: the first and the last, before a chunk and behind it; no chunk of prose does."""
+    chunks = store.store.neighbours([("harbour.log", n) for n in range(0, 700, 7)], 3)
+    texts = {chunk.sequence: chunk.text for chunk in chunks}
+    (first,) = {chunk.metadata[FIRST_ERROR] for chunk in chunks}
+    (last,) = {chunk.metadata[LAST_ERROR] for chunk in chunks}
+    (notes,) = store.store.neighbours([("notes.md", 0)], 0)
+
+    assert "attempt 1" in texts[first]
+    assert "barrier 9" in texts[last]
+    assert LAST_ERROR not in notes.metadata
+
+
+@pytest.mark.parametrize("name", ["gate.log", "gate.jsonl"])
+@pytest.mark.parametrize(
+    ("question", "error"), [("the first error", "lamp 3"), ("the last error", "barrier 9")]
+)
+def test_rows_of_json_with_a_level_are_entries(
+    tmp_path: Path, name: str, question: str, error: str
+) -> None:
+    """U1, S5: in one document, or in a document for each row."""
+    rows = [{"time": n, "level": "info", "event": f"boat {n} moored"} for n in range(90)]
+    for at, event in ((20, "lamp 3 has no power"), (50, "tide lost"), (70, "barrier 9 stuck")):
+        rows[at] |= {"level": "error", "event": event}
+    (tmp_path / name).write_text("\n".join(map(json.dumps, rows)))
+    with foveate.open_store(tmp_path / "store") as opened:
+        assert not opened.index(tmp_path / name).failed
+        assert error in opened.assemble(f"What is {question} in {name}?", budget=60).text
