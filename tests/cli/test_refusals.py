@@ -166,6 +166,15 @@ def test_nothing_to_read_is_an_empty_context(run, content):
     assert "vault" not in ran.err
 
 
+def test_an_identifier_that_is_in_no_text_is_said_on_stderr(run, chunks):
+    """F2: the context has other texts, and the reader is told that none is about it."""
+    ran = run("assemble", "--query", "Where does ORD-99999 stand?", "--chunks", chunks)
+
+    assert ran.code == 0
+    assert ran.out
+    assert "ORD-99999 is in none of the texts" in ran.err
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
