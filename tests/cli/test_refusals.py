@@ -50,8 +50,15 @@ def test_wrong_usage_is_2(run, chunks, flags, said):
         (["search", "What", "is", "this?"], "put the question in quotes, a store behind --store"),
         (["assemble", "Why?", "chunks.jsonl"], "candidates behind --chunks FILE, a store behind"),
         (["eval", "--dataset", "a", "--budgets", "lots"], "numbers of tokens, such as 500,1000"),
+        (
+            ["keys", "create"],
+            "No such command 'create'; known: add, list, revoke; see foveate keys",
+        ),
         (["keys", "revoke", "abc"], "unknown key 'abc'; known: none"),
-        (["store", "stats", "here"], "too many words: here; put a store behind --store URL; see"),
+        (
+            ["store", "stats", "here"],
+            "too many words: here; put a store behind --store, as in --store here; see",
+        ),
         (["plugins", "here"], "too many words: here; see foveate plugins --help"),
         (["--nothing"], "--nothing"),
         (["recipes"], "Missing command"),
