@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 
 import foveate
 from foveate import plugins
+from foveate.cli.options import ORDERS
 from foveate.core.recipes import builtin_recipes
 from foveate.core.spec import recipe_from_dict, recipe_from_toml
+from foveate.core.stages.order import OrderBy
 from source_tree import PACKAGE
+
+
+def test_the_help_names_every_order():
+    """F2: `--order` says what it takes."""
+    assert ORDERS.split(", ") == list(get_args(OrderBy))
 
 
 def test_recipes_are_listed(run):

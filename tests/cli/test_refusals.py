@@ -50,8 +50,15 @@ def test_wrong_usage_is_2(run, chunks, flags, said):
         (["search", "What", "is", "this?"], "put the question in quotes, a store behind --store"),
         (["assemble", "Why?", "chunks.jsonl"], "candidates behind --chunks FILE, a store behind"),
         (["eval", "--dataset", "a", "--budgets", "lots"], "numbers of tokens, such as 500,1000"),
+        (
+            ["keys", "create"],
+            "No such command 'create'; known: add, list, revoke; see foveate keys",
+        ),
         (["keys", "revoke", "abc"], "unknown key 'abc'; known: none"),
-        (["store", "stats", "here"], "too many words: here; put a store behind --store URL; see"),
+        (
+            ["store", "stats", "here"],
+            "too many words: here; put a store behind --store, as in --store here; see",
+        ),
         (["plugins", "here"], "too many words: here; see foveate plugins --help"),
         (["--nothing"], "--nothing"),
         (["recipes"], "Missing command"),
@@ -164,6 +171,15 @@ def test_nothing_to_read_is_an_empty_context(run, content):
     assert (ran.code, ran.out) == (0, "")
     assert "the context is empty: the retriever found nothing that may be read" in ran.err
     assert "vault" not in ran.err
+
+
+def test_an_identifier_that_is_in_no_text_is_said_on_stderr(run, chunks):
+    """F2: the context has other texts, and the reader is told that none is about it."""
+    ran = run("assemble", "--query", "Where does ORD-99999 stand?", "--chunks", chunks)
+
+    assert ran.code == 0
+    assert ran.out
+    assert "ORD-99999 is in none of the texts" in ran.err
 
 
 @pytest.mark.parametrize(

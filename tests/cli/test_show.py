@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -172,7 +171,7 @@ def test_neighbours_that_are_not_shown_are_counted():
     context = assemble_inputs(made, load_tokenizer("simple"))
     decisions = [d for stage in context.trace for d in stage.decisions]
     lines = decision_lines(context, 100)
-    ids = {line.split()[0] for line in lines}
+    ids = set(re.findall(r"\S+#\d", "\n".join(lines)))
 
     shown = {chunk_id for block in context.blocks for chunk_id in block.chunk_ids}
     left = {d.chunk_id for d in decisions if d.reason == "neighbour"} - shown
@@ -183,19 +182,22 @@ def test_neighbours_that_are_not_shown_are_counted():
     assert {hit.id for hit in hits} <= ids
 
 
-def test_a_long_list_says_how_much_it_leaves_out():
-    """What is not shown is counted: nothing is shortened in silence."""
-    context = assemble(QUERY, many(40), recipe="citations", budget=300)
-    kinds = Counter(
-        (stage.stage, d.action, d.reason) for stage in context.trace for d in stage.decisions
-    )
-    left = sum(max(count - 2, 0) for count in kinds.values())
+def test_texts_dropped_for_one_reason_are_explained_three_times_and_named():
+    """D7, F2: a long list hides what matters; none is left out, and neither is what fits next."""
+    found = [{"id": f"{n}", "text": f"The pump of house {n} is in room {n}."} for n in range(30)]
+    context = assemble("Where is the pump?", found, budget=60)
+    dropped = [d for stage in context.trace for d in stage.decisions if d.reason == "over_budget"]
 
-    shown = decision_lines(context, most=2)
+    lines = decision_lines(context, 1_000)
 
-    counted = [int(n) for line in shown for n in re.findall(r"\.\.\. and (\d+) more", line)]
-    assert sum(counted) == left > 0
-    assert decision_lines(context)[0] == "Decisions"
+    explained = [line for line in lines if "dropped, over_budget: " in line and "fit" in line]
+    (named,) = [line for line in lines if "more dropped, over_budget: " in line]
+    others = named.partition(": ")[2].split(", ")
+    next_to_fit = {d.chunk_id for d in dropped if "short_by" in d.numbers}
+    assert named.split()[0] == str(len(others))
+    assert len(explained) >= 3
+    assert len(explained) + len(others) == len(dropped)
+    assert next_to_fit.isdisjoint(others)
 
 
 def test_the_trace_lines_up():

@@ -255,6 +255,22 @@ def test_only_what_may_not_be_read() -> None:
     assert empty.trace[0].notes == {"no_candidates": "the retriever found nothing that may be read"}
 
 
+def test_an_identifier_that_no_text_holds_is_named() -> None:
+    """S9, B8: and none that stands in a text, in a source, in a heading or in a secret alone."""
+    notes = [Chunk(id="1", text="Order ORD-10049 was shipped.", source="INV-2000.md")]
+    notes += [Chunk(id="2", text="Order ORD-999990 is open.", section="Fault E-017")]
+    notes += [Chunk(id="3", text="Order ORD-99999 is ours.", principals=("board",))]
+    found = tuple(Candidate(chunk=chunk) for chunk in notes)
+
+    def said(query: str) -> object:
+        context = assemble(inputs(query=query, candidates=found), CL100K)
+        return context.trace[0].notes.get("identifier_missing")
+
+    assert said("Where is ORD-99999?") == "ORD-99999 is in none of the texts"
+    assert said("ORD-10049, TX-4711 or ORD-99999?") == "TX-4711, ORD-99999 are in none of the texts"
+    assert said("What of ord-10049, inv-2000 and E-017?") is None
+
+
 def test_nothing_found_and_everything_dropped_look_alike() -> None:
     """B8: both give an empty context with the reason on the trace, and neither raises."""
     weak = Candidate(chunk=Chunk(id="s", text="The mill."), score=-1.0)

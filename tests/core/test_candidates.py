@@ -238,7 +238,9 @@ def test_a_text_under_another_name(item: Any, said: str) -> None:
 
 def test_a_list_of_strings() -> None:
     """X2: strings are not candidates; the message says what one is."""
-    with pytest.raises(BadInput, match="item 1: a candidate is an object with a text"):
+    with pytest.raises(
+        BadInput, match="item 1: a candidate is an object with a text, such as {'text': '…'}, not"
+    ):
         candidates_from_items(["some text"])
 
 

@@ -9,6 +9,7 @@ from itertools import chain
 
 import pytest
 
+from foveate.core.admission import IDENTIFIER_MISSING
 from foveate.core.recipes import builtin_recipes
 from foveate.core.text.sanitise import sanitise
 from foveate.pipeline.assembler import assemble
@@ -97,8 +98,9 @@ def test_every_reason_is_explained() -> None:
 def test_every_number_and_note_is_explained() -> None:
     """D7, F1: the page explains each key that the code writes, and names none that is gone."""
     _, hidden = sanitise("a\u200b \u202e \x07 \u2028 b\U000e0041")
-    of_inputs = {"no_candidates", "scores_from", "reranked", "reranked_by", FAILED}
-    written = keys_of_the_code() | of_inputs | {"supplements_left_out", "image_tokens", *hidden}
+    of_inputs = {"no_candidates", IDENTIFIER_MISSING, "scores_from", "supplements_left_out"}
+    of_inputs |= {"reranked", "reranked_by", FAILED}
+    written = keys_of_the_code() | of_inputs | {"image_tokens", *hidden}
 
     assert words_under("N") == written
 

@@ -48,7 +48,7 @@ def ask(
     from foveate.cli.assemble_run import (
         assemble_store,
         load_model,
-        note_empty_context,
+        note_what_is_missing,
         write_bundle,
     )
     from foveate.pipeline.options import AssembleOptions
@@ -77,7 +77,7 @@ def ask(
     if bundle is not None:  # before the model is asked
         write_bundle(result, bundle)
     context = result.context
-    note_empty_context(context)
+    note_what_is_missing(context)
     try:
         if as_json:
             output.write_json(answer_to_json(ask_model(context, reader, how), context))

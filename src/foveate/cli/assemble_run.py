@@ -13,6 +13,7 @@ from foveate import plugins
 from foveate.answer.answer_budget import find_answer_model
 from foveate.cli import output
 from foveate.cli.files import display_name, open_output, read_text_lines
+from foveate.core.admission import IDENTIFIER_MISSING
 from foveate.core.candidates import candidates_from_jsonl
 from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput, InvalidRequest
@@ -89,7 +90,7 @@ def write_result(
     else:
         output.write_text(result.context.text)
     output.flush()
-    note_empty_context(result.context)
+    note_what_is_missing(result.context)
     if explain:
         from foveate.cli.show import explain_lines
 
@@ -97,8 +98,10 @@ def write_result(
         output.print_lines(["", *lines], sys.stderr)
 
 
-def note_empty_context(context: Context) -> None:
-    """Say on stderr why a context is empty, if it is."""
+def note_what_is_missing(context: Context) -> None:
+    """Say on stderr which identifier no text holds, and why a context is empty, if it is."""
+    if missing := context.trace[0].notes.get(IDENTIFIER_MISSING):
+        output.write_note(str(missing))
     if context.text:
         return
     why = context.trace[0].notes.get("no_candidates", "")

@@ -44,7 +44,7 @@ EXTRA_WORDS = re.compile(r"Got unexpected extra argument\(s\) \((.*)\)\Z", re.DO
 PLACES_OF_WORDS = {
     "question": "the question in quotes",
     "chunks": "candidates behind --chunks FILE",
-    "store": "a store behind --store URL",
+    "store": "a store behind --store, as in --store {words}",
 }
 """Parameter of a command → where words that are too many may belong."""
 
@@ -106,8 +106,13 @@ def _usage_message(error: BaseException) -> str:
     plainly = plainly.replace("Input should be", "must be").rstrip(".")
     if extra := EXTRA_WORDS.match(plainly):
         known = {parameter.name for parameter in context.command.params} if context else set()
-        hints = ", ".join(hint for name, hint in PLACES_OF_WORDS.items() if name in known)
+        hints = ", ".join(
+            hint.format(words=extra[1]) for name, hint in PLACES_OF_WORDS.items() if name in known
+        )
         plainly = f"too many words: {extra[1]}" + (f"; put {hints}" if hints else "")
+    if context is not None and plainly.startswith("No such command"):
+        names = getattr(context.command, "commands", {}) if context.parent is not None else {}
+        plainly += f"; known: {', '.join(names)}" if names else ""
     whole = "a whole number"
     if "budget" in str(getattr(getattr(error, "param", None), "name", "")):
         whole = "a whole number of tokens, such as 4000"

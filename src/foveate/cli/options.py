@@ -83,7 +83,11 @@ FormatName = Annotated[
     str | None,
     option("F", "Output format (default: the recipe's).", autocompletion=complete_names("formats")),
 ]
-OrderName = Annotated[str | None, option("O", "Order of the blocks (default: the recipe's).")]
+ORDERS = "relevance, chronological, bookend, edges, lost_in_middle, document, attention, as_packed"
+"""Written out, so that the help imports no stage; a test compares it with the stage."""
+OrderName = Annotated[
+    str | None, option("O", f"Order of the blocks: {ORDERS} (default: the recipe's).")
+]
 CompressorName = Annotated[
     str | None,
     option("M", "Model that writes shorter versions, if the recipe asks for them (as --model)."),

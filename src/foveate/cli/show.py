@@ -63,6 +63,8 @@ def format_columns(
 SNIPPET_LENGTH = 69  # characters of a citation's snippet: with quotes and " ..." a line of 80
 FOLDED_REASONS = {"weighed": "weighed: each sentence has a worth now"}
 """Reasons that say what a stage did with every chunk, and decide nothing: one line for all."""
+MOST_ALIKE = 3
+"""Texts dropped for one reason whose decisions have lines of their own."""
 USED, RESERVED = "█", "░"
 
 
@@ -113,10 +115,11 @@ def _stage_counts(stage: StageTrace) -> str:
     return ", ".join(said)
 
 
-def decision_lines(context: Context, width: int = 80, *, most: int | None = None) -> list[str]:
-    """Every decision with its reason and numbers, stage by stage; at the `most` of one kind.
+def decision_lines(context: Context, width: int = 80) -> list[str]:
+    """The decisions with their reasons and numbers, stage by stage.
 
-    Neighbours that are not shown are counted: there may be dozens, and no search found them.
+    Of texts dropped for one reason, the first are explained, with those that would fit next, and
+    the others named. Neighbours that are not shown are counted: no search found them.
     """
     lines = ["Decisions"]
     unused = _unused_neighbours(context)
@@ -126,13 +129,11 @@ def decision_lines(context: Context, width: int = 80, *, most: int | None = None
         folded = [d for d in stage.decisions if d.reason in FOLDED_REASONS]
         rest = [d for d in stage.decisions if d.reason not in FOLDED_REASONS]
         told = [d for d in rest if d.chunk_id not in unused]
-        shown = _first_of_each_kind(told, most)
+        shown, named = _first_of_each_reason(told)
         pairs = [(d.chunk_id, f"{d.action}, {d.reason}: {format_decision(d)}") for d in shown]
         lines += [f"  {stage.stage}", *format_columns(pairs, width, indent="    ", most=28)]
-        if left := len(told) - len(shown):
-            lines.append(f"    ... and {left} more")
         neighbours = [d for d in rest if d.chunk_id in unused]
-        for said in (*_folded_texts(folded), *_neighbours_texts(neighbours)):
+        for said in (*_named_texts(named), *_folded_texts(folded), *_neighbours_texts(neighbours)):
             lines += wrap_words(said, width, first="    ")
     return lines if len(lines) > 1 else [*lines, "  none: everything went through as it came"]
 
@@ -161,16 +162,22 @@ def _unused_neighbours(context: Context) -> set[str]:
     return entered - shown - chosen - carriers
 
 
-def _first_of_each_kind(made: Sequence[Decision], most: int | None) -> list[Decision]:
-    """The first `most` decisions of each action and reason."""
-    seen: Counter[tuple[str, str]] = Counter()
-    shown = []
+def _first_of_each_reason(made: Sequence[Decision]) -> tuple[list[Decision], list[Decision]]:
+    """Those to explain, the first `MOST_ALIKE` that were dropped for a reason; those to name."""
+    seen: Counter[str] = Counter()
+    shown: list[Decision] = []
+    named: list[Decision] = []
     for decision in made:
-        kind = (decision.action, decision.reason)
-        seen[kind] += 1
-        if most is None or seen[kind] <= most:
-            shown.append(decision)
-    return shown
+        seen[decision.reason] += decision.action == "dropped"
+        is_alike = decision.action == "dropped" and seen[decision.reason] > MOST_ALIKE
+        (named if is_alike and "short_by" not in decision.numbers else shown).append(decision)
+    return shown, named
+
+
+def _named_texts(made: Sequence[Decision]) -> Iterator[str]:
+    for reason in dict.fromkeys(d.reason for d in made):
+        ids = [d.chunk_id for d in made if d.reason == reason]
+        yield f"{len(ids)} more dropped, {reason}: {', '.join(ids)}"
 
 
 def zone_lines(context: Context, width: int = 80) -> list[str]:

@@ -16,10 +16,14 @@ from foveate.core.errors import BadInput
 from foveate.core.manifest import candidates_hash, stage_name
 from foveate.core.request import Inputs, Recipe
 from foveate.core.text.sanitise import is_invisible
+from foveate.core.text.words import identifier_pattern, query_identifiers
 from foveate.core.types import Candidate, Chunk, Decision, Number, Step, rank
 
 NOTHING_FOUND = ("no_candidates", "the retriever found nothing that may be read")
 """The note of a request without candidates; its context is empty."""
+
+IDENTIFIER_MISSING = "identifier_missing"
+"""The note of a question that names an identifier which no text holds."""
 
 GATE = "supplement_gate"
 NO_GATE = ("supplements_left_out", f"the recipe has no stage {GATE}, which lets them in")
@@ -73,9 +77,29 @@ def trace_notes(admitted: Inputs) -> tuple[tuple[str, Number], ...]:
     notes = list(admitted.notes)
     if not admitted.candidates:
         notes.append(NOTHING_FOUND)
+    elif missing := _missing_identifiers(admitted):
+        verb = "is" if len(missing) == 1 else "are"
+        notes.append((IDENTIFIER_MISSING, f"{', '.join(missing)} {verb} in none of the texts"))
     if admitted.supplements and all(stage_name(s) != GATE for s in admitted.recipe.stages):
         notes.append(NO_GATE)
     return tuple(notes)
+
+
+def _missing_identifiers(admitted: Inputs) -> list[str]:
+    """The identifiers of the query that no text, source or heading holds."""
+    names = query_identifiers(admitted.query)
+    if not names:
+        return []
+    chunks = (*(c.chunk for c in admitted.candidates), *admitted.neighbours)
+    texts = [text for c in chunks for text in (c.text, c.source, c.title, c.section)]
+    texts += [supplement.text for supplement in admitted.supplements]
+    folded = [text.casefold() for text in texts]
+    return [name for name in names if not _holds_any(folded, name.casefold())]
+
+
+def _holds_any(texts: Sequence[str], name: str) -> bool:
+    pattern = identifier_pattern([name])
+    return any(name in text and pattern.search(text) for text in texts)
 
 
 def _check_unprocessed(candidates: Sequence[Candidate]) -> None:

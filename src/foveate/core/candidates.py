@@ -220,7 +220,8 @@ def _candidate_from_item(item: Any) -> Candidate:
     if isinstance(item, Chunk):
         return Candidate(chunk=item)
     if not isinstance(item, Mapping):
-        raise BadInput(f"a candidate is an object with a text, not {type(item).__name__}")
+        kind = type(item).__name__
+        raise BadInput(f"a candidate is an object with a text, such as {{'text': '…'}}, not {kind}")
     return candidate_from_record(standardise_record(item, FIELDS))
 
 

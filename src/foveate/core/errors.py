@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 MAX_LISTED_NAMES = 5
@@ -69,13 +69,18 @@ class BadOption(InvalidRequest):
 
 
 class UnknownName(InvalidRequest):
-    """A name that does not exist; gives the nearest that does, and where there are few, all."""
+    """A name that does not exist; gives the nearest that does, and where there are few, all.
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    `near`: names that are meant, if the caller knows better than spelling tells.
+    """
+
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], near: Sequence[str] = ()
+    ) -> None:
         self.kind = kind
         self.name = name
         self.known = tuple(sorted(known))
-        near = [ours for ours in NAMES_ELSEWHERE.get(name, ()) if ours in self.known]
+        near = [*near] or [ours for ours in NAMES_ELSEWHERE.get(name, ()) if ours in self.known]
         # Every code of two letters is near every other.
         if not near and 2 < len(name) < MAX_COMPARED_LENGTH:
             kinds = {one.partition(":")[0]: one for one in self.known}  # of `openai:MODEL`

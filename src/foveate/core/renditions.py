@@ -77,11 +77,16 @@ def join_chunk_spans(
 ) -> tuple[str, tuple[Span, ...]]:
     """Spans of the chunk as one text; in gaps, records, rows, lines and turns are counted.
 
-    `parts`: the chunks inside of it, if it is a passage or a piece of one: what is in none of them
-    is not counted, and an end is cut unless the first, or the last, of those that are shown ends
-    there.
+    Not so what stands before prose that comes first: it would be taken for the beginning of a table
+    or list that is not shown. `parts`: the chunks inside of it, if it is a passage or a piece of
+    one: what is in none of them is not counted, and an end is cut unless the first, or the last, of
+    those that are shown ends there.
     """
-    counted = [counted for shape in shapes_of(chunk, parts) for counted in shape.counted]
+    shapes = shapes_of(chunk, parts)
+    first = spans[0][0] if spans else 0
+    if not any(shape.start <= first < shape.end for shape in shapes):
+        shapes = tuple([shape for shape in shapes if shape.start > first])
+    counted = [counted for shape in shapes for counted in shape.counted]
     if parts:
         held = parts[0].span[0], max(part.span[1] for part in parts)
         counted = [Counted(noun, spans_within(spans, *held)) for noun, spans in counted]

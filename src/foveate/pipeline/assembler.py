@@ -184,4 +184,7 @@ class Assembler:
 
     def _check_store(self) -> None:
         if self.store is None:
-            raise BadOption("this assembler has no store; give candidates, or make it with store=")
+            raise BadOption(
+                "there are no candidates and no store to find them in; pass candidates such as "
+                "[{'text': '…'}], or make an Assembler with store="
+            )

@@ -487,7 +487,9 @@ def test_a_server_of_ones_own_needs_none(protocol, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "kind", "said"),
     [
-        ("gpt-4o", UnknownName, "unknown model 'gpt-4o'"),
+        ("gpt-4o", UnknownName, "unknown model 'gpt-4o'; did you mean 'openai:gpt-4o'?"),
+        ("claude-sonnet-5", UnknownName, "did you mean 'anthropic:claude-sonnet-5'?"),
+        ("tiny", UnknownName, "unknown model 'tiny'; known: anthropic:MODEL"),
         ("opnai:gpt-4o", UnknownName, "did you mean 'openai:MODEL'"),
         ("openai:", BadOption, "write openai:MODEL"),
         ("ollama:@http://127.0.0.1:1", BadOption, "write ollama:MODEL"),

@@ -9,6 +9,9 @@ from foveate.providers.chat.request import ChatProvider, Limits
 
 NAMES = ("anthropic:MODEL", "gguf:FILE", "ollama:MODEL", "openai:MODEL")
 
+_PROVIDERS_OF_MODELS = {"claude": "anthropic", "gpt": "openai"}
+"""What the name of a hosted model begins with, and who runs it."""
+
 _CLASSES = class_table(
     __name__,
     {
@@ -61,7 +64,9 @@ def _load_provider(name: str) -> ChatProvider:
     provider, _, rest = name.partition(":")
     known = {full.partition(":")[0]: full for full in NAMES}
     if provider not in known:
-        raise UnknownName("model", name.partition("@")[0], NAMES)  # a password may follow
+        model = name.partition("@")[0]  # a password may follow
+        runs = _PROVIDERS_OF_MODELS.get(model.partition("-")[0])
+        raise UnknownName("model", model, NAMES, near=[f"{runs}:{model}"] if runs else ())
     if not rest:
         raise BadOption(f"model {name!r}; write {known[provider]}")
     if provider == "gguf":

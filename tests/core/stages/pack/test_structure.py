@@ -78,6 +78,29 @@ def test_brackets_and_tags_in_a_chunk_of_their_own_are_not_shown(stub: str) -> N
     assert all(any(name in block.text for name, _ in ROWS) for block in context.blocks)
 
 
+@pytest.mark.parametrize("stub", ["# Claims", "Claims\n------\n", f"{PIPES}\n## Claims"])
+def test_a_heading_is_not_shown_alone(stub: str) -> None:
+    """U2: a file has no more, or a chunk ends with it; something is said in another one."""
+    found = [
+        {"text": stub, "source": "stub.md", "score": 0.9},
+        {"text": "Claims are paid within ten days.", "source": "policy.md", "score": 0.5},
+    ]
+
+    context = assemble("How are claims paid?", found, budget=40)
+
+    assert [block.text for block in context.blocks] == ["Claims are paid within ten days."]
+
+
+def test_rows_before_prose_are_not_counted() -> None:
+    """U2: without a row or a name of the table, the number would be one of nothing that is seen."""
+    text = f"{PIPES}\nPrices are without tax. The zone Q99-1 is on request."
+    found = [{"text": text, "source": "rates.md"}]
+
+    context = assemble("What of the zone Q99-1?", found, budget=25)
+
+    assert context.blocks[0].text == "… The zone Q99-1 is on request."
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -86,6 +109,10 @@ def test_brackets_and_tags_in_a_chunk_of_their_own_are_not_shown(stub: str) -> N
         (TEXTS["JSON"], ['{"items": [']),
         (TEXTS["XML"], ["<stock>", "<items>"]),
         (TEXTS["YAML"], ["items:"]),
+        ("# Claims", ["# Claims"]),
+        ("Trips are paid for.\n\nClaims\n------\n", ["Claims\n------"]),
+        ("Claims\n------\n\nKeep all receipts.", []),
+        ("# Agenda\n\n## Claims\n\n## Hotels\n\n## Meals", []),
     ],
 )
 def test_structure_is_what_says_nothing_by_itself(text: str, expected: list[str]) -> None:

@@ -1,8 +1,8 @@
 """Units that say nothing by themselves: what names or opens a table, list or record, or closes it.
 
 These are the title of a table and the names of its columns, the keys, brackets and tags that lead
-to records, and headings and sentences with a colon right above them. `pack` shows them only with
-something that stands in them.
+to records, headings and sentences with a colon right above them, and headings with which a text
+ends. `pack` shows them only with something that stands in them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from foveate.core.text.shapes.shape import Shape
 
 LONGEST = 200
 """Characters; what is longer says something."""
+MOST_HEADINGS = 2
+"""At the end of a text; a title and a section's name, say."""
 _EMPTY = re.compile(
     r"""\s*+(?:
         [\W_]++                                     # brackets, the rule of a table
@@ -43,7 +45,17 @@ def structural_units(text: str, shapes: Sequence[Shape], units: Units) -> set[in
         while first in found and above >= 0 and units.leans[above] == above + 1:
             found.add(above)
             above -= 1
-    return found
+    return found | _last_headings(units)
+
+
+def _last_headings(units: Units) -> set[int]:
+    """The headings at the end of the text, of which nothing is below; more are an outline."""
+    headings = {n for n in units.headings if units.spans[n][1] - units.spans[n][0] <= LONGEST}
+    last = len(units.spans)
+    while last - 1 in headings:
+        last -= 1
+    found = range(last, len(units.spans))
+    return set(found) if len(found) <= MOST_HEADINGS else set()
 
 
 def _openers(text: str, shape: Shape) -> Iterator[int]:
