@@ -93,3 +93,16 @@ def test_rows_of_json_with_a_level_are_entries(
     with foveate.open_store(tmp_path / "store") as opened:
         assert not opened.index(tmp_path / name).failed
         assert error in opened.assemble(f"What is {question} in {name}?", budget=60).text
+
+
+@pytest.mark.parametrize("question", ["the last error of order-4030", "first error of order-4100"])
+def test_errors_of_what_the_question_names_come_before_those_of_others(question: str) -> None:
+    """U4: another order's error is later, or earlier, and is not what was asked."""
+    lines = [f"2024-05-01 {n:02}:00:00 INFO order-{4000 + n} shipped" for n in range(20)]
+    lines[5] = "2024-05-01 05:00:00 ERROR order-4030 payment refused"
+    lines[9] = "2024-05-01 09:00:00 ERROR order-4100 address unknown"
+    pool = [{"text": "\n".join(lines), "source": "shop.log", "score": 0.5}]
+    text = foveate.assemble(question, pool, budget=50).text
+
+    assert f"ERROR {question[-10:]}" in text
+    assert text.count("ERROR") == 1

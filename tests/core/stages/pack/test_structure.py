@@ -120,6 +120,33 @@ def test_structure_is_what_says_nothing_by_itself(text: str, expected: list[str]
     shapes = find_shapes(text)
     units = units_of(text, "en", shapes)
 
-    found = sorted(structural_units(text, shapes, units))
+    found = sorted(structural_units(text, shapes, units, [False] * len(units.spans)))
 
     assert [text[slice(*units.spans[n])].strip() for n in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        ("Did Ada approve?", "\N{THUMBS UP SIGN}", "\N{THUMBS UP SIGN}"),
+        ("Which sums are there?", "\u2211\u222b \u2260 \u221e", "\u222b"),
+        ("Is export allowed?", "<may>\n<allow-export/>\n<allow-print/>\n</may>", "<allow-export/>"),
+        ("Is tracing on?", "<config>\n<tracing>\n</tracing>\n</config>", "<tracing>"),
+        ("Does it burn gas?", "| gas | oil |\n|---|---|\n| \u2713 | \u2717 |\n", "\u2713"),
+    ],
+)
+def test_signs_and_flags_say_something(question: str, text: str, answer: str) -> None:
+    """U1: what has neither letters nor attributes may be the answer."""
+    other = {"text": "The mill grinds on Mondays.", "source": "mill.md", "score": 0.4}
+    context = assemble(question, [{"text": text, "source": "a.md", "score": 0.9}, other], budget=90)
+
+    assert answer in context.text
+
+
+def test_a_line_above_a_table_that_the_question_names_is_an_answer() -> None:
+    """U1: the number that is asked for stands in the heading alone."""
+    rows = "".join(f"| Person{n} | {'a long description of duties ' * 30} |\n" for n in range(4))
+    text = f"# Orders: +49 30 1234567\n\n| name | duty |\n|---|---|\n{rows}"
+    context = assemble("What is 1234567 for?", [{"text": text, "source": "a.md"}], budget=90)
+
+    assert "Orders: +49 30 1234567" in context.text

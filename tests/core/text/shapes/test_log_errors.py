@@ -18,7 +18,12 @@ QUESTIONS: dict[WhichErrors, list[str]] = {
         "Qual \u00e8 il primo errore?",
         "Wat was de eerste fout?",
     ],
-    "last": ["the last errors", "Which errors came last?", "the last time an error occurred"],
+    "last": [
+        "When did the error last occur?",
+        "the last errors",
+        "Which errors came last?",
+        "the last time an error occurred",
+    ],
     "all": [
         "the first and last error",
         "How many failures were there?",
@@ -38,6 +43,10 @@ OTHERS = [
     "At first there was no error.",
     "no errors first",
     "Which error should I fix first?",
+    "the latest issue of the magazine",
+    "the final exception to the rule",
+    "the most recent problem set",
+    "the recent issuer",
     "How does the importer treat errors?",
     "Who came first?",
 ]

@@ -129,6 +129,8 @@ def score_sentences(
     named = identified(pool, query)
     which = which_errors(query)
     errors = [*_errors(pool, which)]
+    if which and named.any():  # of what the question names, if there is an error of that
+        errors = [one for one in _errors(pool, "all") if named[one[1]] > 0] or errors
     if which or asks_for_errors(query):
         _raise_errors(errors, which, named)
     # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
@@ -145,7 +147,11 @@ def score_sentences(
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
     runs = runs_of(pool.index.words, pool.index.widths)
-    structural = [structural_units(p.candidate.text, p.shapes, p.units) for p in pool.passages]
+    is_named = (named > 0).tolist()
+    structural = [
+        structural_units(p.candidate.text, p.shapes, p.units, is_named[p.first :])
+        for p in pool.passages
+    ]
     opens = _earned(pool, held, chunks, named, structural)
     opens[unasked] = False
     for p, unit, name in errors:  # frames say nothing without their error

@@ -20,9 +20,10 @@ MOST_HEADINGS = 2
 """At the end of a text; a title and a section's name, say."""
 _EMPTY = re.compile(
     r"""\s*+(?:
-        [\W_]++                                     # brackets, the rule of a table
+        [\s!-/:-@\[-`{-~]++                         # brackets, the rule of a table
       | (?:[{\[,\s]|"[^"\n]*+"\s*+:(?=\s*+[{\[]))++  # keys that open something
-      | (?:\s*+<(?:\?[^<>]*+|[/!]?[^\s<>=]++\s*+)>)++  # tags without attributes
+      | (?:\s*+<(?:\?[^<>]*+|/[^\s<>=/]++\s*+)>)*+    # tags that end, and then
+        (?:\s*+<!?[^\s<>=/]++\s*+>)*+               # such as begin, without attributes
     )\s*+\Z""",
     re.VERBOSE,
 )
@@ -31,8 +32,13 @@ _OPENER = re.compile(r"[^\n]*+(?<=:)\s*+\Z")
 """A key whose value is below it."""
 
 
-def structural_units(text: str, shapes: Sequence[Shape], units: Units) -> set[int]:
-    """The places of the units that say nothing by themselves."""
+def structural_units(
+    text: str, shapes: Sequence[Shape], units: Units, named: Sequence[bool]
+) -> set[int]:
+    """The places of the units that say nothing by themselves.
+
+    `named`: by unit, whether the question names it; then a line above a shape is an answer.
+    """
     found = {
         n
         for n, (a, b) in enumerate(units.spans)
@@ -43,7 +49,8 @@ def structural_units(text: str, shapes: Sequence[Shape], units: Units) -> set[in
         found.update(first + unit for unit in _openers(text, shape))
         above = first - 1
         while first in found and above >= 0 and units.leans[above] == above + 1:
-            found.add(above)
+            if not named[above]:
+                found.add(above)
             above -= 1
     return found | _last_headings(units)
 

@@ -25,8 +25,7 @@ def build_choices(
     for owner, candidate in enumerate(basket.pool):
         if not basket.many[owner]:
             pieces = range(basket.firsts[owner], basket.firsts[owner + 1])
-            said = all(basket.fresh(p) < NEW for p in pieces)
-            choices.left_out[candidate.chunk.id] = "already_said" if said else "over_budget"
+            choices.left_out[candidate.chunk.id] = _reason(basket, pieces)
             continue
         rendition = counted[owner].rendition
         cost = scale.cost(candidate, rendition)
@@ -40,6 +39,13 @@ def build_choices(
     if hidden := sum(not basket.taken[piece] for piece in basket.asked):
         choices.notes |= {"with_the_identifier": len(basket.asked), "of_them_left_out": hidden}
     return choices
+
+
+def _reason(basket: Selection, pieces: Sequence[int]) -> str:
+    """Why nothing of a candidate, of which these are the pieces, is shown."""
+    if basket.structural.issuperset(pieces):
+        return "no_match"
+    return "already_said" if all(basket.fresh(p) < NEW for p in pieces) else "over_budget"
 
 
 def record_unmatched(choices: Choices, basket: Selection) -> None:

@@ -33,7 +33,8 @@ _SEVERE_ROW = re.compile(
       "(?:err(?:or)?|crit(?:ical)?|fatal|severe|panic|alert|emerg(?:ency)?)\""""
 )
 _SAYS_ERROR = re.compile(
-    r"(?<!\bno )(?<!\b0 )\b(?:errors?|failed|fails|failure|exception|fatal|panic|segfault)\b(?!=)",
+    r"(?<!\bno )(?<!\b0 )(?<!\bwithout )(?<!\bno further )"
+    r"\b(?:errors?|failed|fails|failure|exception|fatal|panic|segfault)\b(?!=|: 0\b)",
     re.IGNORECASE,
 )
 _ASKS_FOR_ERRORS = re.compile(
@@ -44,7 +45,8 @@ _ASKS_FOR_ERRORS = re.compile(
       |guast|perch\u00e9|falh|fout|mislukt|storing|waarom)"""
 )
 """Beginnings of words with which one asks what went wrong."""
-_ERROR = r"""(?:abort|crash|err[eo]|exception|fail|fault|issue|panic|problem|traceback|wrong
+_ERROR = r"""(?:abort|crash|err[eo]|exceptions?\b(?!\sto\b)|fail|faults?\b(?!\slines?\b)
+  |issues?\b(?!\sof\b)|panic|problems?\b(?!\ssets?\b)|traceback|wrong
   |absturz|ausfall|fehler|st\u00f6rung|\u00e9chec|\u00e9chou|panne|fall[oi]|guast|falh|fout|storing)"""
 _FIRST = r"""(?:first|earliest|oldest|initial|erste[mnrs]?|fr\u00fcheste\w*|premi[e\u00e8]re?
   |primer[ao]?|prim[ao]|primeir[ao]|eerste|vroegste)"""
@@ -52,7 +54,7 @@ _LAST = r"""(?:last|latest|newest|(?:most[ ])?recent|final|letzte\w*|neueste\w*|
   |derni\w+|\u00faltim\w+|ultim\w+|laatste|recentste)"""
 _CAME_FIRST = r"""(?:first(?=\W*+\Z|\s(?:appear|happen|occur|see|show))|zuerst
   |(?:plus|m\u00e1s|pi\u00f9|mais)[ ](?:ancien|anti[cg])\w*)"""
-_CAME_LAST = r"""(?:last(?=\W*+\Z)|(?:most[ ])recently|zuletzt
+_CAME_LAST = r"""(?:last(?=\W*+\Z|\s(?:appear|happen|occur|see|show))|(?:most[ ])recently|zuletzt
   |(?:plus|m\u00e1s|pi\u00f9|mais)[ ]r[e\u00e9]c[ei]\w+)"""
 _BETWEEN = r"(?:(?!(?:no|for|after|aid|fix|check|should|must|bei|nach|hilfe|kein\w*)\s)[\w-]+\s)"
 _NOT_ONE = r"(?!\w*\s(?:budget|rate|handl|correction))"
