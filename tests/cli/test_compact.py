@@ -48,13 +48,29 @@ def test_a_list_that_cannot_fit_is_refused_and_the_others_go_on(run):
         {"id": 2, "massages": []},
         {"id": 3, "messages": "hello"},
         {"id": 4, "messages": LONG[:1], "tools": {}},
-        [],
+        7,
         LISTS[1],
     ]
     found = answers(run, wrong, "--budget", "100")
     errors = [answer.get("error", {}).get("type") for answer in found]
     assert errors == ["BudgetTooSmall", "UnknownName", "BadInput", "BadInput", "BadInput", None]
     assert found[0]["error"]["needed"] == 301
+
+
+def test_a_line_may_be_the_list_alone(run):
+    """A8: as an agent keeps it."""
+    found = answers(run, [LONG], "--budget", "120")
+    assert found[0]["id"] is None
+    assert found[0]["messages"] == compact(LONG, budget=120).messages
+
+
+def test_one_message_a_line_is_refused_once(run):
+    """X2: with what a line must be."""
+    Path("in.jsonl").write_text(jsonl(LONG), encoding="utf-8")
+    ran = run("compact", "--messages", "in.jsonl", "--budget", "120")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.count("\n") == 1
+    assert "line 1: is one message; a line must be a whole list" in ran.err
 
 
 def test_where_no_list_fits_the_command_fails(run):

@@ -15,6 +15,7 @@ from foveate.core.errors import BadInput, BadOption
 if TYPE_CHECKING:
     from foveate.pipeline.compact_json import CompactRequests
 
+LINE_RULE = 'a line must be a whole list, [message, …] or {"id", "messages"}'
 USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata")
 """Where a response has its usage."""
 
@@ -48,11 +49,11 @@ def compact(
 ) -> None:
     """Fit the message lists of agents into a token budget.
 
-    A line is {"id","messages":[...]} with optional "tools", "query", "pinned" (places of messages
-    that stay) and "form" (openai, responses, anthropic, gemini). It gives a line with the "id", the
-    "messages" that fit, their "token_count" and a decision for every message. A list that cannot
-    fit gives {"id","error":{"type","message"}}, and the others continue. If none fits, the exit
-    code is 4 where only the budget was too small, else 3.
+    A line is a list of messages, or {"id","messages":[...]} with optional "tools", "query",
+    "pinned" (places of messages that stay) and "form" (openai, responses, anthropic, gemini). It
+    gives a line with the "id", the "messages" that fit, their "token_count" and a decision for
+    every message. A list that cannot fit gives {"id","error":{"type","message"}}, and the others
+    continue. If none fits, the exit code is 4 where only the budget was too small, else 3.
     """
     from contextlib import closing
     from dataclasses import replace
@@ -123,16 +124,21 @@ def _write_bundle(name: str, bundle: str, requests: CompactRequests) -> None:
 
 
 def _read_requests(name: str) -> Iterator[Any]:
-    """The lines as JSON; raises `BadInput` for one that is none."""
+    """The lines as JSON; raises `BadInput` for one that is none, or is one message of a list."""
     from foveate.cli.files import display_name, read_text_lines
     from foveate.core.candidates import parse_json
 
     for number, line in enumerate(read_text_lines(name), 1):
-        if line.strip():
-            try:
-                yield parse_json(line)
-            except BadInput as error:
-                raise BadInput(f"{display_name(name)}: line {number}: {error}") from None
+        if not line.strip():
+            continue
+        where = f"{display_name(name)}: line {number}"
+        try:
+            request = parse_json(line)
+        except BadInput as error:
+            raise BadInput(f"{where}: {error}") from None
+        if isinstance(request, dict) and "role" in request and "messages" not in request:
+            raise BadInput(f"{where}: is one message; {LINE_RULE}")
+        yield request
 
 
 def expand(

@@ -95,8 +95,10 @@ class CompactRequests:
 
     def compact(self, request: Any) -> Compacted:
         """The list of one request; raises what is wrong with it."""
+        if isinstance(request, list):
+            request = {"messages": request}
         if not isinstance(request, Mapping):
-            raise BadInput("a request must be an object with messages")
+            raise BadInput("a request must be a list of messages, or an object with messages")
         for key in request:  # others are the caller's own, unless they are misspelled
             if key not in REQUEST_KEYS and get_close_matches(str(key), REQUEST_KEYS, cutoff=0.8):
                 raise UnknownName("key", str(key), REQUEST_KEYS)

@@ -360,6 +360,56 @@ def test_one_long_log_does_not_fill_the_ledger(budget):
     assert told["message 6"]["named"] <= made.notes["values_named"]
 
 
+def log_of(first, size, **entries):
+    """A log of so many minutes; `entries`: other words by line, as `at_7`."""
+    return "\n".join(
+        f"2026-03-02T{n // 60:02}:{n % 60:02}:00Z "
+        + entries.get(f"at_{n}", f"INFO [api] user u{n + 100} logged in")
+        for n in range(first, first + size)
+    )
+
+
+@pytest.mark.parametrize("budget", [700, 3_000, 6_000, 12_000])
+def test_errors_and_what_is_asked_of_long_logs_outlive_them(budget):
+    """A3: the lines that tell, before the values of a pattern, of which three are named."""
+    refused = "ERROR [db] connection refused to 10.0.4.17:5432 (attempt 1)"
+    failed = "ERROR [worker] job 88213 failed: TimeoutError after 30 s"
+    logs = [
+        log_of(0, 500, at_370=refused, at_371=refused.replace("1)", "2)")),
+        log_of(500, 500, at_614=failed),
+        log_of(1_000, 206),
+    ]
+    steps = [m for n, log in enumerate(logs) for m in looked_up(log, n, asked="Why is it down?")]
+    question = {"role": "user", "content": "What was refused first? And what failed at 10:14?"}
+    made = compact([*steps, question], budget=budget)
+    text = json.dumps(made.messages)
+    assert made.token_count <= budget
+    assert refused in text
+    assert failed in text
+    assert len(re.findall(r", u\d+", made.ledger)) <= 4 * len(logs)
+
+
+def test_a_line_that_the_question_names_outlives_a_log():
+    """A3: by an identifier or a time; the day of every line names none."""
+    log = log_of(0, 400, at_307="INFO [gate] badge B-7714 opened the north door")
+    asked = {"role": "user", "content": "On 2026-03-02, which door did B-7714 open?"}
+    made = compact([*looked_up(log), asked], budget=400)
+    ledger = made.ledger + "[api]"
+    assert -1 < ledger.find("B-7714 opened the north door") < ledger.find("[api]")
+
+
+def test_a_result_that_never_fitted_stays_in_part_when_the_next_ones_come():
+    """A2: shortened again at the next repacking, where it would leave whole."""
+    log = log_of(0, 900, at_400="ERROR [db] disk full")
+    filler = [
+        {"role": role, "content": f"Step {n} is done. " * 60}
+        for n, role in enumerate(("assistant", "user") * 2)
+    ]
+    made = compact([*looked_up(log), *filler], budget=8_000)
+    assert 2 in made.places
+    assert "ERROR [db] disk full" in made.messages[made.places.index(2)]["content"]
+
+
 def test_a_question_asked_again_stands_in_the_ledger_once():
     """A3: where somebody asks the same in the same words, its room is left for values."""
     messages = []
@@ -583,6 +633,7 @@ def test_places_of_what_left_stand_where_nothing_else_fits():
     assert read_ledger(BARE.format(left=spell_left(apart, 1))).left == ((0, 2), (46, 88))
 
     page = "\n".join(f"{n:03} the pump hums" for n in range(80))
+    asked[0]["content"] *= 4
     made = compact([*asked, *looked_up(page, asked="Read.")], budget=COUNT(page) + 20)
     assert made.messages[-1]["content"].endswith(f"expand {result_handle(page)}]")
     assert "Q-1" in made.ledger

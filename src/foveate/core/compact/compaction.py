@@ -217,7 +217,11 @@ class _Result:
     def _pack(self, room: int, slack: int) -> None:
         groups, point = self.measured.groups, self.points[-1]
         view = ResultsView(
-            measured=self.measured, room=room, points=self.points, query=self.options.query
+            measured=self.measured,
+            room=room,
+            points=self.points,
+            target=room - slack,
+            query=self.options.query,
         )
         self.packing = Packing(
             measured=self.measured,

@@ -1,13 +1,15 @@
 """The ledger: one message in front that says what left, filled up to its room.
 
-Questions and handles come first, then the values that the next call most likely needs, what people
-said, and excerpts. `ledger_text.py` spells it.
+Questions and handles come first, then lines that say an error, the values that the next call most
+likely needs, what people said, and excerpts. `ledger_text.py` spells it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from foveate.core.compact.ledger_text import (
     BARE,
@@ -24,6 +26,7 @@ from foveate.core.compact.ledger_text import (
     spell_value,
     write_line,
 )
+from foveate.core.compact.telling_lines import value_form
 from foveate.core.compact.values import Value, ValueKind
 
 KIND_WEIGHT: dict[ValueKind, float] = {
@@ -43,12 +46,15 @@ HANDLE_TOKENS = 16
 """More than a handle takes, with its words and a line of its own."""
 RANGE_TOKENS = 3
 """More than the end of a range of places takes."""
-QUESTION_SHARE, HANDLE_SHARE, RULE_SHARE = 3, 6, 8
-"""Questions, handles, and rules of people may each take this part of the room before the values."""
+QUESTION_SHARE, HANDLE_SHARE, RULE_SHARE, LINE_SHARE = 3, 6, 8, 3
+"""Questions, handles, rules of people, and lines of long results that the question names or that
+say an error may each take this part of the room before the values."""
 MOST_REFUSED = 24
 """Values in a row without room for them, after which no other is tried."""
 CROWD = 24
 """Values that only one text names; of such, so many come before what people said."""
+SERIAL = 3
+"""Of more than `CROWD` such values that differ in their numbers alone, so many are named first."""
 LONGEST_SAID = 240
 """Characters of a sentence of a person; a longer one is an excerpt like others."""
 
@@ -198,16 +204,27 @@ class LedgerDraft:
         )
 
 
+class RankedValues(NamedTuple):
+    """What left, each value with the origin to name it under, the most needed first.
+
+    `crowd`: of each origin, the values that nothing else names, but for its `CROWD` best. `serial`:
+    of a result, more than `CROWD` of these that differ in their numbers alone, but for the `SERIAL`
+    best.
+    """
+
+    first: Sequence[tuple[int, Value]]
+    crowd: Sequence[tuple[int, Value]]
+    serial: Sequence[tuple[int, Value]]
+
+
 def rank_values(
     origins: Sequence[Origin],
     visible: frozenset[str],
     said: frozenset[str],
     used: frozenset[str],
     end: int,
-) -> tuple[list[tuple[int, Value]], list[tuple[int, Value]]]:
-    """What left and is not `visible`, with the origin to name it under, the most needed first.
-
-    The second list has the values of each origin that nothing else names, but for its `CROWD` best.
+) -> RankedValues:
+    """What left and is not `visible`, by how likely it is needed.
 
     `said`: values that people named. `used`: values in arguments of calls. `end`: places in all.
     """
@@ -238,24 +255,55 @@ def rank_values(
         points += SAID_WEIGHT * (text in said) + USED_WEIGHT * (text in used)
         return points + RECENT_WEIGHT * min(last[text] / max(end, 1), 1.0)
 
-    first: list[tuple[int, Value]] = []
-    crowd: list[tuple[int, Value]] = []
-    alone: dict[int, int] = {}
-    for text in sorted(home, key=lambda text: (-worth(text), home[text][0], text)):
-        n = home[text][0]
-        is_joined = origins[n].last > origins[n].place
-        if times[text] == 1 and text not in said and text not in used and not is_joined:
-            alone[n] = alone.get(n, 0) + 1
-        (crowd if alone.get(n, 0) > CROWD else first).append(home[text])
-    return first, crowd
+    ranked = sorted(home, key=lambda text: (-worth(text), home[text][0], text))
+    alone = {
+        text: home[text][0]
+        for text in ranked
+        if times[text] == 1
+        and text not in said
+        and text not in used
+        and origins[home[text][0]].last <= origins[home[text][0]].place
+    }
+    forms = {t: (n, value_form(t)) for t, n in alone.items() if origins[n].kind == "tool"}
+    first, crowd, serial = _split_crowds(ranked, alone, forms)
+    return RankedValues(*([home[text] for text in texts] for texts in (first, crowd, serial)))
+
+
+def _split_crowds(
+    ranked: Sequence[str], alone: Mapping[str, int], forms: Mapping[str, tuple[int, str]]
+) -> tuple[list[str], list[str], list[str]]:
+    """The lists of `RankedValues`.
+
+    `alone`: the origin of each value that nothing else names; `forms`: the same with its form, of
+    results alone, for what people and the model say is no log.
+    """
+    sizes = Counter(forms.values())
+    first: list[str] = []
+    crowd: list[str] = []
+    serial: list[str] = []
+    of_form: Counter[tuple[int, str]] = Counter()
+    of_origin: Counter[int] = Counter()
+    for text in ranked:
+        if text not in alone:
+            first.append(text)
+            continue
+        if text in forms and sizes[forms[text]] > CROWD:
+            of_form[forms[text]] += 1
+            if of_form[forms[text]] > SERIAL:
+                serial.append(text)
+                continue
+        of_origin[alone[text]] += 1
+        (crowd if of_origin[alone[text]] > CROWD else first).append(text)
+    return first, crowd, serial
 
 
 def write_ledger(
     origins: Sequence[Origin],
-    ranked: tuple[Sequence[tuple[int, Value]], Sequence[tuple[int, Value]]],
+    ranked: RankedValues,
     *,
     questions: Iterable[tuple[int, str]],
     rules: Iterable[tuple[int, str]],
+    lines: Iterable[tuple[int, str]],
     said: Iterable[tuple[int, str]],
     excerpts: Iterable[tuple[int, str]],
     left: Sequence[Range],
@@ -264,17 +312,19 @@ def write_ledger(
 ) -> Ledger:
     """The ledger in at most `room` tokens; `left`: the places of the messages that left.
 
-    Questions, handles and `rules` come first, each in a part of the room. What `rank_values` puts
-    first, what people `said`, its other values and excerpts follow while they fit.
+    Questions, handles, `rules` and `lines` come first, each in a part of the room. What
+    `rank_values` puts first, what people `said`, the crowd, excerpts and serial values follow while
+    they fit.
     """
     draft = LedgerDraft(origins=origins, left=left, room=room, count=count)
     draft.add_first_quotes(questions, QUESTION_SHARE)
     draft.add_handles()
     draft.add_first_quotes(rules, RULE_SHARE)
-    first, crowd = ranked
-    draft.add_values(first)
+    draft.add_first_quotes(lines, LINE_SHARE)
+    draft.add_values(ranked.first)
     draft.add_quotes(said)
     needed = draft.used
-    draft.add_values(crowd)
+    draft.add_values(ranked.crowd)
     draft.add_quotes(excerpts)
-    return draft.finish(len(first) + len(crowd), needed)
+    draft.add_values(ranked.serial)
+    return draft.finish(sum(map(len, ranked)), needed)

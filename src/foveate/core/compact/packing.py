@@ -22,6 +22,7 @@ from foveate.core.compact.shorten import (
     result_handle,
     split_result,
 )
+from foveate.core.compact.telling_lines import error_lines, named_lines
 from foveate.core.compact.values import Value, extract_values
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.text.facts import polarity_mark
@@ -187,6 +188,7 @@ class Packing:
             questions=self._questions(origins),
             rules=self._rules(origins),
             said=self._said(origins),
+            lines=self._telling_lines(origins),
             excerpts=self._excerpts(origins),
             left=join_ranges(
                 one
@@ -310,15 +312,27 @@ class Packing:
             if any(map(polarity_mark, split_words(piece))):
                 yield n, piece
 
+    def _telling_lines(self, origins: list[Origin]) -> Iterable[tuple[int, str]]:
+        """Lines of long results that the question names, or that say an error."""
+        question = self.view.query or self._last_question()
+        found: list[tuple[int, str]] = []
+        for n, origin in enumerate(origins):
+            if origin.kind == "tool" and origin.size >= WORTH_HANDLE:
+                text = origin.text
+                spans = sorted({*error_lines(text), *named_lines(text, question)})
+                found += ((n, text[a:b]) for a, b in spans if text[a:b] not in origin.shown)
+        return _rank_pieces(found, question)
+
+    def _last_question(self) -> str:
+        """What a person said last, up to the point."""
+        entries = (e for group in self.measured.groups[: self.point + 1] for e in group.entries)
+        said = [self.measured.said(entry) for entry in entries if self.measured.is_asked(entry)]
+        return said[-1] if said else ""
+
     def _excerpts(self, origins: list[Origin]) -> Iterable[tuple[int, str]]:
         """Pieces of what left, those with rare words of the query first."""
         pieces = self._pieces(origins)
-        if not self.view.query:
-            return pieces
-        known = [(piece, frozenset(split_words(piece[1]))) for piece in pieces]
-        rare = inverse_document_frequency(self.view.query, [words for _, words in known])
-        known.sort(key=lambda one: -sum(rare[word] for word in rare.keys() & one[1]))
-        return [piece for piece, _ in known]
+        return _rank_pieces(pieces, self.view.query) if self.view.query else pieces
 
     def _pieces(
         self, origins: list[Origin], kinds: Sequence[Speaker] = ("user", "assistant", "tool")
@@ -333,6 +347,14 @@ class Packing:
                     for start, end in split or sentence_spans(origin.text, language):
                         if (piece := origin.text[start:end]) not in origin.shown:
                             yield n, piece
+
+
+def _rank_pieces(pieces: Iterable[tuple[int, str]], query: str) -> list[tuple[int, str]]:
+    """Those with rare words of the query first, else as they came."""
+    known = [(piece, frozenset(split_words(piece[1]))) for piece in pieces]
+    rare = inverse_document_frequency(query, [words for _, words in known])
+    known.sort(key=lambda one: -sum(rare[word] for word in rare.keys() & one[1]))
+    return [piece for piece, _ in known]
 
 
 def asked_for(group: Group, result: Result) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from foveate.core.compact.entries import Entry, Result, ToolCall
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.plan import (
+    NEAR_SHARE,
     FormChoice,
     ResultFacts,
     ResultForm,
@@ -36,13 +37,14 @@ class ShownResult(NamedTuple):
 class ResultsView:
     """The results of a list as they are shown behind the repackings at `points`.
 
-    `language`: that of the texts, by which sentences are told apart. `with_ledger`: a newest result
-    makes room for one.
+    `target`: tokens that a repacking fills; None: the room. `language`: that of the texts, by which
+    sentences are told apart. `with_ledger`: a newest result makes room for one.
     """
 
     measured: MeasuredList
     room: int
     points: Sequence[int]
+    target: int | None = None
     query: str = ""
     language: str = "en"
     with_ledger: bool = True
@@ -74,14 +76,25 @@ class ResultsView:
         self._find_repeats(calls)
 
     def _fitted_groups(self) -> dict[int, int]:
-        """Groups that did not fit in full when they came, with the limit of each large result."""
+        """Groups that did not fit in full when they came, with the limit of each large result.
+
+        The next repacking fills a part of the room only; in it they would leave whole.
+        """
         found, must, points = {}, 0, set(self.points)
+        last = max(points, default=-1)
         room = self.room - short_ledger(self.room) * self.with_ledger
         for n, size in enumerate(self.measured.sizes):
             if n in points and not size.must and must + size.tokens > room:
-                found[n] = self._fitted_limit(n, self.room - must)
+                most = self.room if n == last else self._later_room()
+                found[n] = self._fitted_limit(n, most - must)
             must += size.tokens if size.must else 0
         return found
+
+    def _later_room(self) -> int:
+        """Of it, a result that did not fit takes its part at the next repacking."""
+        if self.target is None or self.target >= self.room:
+            return self.room
+        return self.target // NEAR_SHARE
 
     def _find_repeats(self, calls: dict[Key, ToolCall]) -> None:
         """For each result, the next with the same text and the next of the same call."""
