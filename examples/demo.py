@@ -43,7 +43,6 @@ QUESTIONS = (
     "When is the else clause of a loop or a try statement run?",
 )
 BUDGET = 900  # tokens, about two pages: small, so that there is something to decide
-MOST = 2  # decisions shown of each kind
 WIDTH = terminal_width()
 TRACE_NOTES = (
     "shapes: how many stretches of the texts were read as code, a table or the like.",
@@ -156,9 +155,7 @@ def show(prepared: AssemblyResult, question: str, store: Path, number: int) -> N
     say("", *trace_lines(context, WIDTH))
     if number == 1:
         say("", *(line for text in TRACE_NOTES for line in wrap_words(text, WIDTH, first="  ")))
-    more = f"The command shows all decisions; here are at most {MOST} of each kind in a stage."
-    say("", *wrap_words(more, WIDTH, first="  "))
-    say(*decision_lines(context, WIDTH, most=MOST))
+    say("", *decision_lines(context, WIDTH))
     say("", *zone_lines(context, WIDTH))
     say("", *citation_lines(context, WIDTH))
     say("", "Assembled once more from its bundle alone, without the store")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from foveate.core.bounded_cache import BoundedCache
 from foveate.core.compact.values import extract_values
-from foveate.core.text.shapes.last_error import is_severe
+from foveate.core.text.shapes.log_errors import is_severe
 from foveate.core.types import Span, content_hash
 
 LONGEST_LINE = 240
