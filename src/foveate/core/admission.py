@@ -80,9 +80,7 @@ def trace_notes(admitted: Inputs) -> tuple[tuple[str, Number], ...]:
 
 def _check_unprocessed(candidates: Sequence[Candidate]) -> None:
     used = [
-        c
-        for c in candidates
-        if c.parts or c.corroborating or c.renditions or c.sentences or c.shown
+        c for c in candidates if c.parts or c.duplicates or c.renditions or c.sentences or c.shown
     ]
     if used:
         raise BadInput(
