@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from foveate.core.images import images_of
 from foveate.core.renditions import full_rendition, rendition_chunks
+from foveate.core.stages.dedup.exact import normalise
 from foveate.core.stages.dedup.word_weight import said_words
 from foveate.core.text.facts import extract_facts
 from foveate.core.text.sentences import sentence_spans
@@ -29,7 +30,10 @@ def corroborating_sources(candidate: Candidate, language: str) -> tuple[Source, 
         documents.setdefault(duplicate.chunk.document_id, []).append(duplicate)
     named: list[Source] = []
     for duplicates in documents.values():
-        said = [_said_spans(candidate.chunk.text, each, language) for each in duplicates]
+        said = [
+            _said_spans(candidate.chunk.text, shown.spans, duplicate, language)
+            for duplicate in duplicates
+        ]
         together = sorted(span for spans in said for span in spans)
         if any(candidate.chunk.text[a:b].strip() for a, b in _unsaid(shown.spans, together)):
             continue
@@ -39,18 +43,17 @@ def corroborating_sources(candidate: Candidate, language: str) -> tuple[Source, 
     return tuple(named)
 
 
-def _said_spans(text: str, duplicate: Duplicate, language: str) -> list[Span]:
-    """The ranges of the candidate's text that the duplicate says: its whole span, or sentences."""
+def _said_spans(
+    text: str, shown: Sequence[Span], duplicate: Duplicate, language: str
+) -> list[Span]:
+    """The ranges of the text that the duplicate says: its whole span, or sentences shown."""
     start, end = duplicate.span
     mine, theirs = text[start:end], duplicate.chunk.text
-    if mine == theirs or _statement(mine) == _statement(theirs):
+    if mine == theirs or normalise(mine) == normalise(theirs):
         return [duplicate.span]
     said = {_statement(theirs[a:b]) for a, b in sentence_spans(theirs, language)}
-    return [
-        (start + a, start + b)
-        for a, b in sentence_spans(mine, language)
-        if _statement(mine[a:b]) in said
-    ]
+    own = [(start + a, start + b) for a, b in sentence_spans(mine, language)]
+    return [(a, b) for a, b in own if _overlap([(a, b)], shown) and _statement(text[a:b]) in said]
 
 
 def _statement(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
