@@ -24,18 +24,18 @@ def corroborating_sources(candidate: Candidate, language: str) -> tuple[Source, 
     if not candidate.duplicates:
         return ()
     shown = candidate.shown or full_rendition(candidate)
+    text = candidate.chunk.text
+    every = sentence_spans(text, language)
+    sentences = [span for span in every if _overlap([span], shown.spans)]
     images = _references(rendition_chunks(candidate, shown))
     documents: dict[str, list[Duplicate]] = {}
     for duplicate in candidate.duplicates:
         documents.setdefault(duplicate.chunk.document_id, []).append(duplicate)
     named: list[Source] = []
     for duplicates in documents.values():
-        said = [
-            _said_spans(candidate.chunk.text, shown.spans, duplicate, language)
-            for duplicate in duplicates
-        ]
+        said = [_said_spans(text, sentences, duplicate, language) for duplicate in duplicates]
         together = sorted(span for spans in said for span in spans)
-        if any(candidate.chunk.text[a:b].strip() for a, b in _unsaid(shown.spans, together)):
+        if any(text[a:b].strip() for a, b in _unsaid(shown.spans, together)):
             continue
         if images <= _references(duplicate.chunk for duplicate in duplicates):
             pairs = zip(duplicates, said, strict=True)
@@ -44,16 +44,20 @@ def corroborating_sources(candidate: Candidate, language: str) -> tuple[Source, 
 
 
 def _said_spans(
-    text: str, shown: Sequence[Span], duplicate: Duplicate, language: str
+    text: str, sentences: Sequence[Span], duplicate: Duplicate, language: str
 ) -> list[Span]:
-    """The ranges of the text that the duplicate says: its whole span, or sentences shown."""
+    """The ranges of the text that the duplicate says: its whole span, or some of the sentences."""
     start, end = duplicate.span
     mine, theirs = text[start:end], duplicate.chunk.text
     if mine == theirs or normalise(mine) == normalise(theirs):
         return [duplicate.span]
-    said = {_statement(theirs[a:b]) for a, b in sentence_spans(theirs, language)}
-    own = [(start + a, start + b) for a, b in sentence_spans(mine, language)]
-    return [(a, b) for a, b in own if _overlap([(a, b)], shown) and _statement(text[a:b]) in said]
+    said = {theirs[a:b] for a, b in sentence_spans(theirs, language)}
+    own = [(a, b) for a, b in sentences if start <= a and b <= end]
+    found = [(a, b) for a, b in own if text[a:b] in said]
+    if len(found) < len(own):
+        others = {_statement(sentence) for sentence in said.difference(text[a:b] for a, b in own)}
+        found += [(a, b) for a, b in own if _statement(text[a:b]) in others]
+    return found
 
 
 def _statement(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
