@@ -240,7 +240,7 @@ def test_a_budget_alone_has_one_bar():
 
 def test_citations_say_where():
     """C2, F2: marker, source, page and the copies' sources, as far as they are known."""
-    shown = "\n".join(citation_lines(assemble(QUERY, CHUNKS, recipe="citations"), 80))
+    shown = "\n".join(citation_lines(assemble(QUERY, CHUNKS, budget=80), 80))
 
     assert "  [1] boiler.md; page 4; chunk" in shown
     assert "also in copy.md" in shown

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from copies import duplicates
 from foveate.core.assemble import assemble
 from foveate.core.candidates import candidates_from_items, candidates_from_jsonl
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, StageBroke
@@ -25,7 +26,6 @@ from foveate.core.types import (
     Context,
     Decision,
     Rendition,
-    Source,
     Step,
     Supplement,
 )
@@ -264,7 +264,7 @@ def test_what_comes_out_of_a_pipeline_does_not_go_in() -> None:
     """D4: candidates that carry results of stages are refused: no bundle could hold them."""
     used = replace(
         candidate("x"),
-        corroborating=(Source(chunk_id="y", document_id="y", source="y"),),
+        duplicates=duplicates(candidate("x"), candidate("y")),
     )
 
     with pytest.raises(BadInput, match="comes out of a pipeline"):
@@ -296,11 +296,9 @@ def test_a_selector_after_a_digit() -> None:
 def test_merged_copies_stay_out() -> None:
     """S5: a copy that dedup merged away is not brought back as a neighbour."""
     hit = candidate(LINE.format(1), 0.8, id="a1", document_id="A", sequence=1)
-    kept = replace(
-        candidate(LINE.format(2), 0.9, id="b9", document_id="B", sequence=9),
-        corroborating=(Source(chunk_id="a2", document_id="A", source="A"),),
-    )
     again = Chunk(text=LINE.format(2) + " ", id="a2", document_id="A", sequence=2)
+    kept = candidate(LINE.format(2), 0.9, id="b9", document_id="B", sequence=9)
+    kept = replace(kept, duplicates=duplicates(kept, Candidate(chunk=again)))
     step = Expand()((hit, kept), request(neighbours=(again,)))
 
     assert [c.id for c in step.candidates] == ["a1", "b9"]

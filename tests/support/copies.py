@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from foveate.core.types import Candidate, Source
+from foveate.core.types import Candidate, Duplicate
 
 
-def as_source(one: Candidate) -> Source:
-    """Where a candidate comes from, as the copy that stays names it."""
-    c = one.chunk
-    return Source(
-        chunk_id=c.id, document_id=c.document_id, source=c.source, title=c.title, page=c.page
-    )
+def duplicates(kept: Candidate, *copies: Candidate) -> tuple[Duplicate, ...]:
+    """The copies as the candidate that stays for them holds them: for its whole text."""
+    return tuple(Duplicate(chunk=copy.chunk, span=(0, len(kept.text))) for copy in copies)

@@ -104,9 +104,7 @@ def _holds_any(texts: Sequence[str], name: str) -> bool:
 
 def _check_unprocessed(candidates: Sequence[Candidate]) -> None:
     used = [
-        c
-        for c in candidates
-        if c.parts or c.corroborating or c.renditions or c.sentences or c.shown
+        c for c in candidates if c.parts or c.duplicates or c.renditions or c.sentences or c.shown
     ]
     if used:
         raise BadInput(

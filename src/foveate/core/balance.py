@@ -102,7 +102,7 @@ def _check_decision(was: Candidate | None, candidate: Candidate, decision: Decis
 def _is_changed(was: Candidate, now: Candidate) -> bool:
     if (was.shown is None) != (now.shown is None) or len(was.parts) != len(now.parts):
         return True
-    if len(was.corroborating) != len(now.corroborating):
+    if len(was.duplicates) != len(now.duplicates):
         return True
     return was is not now and was != now
 

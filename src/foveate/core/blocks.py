@@ -11,7 +11,7 @@ from typing import Any, TypeGuard, TypeVar
 
 from foveate.core.cells import TABLE_CELLS, Cell, cells_of
 from foveate.core.checks import MAX_INTEGER, check_text, is_encodable, plain_metadata
-from foveate.core.renditions import corroborating_sources, full_rendition, rendition_chunks
+from foveate.core.renditions import full_rendition, rendition_chunks
 from foveate.core.request import Recipe
 from foveate.core.text.profile import HashedText, text_profile
 from foveate.core.text.sanitise import sanitise
@@ -23,6 +23,7 @@ from foveate.core.types import (
     Citation,
     Decision,
     Rendition,
+    Source,
     Span,
     rendition_hash,
 )
@@ -90,7 +91,6 @@ def block_from_candidate(
         metadata=select_metadata(chunk.metadata, names) if names else (),
         chunk_ids=tuple([c.id for c in chunks]),
         document_spans=spans,
-        corroborating=corroborating_sources(candidate, [c.id for c in chunks]),
         cells=cells,
         sections=sections,
     )
@@ -297,10 +297,18 @@ def _citation_from_blocks(blocks: Sequence[Block], label: str) -> Citation:
         document_spans=tuple(chain.from_iterable([b.document_spans for b in blocks])),
         context_spans=tuple([b.span for b in blocks]),
         snippet=first.text[:SNIPPET_LENGTH],
-        corroborating=_unique_in_order([b.corroborating for b in blocks]),
+        corroborating=_shared_sources(blocks),
         cells=_unique_in_order([b.cells for b in blocks]),
         sections=_unique_in_order([b.sections for b in blocks]),
     )
+
+
+def _shared_sources(blocks: Sequence[Block]) -> tuple[Source, ...]:
+    """The corroborating sources of documents that say what each of the blocks shows."""
+    documents = [{source.document_id for source in b.corroborating} for b in blocks]
+    shared = set.intersection(*documents)
+    sources = _unique_in_order([b.corroborating for b in blocks])
+    return tuple([source for source in sources if source.document_id in shared])
 
 
 def _unique_in_order(lists: list[tuple[T, ...]]) -> tuple[T, ...]:

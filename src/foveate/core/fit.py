@@ -111,10 +111,7 @@ def fit(
     return FittedContext(
         text=attempt.rendered.text,
         tokens=attempt.tokens,
-        blocks=tuple(
-            replace_unchecked(Block, b, span=s)
-            for b, s in zip(attempt.blocks, attempt.rendered.spans, strict=True)
-        ),
+        blocks=_blocks_with_places(shown, attempt, request.language),
         candidates=shown,
         trace=StageTrace(
             stage="render",
@@ -147,6 +144,23 @@ def _render(
     tokens = counter.count_joined(rendered.text, rendered.glue, [bodies[n] for n in rendered.order])
     seen = images.tokens if images else 0
     return _RenderedAttempt(texts, blocks, bodies, rendered, tokens + seen, seen)
+
+
+def _blocks_with_places(
+    shown: Sequence[Candidate], attempt: _RenderedAttempt, language: str
+) -> tuple[Block, ...]:
+    """The blocks, where they stand in the text, and who else says what they show."""
+    blocks = [
+        replace_unchecked(Block, block, span=span)
+        for block, span in zip(attempt.blocks, attempt.rendered.spans, strict=True)
+    ]
+    for n, candidate in enumerate(shown):
+        if candidate.duplicates:
+            from foveate.core.stages.dedup.corroborating import corroborating_sources
+
+            sources = corroborating_sources(candidate, language)
+            blocks[n] = replace_unchecked(Block, blocks[n], corroborating=sources)
+    return tuple(blocks)
 
 
 def _image_room(

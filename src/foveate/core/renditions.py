@@ -1,9 +1,9 @@
-"""What of a candidate is shown: its full text, the chunks seen in it, their other sources."""
+"""What of a candidate is shown: its full text, the chunks seen in it."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 
 from foveate.core.text.profile import text_profile
@@ -16,7 +16,6 @@ from foveate.core.types import (
     Part,
     Rendition,
     RenditionKind,
-    Source,
     Span,
 )
 
@@ -113,14 +112,3 @@ def _shown_parts(parts: Sequence[Part], spans: Sequence[Span]) -> list[Part]:
         if seen or any(a < end and start < b for a, b in spans):
             found.append(part)
     return found
-
-
-def corroborating_sources(candidate: Candidate, shown: Collection[str]) -> tuple[Source, ...]:
-    """The candidate's corroborating sources, but for those of chunks that are not among `shown`."""
-    if not candidate.corroborating or not candidate.parts:
-        return candidate.corroborating
-    own: set[Source] = set()
-    others: set[Source] = set()
-    for part in candidate.parts:
-        (own if part.chunk.id in shown else others).update(part.corroborating)
-    return tuple([source for source in candidate.corroborating if source not in others - own])

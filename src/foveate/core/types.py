@@ -212,12 +212,19 @@ class Part:
     span: Span
     origin: Origin = "retrieved"
     score: float = 0.0
-    corroborating: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicate:
+    """A chunk that was merged into a candidate, and the range of its text that it left for."""
+
+    chunk: Chunk
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a dropped copy came from; it stays citable with the copy that was kept."""
+    """Where a merged copy came from; it is citable where the copy says all that is shown."""
 
     chunk_id: str
     document_id: str
@@ -230,7 +237,7 @@ class Source:
 class Candidate:
     """A chunk with its scores for one query, and what the stages found out about it.
 
-    `parts` is set by stitch (empty: one chunk), `corroborating` by dedup, `renditions` or
+    `parts` is set by stitch (empty: one chunk), `duplicates` by dedup, `renditions` or
     `sentences` by compress, `shown` by pack, and by divide as the most that may be shown.
     """
 
@@ -241,7 +248,7 @@ class Candidate:
     rerank_score: float | None = None
     origin: Origin = "retrieved"
     parts: tuple[Part, ...] = ()
-    corroborating: tuple[Source, ...] = ()
+    duplicates: tuple[Duplicate, ...] = ()
     renditions: tuple[Rendition, ...] = ()
     sentences: Sentences | None = None
     shown: Rendition | None = None

@@ -23,7 +23,7 @@ REASON_SENTENCES: Mapping[str, str] = {
     "near_duplicate": "nearly the same words as {by}: {similarity}, limit {threshold}",
     "contained": "its text is part of {by}: {similarity}, limit {threshold}",
     "semantic_duplicate": "says the same as {by}: {similarity}, limit {threshold}",
-    "corroborated": "{copies} merged into it; their sources stay citable",
+    "corroborated": "{copies} merged into it; their sources are named where they say what is shown",
     "divided": "its passage was cut into {pieces} pieces, which differ in worth",
     "neighbour": "{distance} away from {by}, at score {score}",
     "offered": "{tokens} tokens; shorter versions offered: {renditions}",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copies import as_source
+from copies import duplicates
 from foveate.core.errors import BadOption
 from foveate.core.stages.dedup.exact import DedupExact, normalise
 from foveate.core.types import Decision, Part, rank
@@ -27,7 +27,7 @@ def test_the_best_copy_stays_with_the_sources_of_all():
     other = candidate("Same\ntext.", 0.5, id="other", source="a.md")
     step = run(DedupExact(), low, best, other)
 
-    kept = replace(best, corroborating=(as_source(other), as_source(low)))
+    kept = replace(best, duplicates=duplicates(best, other, low))
     assert step.candidates == (kept,)
     assert step.decisions == (
         Decision(chunk_id="best", action="changed", reason="corroborated", numbers={"copies": 2}),
@@ -42,7 +42,7 @@ def test_ten_identical_documents_become_one():
     (kept,) = run(DedupExact(), *reversed(copies)).candidates
 
     assert kept.id == "c0"
-    assert [s.chunk_id for s in kept.corroborating] == [f"c{n}" for n in range(1, 10)]
+    assert [d.chunk.id for d in kept.duplicates] == [f"c{n}" for n in range(1, 10)]
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,16 @@ def test_texts_that_differ_in_the_middle_are_two():
 def test_sources_gathered_before_and_in_parts_stay():
     """S3: what a dropped copy had gathered, and the pieces it was stitched from, are not lost."""
     piece = candidate("x", id="piece", source="p.md")
-    before = as_source(candidate("y", id="before", source="o.md"))
+    before = candidate("y", id="before", source="o.md")
     kept = candidate("text", 0.9, id="kept", source="k.md")
     copy = replace(
         candidate("text", 0.1, id="copy", source="z.md"),
         parts=(Part(chunk=piece.chunk, span=(0, 1)), Part(chunk=kept.chunk, span=(1, 2))),
-        corroborating=(before, as_source(kept)),
+        duplicates=duplicates(kept, before, kept),
     )
     (left,) = run(DedupExact(), copy, kept).candidates
 
-    assert left.corroborating == (before, as_source(piece), as_source(copy))
+    assert left.duplicates == duplicates(kept, before, piece, copy)
 
 
 def test_side_knowledge_is_not_compared():
@@ -118,7 +118,7 @@ def test_one_of_each_normalised_text_stays_the_best(rows):
     step = run(DedupExact(), *candidates)
 
     assert [c.id for c in step.candidates] == [c.id for c in candidates if c.id in best]
-    assert sum(len(c.corroborating) for c in step.candidates) == len(candidates) - len(groups)
+    assert sum(len(c.duplicates) for c in step.candidates) == len(candidates) - len(groups)
 
 
 def test_an_unknown_key_is_refused():

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from copies import as_source
+from copies import duplicates
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.stages.dedup.near import DedupNear
 from foveate.core.types import Decision
@@ -47,7 +47,7 @@ def test_a_duplicate_pair_keeps_the_higher_rank_and_both_sources():
     one, other = pair(PARAGRAPH, PARAGRAPH.replace("rather", "also"))
     step = run(DedupNear(), other, one)
 
-    assert step.candidates == (replace(one, corroborating=(as_source(other),)),)
+    assert step.candidates == (replace(one, duplicates=duplicates(one, other)),)
     assert step.decisions == (
         Decision(chunk_id="one", action="changed", reason="corroborated", numbers={"copies": 1}),
         Decision(
@@ -71,7 +71,7 @@ def test_ten_identical_documents_become_one(method):
     (left,) = run(DedupNear(method=method), *reversed(copies)).candidates
 
     assert left.id == "c0"
-    assert [s.chunk_id for s in left.corroborating] == [f"c{n}" for n in range(1, 10)]
+    assert [d.chunk.id for d in left.duplicates] == [f"c{n}" for n in range(1, 10)]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -81,7 +81,7 @@ def test_a_fragment_never_evicts_its_container(method):
     part, whole = pair(" ".join(NUMBERED.split()[:cut]), NUMBERED)
     step = run(DedupNear(method=method), part, whole)
 
-    assert step.candidates == (replace(whole, score=0.9, corroborating=(as_source(part),)),)
+    assert step.candidates == (replace(whole, score=0.9, duplicates=duplicates(whole, part)),)
     numbers = {"copies": 1, "score": 0.9, "was": 0.5}
     assert {d.chunk_id: d.numbers for d in step.decisions}["other"] == numbers
 

@@ -15,6 +15,7 @@ from foveate.core.errors import BadOption
 from foveate.core.renditions import join_chunk_spans
 from foveate.core.request import Stage
 from foveate.core.stages.compress import Compress
+from foveate.core.stages.dedup.corroborating import corroborating_sources
 from foveate.core.stages.dedup.exact import DedupExact
 from foveate.core.stages.dedup.near import DedupNear
 from foveate.core.stages.divide import Divide, find_sentence_groups, sentence_owners
@@ -251,7 +252,7 @@ def test_a_piece_claims_the_copies_of_its_own_chunks_alone() -> None:
     asked = request("Who built the weir in 1871?")
     kept = Stitch()(DedupExact()(tuple(found), asked).candidates, asked).candidates
     pieces = Divide()(Compress(offer="sentences", when="always")(kept, asked).candidates, asked)
-    named = {c.id: [source.source for source in c.corroborating] for c in pieces.candidates}
+    named = {c.id: [s.source for s in corroborating_sources(c, "en")] for c in pieces.candidates}
 
     assert named == {"a": [], "b": ["other.md"]}
 

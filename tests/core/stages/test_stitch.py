@@ -13,7 +13,7 @@ from foveate.core.errors import BadOption
 from foveate.core.stages import stitch as module
 from foveate.core.stages.stitch import Stitch
 from foveate.core.text.profile import holding_profiles
-from foveate.core.types import Candidate, Chunk, Decision, Part, Rendition, Source, content_hash
+from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Part, Rendition, content_hash
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import CutDocument, candidates, cut_documents
 
@@ -228,13 +228,13 @@ def test_a_passage_keeps_the_best_of_its_pieces():
     )
 
 
-def test_corroborating_sources_stay_once_each():
-    """S3, S6: what a dropped copy left with a piece stays citable with the passage."""
-    x, y = (Source(chunk_id=i, document_id=i, source=f"{i}.md") for i in "xy")
-    one = replace(piece("First.", 1), corroborating=(x, y))
-    two = replace(piece("Second.", 2), corroborating=(y,))
+def test_duplicates_move_with_the_text_they_left_for():
+    """S3, S6: a copy of a piece stays with the passage, at the place of that piece."""
+    x, y = (Duplicate(chunk=piece(text, 9).chunk, span=(0, len(text))) for text in "xy")
+    one = replace(piece("First.", 1), duplicates=(x,))
+    two = replace(piece("Second.", 2), duplicates=(y,))
 
-    assert stitched(one, two)[0].corroborating == (x, y)
+    assert stitched(one, two)[0].duplicates == (x, replace(y, span=(8, 9)))
 
 
 def test_renditions_of_the_pieces_are_not_kept():

@@ -22,7 +22,7 @@ from math import inf, isfinite
 from typing import ClassVar, NamedTuple
 
 from foveate.core.errors import BadOption
-from foveate.core.renditions import corroborating_sources, join_chunk_spans
+from foveate.core.renditions import join_chunk_spans
 from foveate.core.request import Request
 from foveate.core.types import Candidate, Chunk, Decision, Part, Rendition, Sentences, Span, Step
 from foveate.core.unchecked import replace_text
@@ -182,9 +182,6 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
                 score=max([part.score for part in mine]),
                 origin="retrieved" if retrieved else "neighbour",
                 parts=parts,
-                corroborating=corroborating_sources(
-                    candidate, {candidate.parts[c].chunk.id for c in held}
-                ),
                 sentences=some,
                 shown=_piece_rendition(passage, some.spans, parts),
             )

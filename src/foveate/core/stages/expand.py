@@ -126,7 +126,7 @@ def _absent_neighbours(candidates: tuple[Candidate, ...], request: Request) -> I
     chunks = [candidate.chunk for candidate in candidates]
     chunks += [part.chunk for candidate in candidates for part in candidate.parts]
     ids = {chunk.id for chunk in chunks}
-    ids.update(copy.chunk_id for candidate in candidates for copy in candidate.corroborating)
+    ids.update(copy.chunk.id for candidate in candidates for copy in candidate.duplicates)
     same = {chunk.content_hash for chunk in chunks}
     allowed = frozenset(request.principals)
     for chunk in request.neighbours:

@@ -18,15 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
 from foveate.core.text.profile import HashedText, text_profile
-from foveate.core.types import Candidate, Chunk, Decision, Part, Step, content_hash
+from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Part, Step, content_hash
 from foveate.core.unchecked import new_decision, replace_text
 
 _BREAK = "\n\n"
+
+T = TypeVar("T", Part, Duplicate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,12 +164,13 @@ def find_seam(
 def build_passage(run: list[JoinedPiece]) -> Candidate:
     """The run as one candidate that knows where each of its chunks stands in it."""
     parts: list[Part] = []
+    duplicates: list[Duplicate] = []
     length, exact = 0, True
     for (piece, _, start), (back, agrees, glue) in run:
         at = length + len(glue) - back
         end = at + len(piece.chunk.text)
         if piece.parts:
-            parts += [_shift_part(part, at) for part in piece.parts]
+            parts += [_shift(part, at) for part in piece.parts]
             start = _document_offset(piece.chunk)  # noqa: PLW2901
         else:
             parts.append(
@@ -176,9 +179,9 @@ def build_passage(run: list[JoinedPiece]) -> Candidate:
                     span=(at, end),
                     origin=piece.origin,
                     score=piece.score,
-                    corroborating=piece.corroborating,
                 )
             )
+        duplicates += [_shift(duplicate, at) for duplicate in piece.duplicates]
         exact = exact and agrees and start is not None
         length = max(length, end)
     start = _document_offset(run[0][0].candidate.chunk) if exact else None
@@ -190,7 +193,8 @@ def build_passage(run: list[JoinedPiece]) -> Candidate:
         end=None if start is None else start + length,
         content_hash=key,
     )
-    return _build_candidate([piece.candidate for piece, _ in run], chunk, tuple(parts))
+    pieces = [piece.candidate for piece, _ in run]
+    return _build_candidate(pieces, chunk, tuple(parts), tuple(duplicates))
 
 
 def _cached_passage_text(run: list[JoinedPiece]) -> HashedText:
@@ -216,8 +220,12 @@ def _merge_texts(run: list[JoinedPiece]) -> str:
     return "".join(fragments)
 
 
-def _build_candidate(pieces: list[Candidate], chunk: Chunk, parts: tuple[Part, ...]) -> Candidate:
-    sources = [source for piece in pieces if piece.corroborating for source in piece.corroborating]
+def _build_candidate(
+    pieces: list[Candidate],
+    chunk: Chunk,
+    parts: tuple[Part, ...],
+    duplicates: tuple[Duplicate, ...],
+) -> Candidate:
     origins = [piece.origin for piece in pieces]
     return Candidate(
         chunk=chunk,
@@ -227,7 +235,7 @@ def _build_candidate(pieces: list[Candidate], chunk: Chunk, parts: tuple[Part, .
         rerank_score=_best_score([piece.rerank_score for piece in pieces]),
         origin="retrieved" if "retrieved" in origins else origins[0],
         parts=parts,
-        corroborating=tuple(dict.fromkeys(sources)),
+        duplicates=duplicates,
     )
 
 
@@ -235,9 +243,9 @@ def _best_score(scores: list[float | None]) -> float | None:
     return max([score for score in scores if score is not None], default=None)
 
 
-def _shift_part(part: Part, by: int) -> Part:
-    start, end = part.span
-    return replace(part, span=(start + by, end + by)) if by else part
+def _shift(value: T, by: int) -> T:
+    start, end = value.span
+    return replace(value, span=(start + by, end + by)) if by else value
 
 
 def _last_chunk(piece: PassagePiece) -> tuple[Chunk, int | None]:

@@ -1,7 +1,7 @@
-"""Copies merged into the kept candidate: it takes their sources and their best score.
+"""Copies merged into the kept candidate: it takes them as `duplicates`, and their best score.
 
-Sources become `corroborating`, once each, by source, document, page and chunk. Candidates keep
-their order; decisions come by rank.
+Duplicates stand once each, by source, document, page and chunk. Candidates keep their order;
+decisions come by rank.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from foveate.core.images import IMAGES, images_of
-from foveate.core.types import Candidate, Decision, Number, Source, Step, rank
+from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Number, Step, rank
 from foveate.core.unchecked import new_decision, replace_unchecked
 
 
@@ -86,34 +86,25 @@ def merge_sources(
 
 def _corroborated(kept: Candidate, copies: list[Candidate]) -> Candidate:
     own = {kept.chunk.id, *[part.chunk.id for part in kept.parts]}
-    gathered = [*kept.corroborating]
+    found = {duplicate.chunk.id: duplicate for duplicate in kept.duplicates}
+    whole = (0, len(kept.chunk.text))
     for copy in copies:
-        gathered += _sources(copy)
-        gathered += copy.corroborating
-    if len(gathered) > 1:
-        gathered.sort(key=_place, reverse=True)
-        gathered = sorted({source.chunk_id: source for source in gathered}.values(), key=_place)
-    corroborating = tuple([source for source in gathered if source.chunk_id not in own])
-    kept = replace_unchecked(Candidate, kept, corroborating=corroborating)
+        for chunk in _chunks(copy):
+            if chunk.id not in own:
+                found.setdefault(chunk.id, Duplicate(chunk=chunk, span=whole))
+    kept = replace_unchecked(Candidate, kept, duplicates=tuple(sorted(found.values(), key=_place)))
     score = max([kept.score, *[copy.score for copy in copies]])
     return kept if score == kept.score else replace(kept, score=score)
 
 
-def _sources(candidate: Candidate) -> list[Source]:
-    return [
-        Source(
-            chunk_id=chunk.id,
-            document_id=chunk.document_id,
-            source=chunk.source,
-            title=chunk.title,
-            page=chunk.page,
-        )
-        for chunk in (candidate.chunk, *[part.chunk for part in candidate.parts])
-    ]
+def _chunks(copy: Candidate) -> list[Chunk]:
+    """The copy's text, those it was stitched from, and those that were merged into it."""
+    return [copy.chunk, *[p.chunk for p in copy.parts], *[d.chunk for d in copy.duplicates]]
 
 
-def _place(source: Source) -> tuple[str, str, int, str, str]:
-    return (source.source, source.document_id, source.page or 0, source.chunk_id, source.title)
+def _place(duplicate: Duplicate) -> tuple[str, str, int, str]:
+    chunk = duplicate.chunk
+    return (chunk.source, chunk.document_id, chunk.page or 0, chunk.id)
 
 
 def _changed(before: Candidate, after: Candidate, copies: int) -> Decision:

@@ -115,7 +115,7 @@ def bound_facts(words: Sequence[str]) -> Counter[tuple[str, str]]:
     >>> bound_facts("from 50 to 60".split()) == bound_facts("from 60 to 50".split())
     False
     """
-    said = [known for word in _atoms(words) if (known := polarity_mark(word) or weight(word))]
+    said = said_words(words)
     found: Counter[tuple[str, str]] = Counter()
     for before, word, after in zip(("", *said), said, (*said[1:], ""), strict=False):
         if numeral(word):
@@ -123,6 +123,17 @@ def bound_facts(words: Sequence[str]) -> Counter[tuple[str, str]]:
         elif polarity_mark(word):
             found[word, after] += 1
     return found
+
+
+def said_words(words: Iterable[str]) -> tuple[str, ...]:
+    """What turns a statement or has weight, in order.
+
+    >>> said_words("the pumps do not run".split())
+    ('pump', 'not', 'run')
+    """
+    return tuple(
+        [known for word in _atoms(words) if (known := polarity_mark(word) or weight(word))]
+    )
 
 
 def _behind(words: Iterable[str]) -> Iterator[tuple[str, str]]:
