@@ -76,7 +76,7 @@ _ERRORS = r"""(?:aborts|crashes|errors|exceptions|failures|faults|issues|panics|
   |errori|guasti|erros|falhas|fouten|storingen)\b"""
 _ASKS_FOR_ALL = re.compile(
     rf"""(?ix)\b(?:
-        (?:all|any|every|how[ ]many|list|show|what|which|alle|welche|tou(?:te)?s|quel(?:le)?s
+        (?:all|any|every|how[ ]many|list|show|what|which|alle|welche|tous|toutes|quel(?:le)?s
           |tod[ao]s|qu\u00e9|cu\u00e1les|tutti|quali|quais|welke)\s{_BETWEEN}{{0,2}}{_ERRORS}
         (?:\s(?:are|were|is|have|been|there|happened|occurred|logged|gab|gibt|es|sind|aufgetreten
           |y|a|hay|hubo|ci|sono|zijn|er))*+\W*+\Z
