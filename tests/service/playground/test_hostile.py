@@ -40,7 +40,9 @@ LABELS = (
     "%{x} {y}",
 )
 """What the chart library reads as markup."""
-QUESTION = "What does the berth <img src=x onerror=window.taken=1> cost?"
+QUESTION = (
+    "What costs a berth at quay, mill, market, island, house, dock? <img src=x onerror=stop()>"
+)
 
 
 def candidates() -> str:
