@@ -70,7 +70,7 @@ def test_one_message_a_line_is_refused_once(run):
     ran = run("compact", "--messages", "in.jsonl", "--budget", "120")
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.count("\n") == 1
-    assert "line 1: is one message; a line must be a whole list" in ran.err
+    assert "line 1: this is one message; a line must be a whole list" in ran.err
 
 
 def test_where_no_list_fits_the_command_fails(run):

@@ -137,7 +137,7 @@ def _read_requests(name: str) -> Iterator[Any]:
         except BadInput as error:
             raise BadInput(f"{where}: {error}") from None
         if isinstance(request, dict) and "role" in request and "messages" not in request:
-            raise BadInput(f"{where}: is one message; {LINE_RULE}")
+            raise BadInput(f"{where}: this is one message; {LINE_RULE}")
         yield request
 
 

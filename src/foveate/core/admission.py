@@ -93,13 +93,12 @@ def _missing_identifiers(admitted: Inputs) -> list[str]:
     chunks = (*(c.chunk for c in admitted.candidates), *admitted.neighbours)
     texts = [text for c in chunks for text in (c.text, c.source, c.title, c.section)]
     texts += [supplement.text for supplement in admitted.supplements]
-    folded = [text.casefold() for text in texts]
-    return [name for name in names if not _holds_any(folded, name.casefold())]
+    return [name for name in names if not _holds_any(texts, name.casefold())]
 
 
 def _holds_any(texts: Sequence[str], name: str) -> bool:
     pattern = identifier_pattern([name])
-    return any(name in text and pattern.search(text) for text in texts)
+    return any(name in text and pattern.search(text) for text in map(str.casefold, texts))
 
 
 def _check_unprocessed(candidates: Sequence[Candidate]) -> None:

@@ -76,8 +76,8 @@ def join_chunk_spans(
 ) -> tuple[str, tuple[Span, ...]]:
     """Spans of the chunk as one text; in gaps, records, rows, lines and turns are counted.
 
-    Not so what stands before prose that comes first: it would be taken for the beginning of a table
-    or list that is not shown. `parts`: the chunks inside of it, if it is a passage or a piece of
+    Rows before prose that comes first are not counted: the prose would be taken for the beginning
+    of their table or list. `parts`: the chunks inside of it, if it is a passage or a piece of
     one: what is in none of them is not counted, and an end is cut unless the first, or the last, of
     those that are shown ends there.
     """

@@ -129,7 +129,7 @@ CODE_HEADS = "code_heads_sequences"
 FIRST_ERROR = "first_error_sequence"
 """Metadata of a chunk of a log: the sequence of the chunk that has the first error of the log."""
 LAST_ERROR = "last_error_sequence"
-"""The same of the chunk that has the last error."""
+"""Metadata of a chunk of a log: the sequence of the chunk that has the last error of the log."""
 WhichErrors: TypeAlias = Literal["first", "last", "all"]
 """The errors that a question is about, by where they stand in the text."""
 
@@ -216,7 +216,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duplicate:
-    """A chunk that was merged into a candidate, and the range of its text that it left for."""
+    """A chunk that was merged into a candidate.
+
+    `span`: the range of the candidate's text that it repeats.
+    """
 
     chunk: Chunk
     span: Span

@@ -274,8 +274,8 @@ def _split_crowds(
 ) -> tuple[list[str], list[str], list[str]]:
     """The lists of `RankedValues`.
 
-    `alone`: the origin of each value that nothing else names; `forms`: the same with its form, of
-    results alone, for what people and the model say is no log.
+    `alone`: the origin of each value that nothing else names; `forms`: the same with its form, in
+    tool results alone, because messages of people and models are no logs.
     """
     sizes = Counter(forms.values())
     first: list[str] = []

@@ -353,7 +353,7 @@ def _rank_pieces(pieces: Iterable[tuple[int, str]], query: str) -> list[tuple[in
     """Those with rare words of the query first, else as they came."""
     known = [(piece, frozenset(split_words(piece[1]))) for piece in pieces]
     rare = inverse_document_frequency(query, [words for _, words in known])
-    known.sort(key=lambda one: -sum(rare[word] for word in rare.keys() & one[1]))
+    known.sort(key=lambda one: -sum(weight for word, weight in rare.items() if word in one[1]))
     return [piece for piece, _ in known]
 
 

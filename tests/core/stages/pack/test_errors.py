@@ -155,28 +155,23 @@ def chunks_of(texts: list[str], *, with_starts: bool) -> list[dict[str, object]]
     ]
 
 
-@pytest.mark.parametrize("question", LAST_QUESTIONS)
+@pytest.mark.parametrize(
+    ("question", "shown", "other"),
+    [
+        *((question, 2, 0) for question in LAST_QUESTIONS),
+        *((question, 0, 2) for question in FIRST_QUESTIONS),
+    ],
+)
 @pytest.mark.parametrize("with_starts", [True, False])
-def test_the_last_error_of_all_chunks_comes_first(question: str, with_starts: bool) -> None:
+def test_the_asked_error_of_all_chunks_comes_first(
+    question: str, shown: int, other: int, with_starts: bool
+) -> None:
     """U1: by where the chunks stand in their document, whatever their scores and their order."""
     chunks = chunks_of(harbour_log(), with_starts=with_starts)
+    text = assemble(question, [chunks[2], chunks[0], chunks[3], chunks[1]], budget=60).text
 
-    shown = assemble(question, [chunks[2], chunks[0], chunks[3], chunks[1]], budget=60).text
-
-    assert ERRORS[2] in shown
-    assert ERRORS[0] not in shown
-
-
-@pytest.mark.parametrize("question", FIRST_QUESTIONS)
-@pytest.mark.parametrize("with_starts", [True, False])
-def test_the_first_error_of_all_chunks_comes_first(question: str, with_starts: bool) -> None:
-    """U1: by where the chunks stand in their document, as the last does."""
-    chunks = chunks_of(harbour_log(), with_starts=with_starts)
-
-    shown = assemble(question, [chunks[2], chunks[3], chunks[1], chunks[0]], budget=60).text
-
-    assert ERRORS[0] in shown
-    assert ERRORS[2] not in shown
+    assert ERRORS[shown] in text
+    assert ERRORS[other] not in text
 
 
 def repeated_errors(many: int) -> str:
