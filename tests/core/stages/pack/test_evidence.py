@@ -247,21 +247,28 @@ def test_a_half_new_text_is_not_said_already() -> None:
     assert {d.reason for d in same.decisions if d.chunk_id == "c"} == {"already_said"}
 
 
+def used_of_unlikely(texts: int, budget: int) -> int:
+    """Words shown of so many texts of 100 words, of which all but the first are unlikely."""
+    pool = []
+    for n in range(texts):
+        text = " ".join(f"word{n}x{k}" for k in range(100))
+        worth = 1.0 if n == 0 else exp(-15)
+        one = Sentences(spans=((0, len(text)),), leans=(0,), worths=(worth,), noise=exp(-24))
+        pool.append(replace(candidate(text, id=f"c{n}", score=1 - n / 500), sentences=one))
+    step = Pack(policy="value", fill="relevance")(tuple(pool), request(budget=budget))
+    return sum(len(text.split()) for text in texts_shown(step))
+
+
 def test_a_budget_that_holds_nearly_the_pool_shows_more_of_what_is_unlikely() -> None:
     """J2: unlikely sentences fill up to 1,500 tokens, and more only if most of them fit anyway."""
+    assert used_of_unlikely(45, 4_000) > 2_500
+    assert 1_200 < used_of_unlikely(400, 4_000) <= 1_500
 
-    def used(texts: int) -> int:
-        pool = []
-        for n in range(texts):
-            text = " ".join(f"word{n}x{k}" for k in range(100))
-            worth = 1.0 if n == 0 else exp(-15)
-            one = Sentences(spans=((0, len(text)),), leans=(0,), worths=(worth,), noise=exp(-24))
-            pool.append(replace(candidate(text, id=f"c{n}", score=1 - n / 500), sentences=one))
-        step = Pack(policy="value", fill="relevance")(tuple(pool), request(budget=4_000))
-        return sum(len(text.split()) for text in texts_shown(step))
 
-    assert used(45) > 2_500
-    assert 1_200 < used(400) <= 1_500
+def test_unlikely_sentences_fill_a_part_of_a_large_budget() -> None:
+    """J2: 60 % of what a budget has beyond 1,500 tokens, so that more room shows more."""
+    assert 3_500 < used_of_unlikely(400, 8_000) <= 3_900
+    assert 8_200 < used_of_unlikely(400, 16_000) <= 8_700
 
 
 def test_noise_fills_no_more_than_a_little() -> None:

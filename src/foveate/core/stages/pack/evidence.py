@@ -45,6 +45,7 @@ MODEST = (150, 600)
 UNLIKELY = 1_200_000.0  # times the worth of noise, 14 in log-odds; what is worth less is unlikely
 SOME = (1_500, 6_000)  # tokens, characters; up to that size, unlikely pieces are shown
 BESIDE_LIKELY = 1.15  # times what likely pieces took; unlikely pieces are shown up to that, too
+SHARE_BEYOND = 0.6  # of the budget beyond `SOME`, too: in a large pool, words tell less apart
 WORTHLESS = 1e-300  # what is worth less, such as imports, is shown where it is asked for
 FEW = 2  # blocks: a row, and the names of its columns
 LONE = (24, 96)  # tokens, characters; a row no longer than that is shown if it alone is left out
@@ -61,10 +62,8 @@ def pack_evidence(
     """Fill the budget with sentences; each candidate is shown as those of it that were chosen.
 
     `fill`: `relevance` stops before noise once `MODEST` tokens are used. Sentences that are
-    unlikely beside the best come after all others, until `SOME` tokens are used, or
-    `BESIDE_LIKELY` times what the likely ones took. If the budget holds nearly the whole pool,
-    more of the unlikely sentences are shown. Where noise would be shown, a block that no sentence
-    of it earned may open, and whole.
+    unlikely beside the best come after all others, up to `_room_for_unlikely`. Where noise would
+    be shown, a block that no sentence of it earned may open, and whole.
     """
     basket = build_selection(candidates, scale)
     counted: dict[int, Choice] = {}
@@ -79,9 +78,7 @@ def pack_evidence(
         unlikely, waiting = _divide(likely, basket, basket.likely)
     waiting = _spend(basket, waiting, room, counted, scale)
     if unlikely:
-        held = int(room * min(room / max(sum(basket.costs), 1), 1.0) ** 2)
-        beside = int(BESIDE_LIKELY * _used(basket, counted)[basket.unit])
-        some = min(room, max(SOME[basket.unit], beside, held))
+        some = _room_for_unlikely(basket, room, _used(basket, counted)[basket.unit])
         rest = _spend(basket, unlikely, some, counted, scale)
         (noise if some < room else waiting).extend(rest)
     unmatched = [e for e in waiting if not basket.may_stand(basket.with_heads(e[1]))]
@@ -105,6 +102,17 @@ def pack_evidence(
     if noise and modest < room and not waiting:
         record_stop(choices, basket, noise)
     return choices
+
+
+def _room_for_unlikely(basket: Selection, room: int, used: int) -> int:
+    """How far unlikely pieces may fill the budget; `used`: what the likely ones took.
+
+    Further where the budget holds nearly the whole pool.
+    """
+    held = room * min(room / max(sum(basket.costs), 1), 1.0) ** 2
+    some = SOME[basket.unit]
+    most = max(some, SHARE_BEYOND * (room - some), BESIDE_LIKELY * used, held)
+    return int(min(room, most))
 
 
 def _spend(
