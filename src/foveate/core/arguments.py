@@ -133,7 +133,7 @@ def show_value(value: Any) -> str:
 
 
 def _has_names(hint: Any) -> bool:
-    """Whether an annotation is a closed list of names, as nobody passes a secret for one."""
+    """Whether an annotation is a closed list of names, which is no place for a secret."""
     return get_origin(hint) is Literal or any(map(_has_names, get_args(hint)))
 
 

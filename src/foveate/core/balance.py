@@ -58,7 +58,7 @@ def _check_readers(candidates: tuple[Candidate, ...], request: Request) -> None:
     chunks += [part.chunk for c in candidates if c.parts for part in c.parts]
     for chunk in chunks:
         if not is_readable(chunk.principals, allowed):
-            raise StageBroke(f"{chunk.id!r} may not be read by who asks; it let it in")
+            raise StageBroke(f"{chunk.id!r} may not be read by the caller; it let it in")
 
 
 def balance(before: Sequence[Candidate], step: Step) -> None:

@@ -102,7 +102,7 @@ def check_score(name: str, value: Any) -> int | float:
     if type(value) is float and isfinite(value):
         return value
     if isinstance(value, bool) or not isinstance(value, Real) or not _finite(value):
-        raise BadInput(f"must be a finite number, not {_shown(value)}", field=name)
+        raise BadInput(f"must be a finite number, not {_abbreviate(value)}", field=name)
     return value if isinstance(value, int) else float(value)
 
 
@@ -113,8 +113,8 @@ def _finite(value: Real) -> bool:
         return False
 
 
-def _shown(value: Any) -> str:
-    """Python refuses to write whole numbers of thousands of digits."""
+def _abbreviate(value: Any) -> str:
+    """The value for a message; Python refuses to write whole numbers of thousands of digits."""
     try:
         return repr(value)[:80]
     except ValueError:

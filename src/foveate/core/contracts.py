@@ -80,8 +80,8 @@ class Format(Protocol):
     A format with `write_images`, `image_formula` and `image_types` (see `PartsFormat`) has parts
     for the images of a block behind its body; in others captions stand for them.
     A format may name in `reads` the fields of a block (beside marker, kind, document, metadata and
-    summary) that its header, separator and footer depend on; headers are then not made anew for
-    every candidate that has the same.
+    summary) that its header, separator and footer depend on; candidates that have the same are
+    then given the same header.
     """
 
     @property

@@ -23,7 +23,7 @@ _EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
 _READERS: ContextVar[tuple[ShapeReader, ...]] = ContextVar("shapes_of_the_recipe", default=())
 
 
-class ShapeReading:
+class ReaderScope:
     """Inside of it, texts are read by these readers before the built-in ones."""
 
     __slots__ = ("_readers", "_token")

@@ -308,8 +308,8 @@ def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
 @pytest.mark.parametrize("guard", [True, False])
 def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
     """S4: triples that many texts have are looked through as the definition of a crowd says."""
-    monkeypatch.setattr("foveate.core.stages.dedup.triples.CROWD", crowd)
-    monkeypatch.setattr("foveate.core.stages.dedup.containment.CROWD", crowd)
+    monkeypatch.setattr("foveate.core.stages.dedup.triples.FREQUENT", crowd)
+    monkeypatch.setattr("foveate.core.stages.dedup.containment.FREQUENT", crowd)
     monkeypatch.setattr("foveate.core.stages.dedup.containment.NEAREST", crowd)
     candidates = made(seed, 40)
     count = 0

@@ -1,4 +1,4 @@
-"""The document block of one turn: what is added to it, or why it is written anew."""
+"""The document block of one turn: what is added to it, or why it is written again."""
 
 from __future__ import annotations
 
@@ -363,7 +363,7 @@ def _has_best(new: tuple[Candidate, ...], trace: Iterable[StageTrace]) -> bool:
 def _number_blocks(
     base: tuple[SentBlock, ...], blocks: Sequence[Block], state: TurnState
 ) -> tuple[list[SentBlock], int]:
-    """New blocks with numbers that nobody had; a document keeps its own where those are cited."""
+    """New blocks with unused numbers; a document keeps its own where those are cited."""
     inputs, markers = state.inputs, state.session.markers
     chunks = {c.chunk.id: c.chunk for c in inputs.candidates}
     chunks |= {chunk.id: chunk for chunk in inputs.neighbours if chunk.id not in chunks}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from foveate.core.chat.history_fit import HistoryFit, Summary
 from foveate.core.chat.turns import SYSTEM_ROLES, Message, Turn, messages_from_turn
-from foveate.core.compact.plan import default_slack
+from foveate.core.compact.repacking import default_slack
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.types import Number, StageTrace
 

@@ -29,7 +29,7 @@ class TokenPrices:
 
     `cached`: a token of a prefix that the provider has kept. `written`: a token that was not sent
     at that place before. `turns`: how many more turns are counted on, in which what is sent now
-    will be read from the cache. `gain`: the share that writing the documents anew must save. As
+    will be read from the cache. `gain`: the share that writing the documents again must save. As
     providers put it, cached tokens cost a tenth; where writing to the cache is charged
     (Anthropic), `written` is 1.25.
     """
@@ -60,7 +60,7 @@ class TokenPrices:
 class FillRate:
     """How fast the document zone is filled, in per cent of it.
 
-    `first`: by the first turn, and anew by each repacking. `more`: by each later turn, where the
+    `first`: by the first turn, and again by each repacking. `more`: by each later turn, where the
     best new evidence fits into that.
     """
 
@@ -252,7 +252,7 @@ def _earliest_records(records: Sequence[PastChunk]) -> tuple[PastChunk, ...]:
 
 
 class _ReaderAccess:
-    """Who asks now, and what is known of what may be read."""
+    """The caller of this turn, and what is known of what may be read."""
 
     def __init__(self, session: Session, inputs: Inputs, current: Mapping[str, str] | None) -> None:
         self.allowed = frozenset(inputs.principals)
@@ -274,7 +274,7 @@ class _ReaderAccess:
         return not self.moved
 
     def is_sendable(self, held: SentBlock) -> bool:
-        """Whether a block may be sent; one whose chunks nobody knows only where nothing changed."""
+        """Whether a block may be sent; one whose chunks are unknown only if nothing changed."""
         if not held.chunks or len(held.chunks) < len(held.block.chunk_ids):
             unchanged = self.same and not self.moved and self.current is None
             return unchanged and all(

@@ -54,7 +54,7 @@ class Turn:
     """One turn: what was said, or a call of tools with all its results.
 
     `pinned`: it stays in full, whatever the budget. `extra`: what else the message holds (signed
-    reasoning, keys that nobody here knows), as JSON; it goes where the turn is shortened.
+    reasoning, unknown keys), as JSON; it goes where the turn is shortened.
     `original`: the messages it came as, in the wire form `form`, as JSON; used while it is shown in
     full.
     """

@@ -123,7 +123,7 @@ def measure_demand(run: RequestState) -> dict[str, ZoneDemand]:
 
 def _conversation_demand(run: RequestState) -> int:
     talk = run.talk
-    draft = HistoryFit(
+    fit = HistoryFit(
         turns=talk.turns,
         options=talk.history,
         weigh=_message_counter(run),
@@ -132,7 +132,7 @@ def _conversation_demand(run: RequestState) -> int:
         live=talk.live,
         memory=run.memory,
     )
-    return draft.total()
+    return fit.total()
 
 
 def _message_counter(run: RequestState) -> MessageCounter:

@@ -14,7 +14,7 @@ from foveate.core.compact.entries import Entry, Json, MessageForm, Result
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.packing import Packing
-from foveate.core.compact.plan import default_slack, repack_points
+from foveate.core.compact.repacking import default_slack, repack_points
 from foveate.core.compact.results import ResultsView
 from foveate.core.compact.shorten import result_handle
 from foveate.core.contracts import Tokenizer

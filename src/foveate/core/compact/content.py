@@ -169,7 +169,7 @@ def _beside_text(part: Any) -> Iterator[Any]:
 def build_entry(
     index: int, role: EntryRole | None, given: str, pieces: Iterable[Piece], rest: str = ""
 ) -> Entry:
-    """The entry of these pieces; `role` None: nobody here knows the `given` role."""
+    """The entry of these pieces; `role` None: the `given` role is unknown."""
     calls: list[ToolCall] = []
     results: list[Result] = []
     said, kinds, others, extra = list[str](), list[str](), [rest], 0

@@ -38,7 +38,7 @@ class Result:
     """What a tool gave back: the texts of it, in block `slot` of its entry (-1: the entry itself).
 
     `extra`: tokens of what is no text, such as images, and `kinds`: what that is. `rest`: JSON of
-    its keys that nobody here knows. `beside`: JSON of what its text parts hold beside their texts,
+    its unknown keys. `beside`: JSON of what its text parts hold beside their texts,
     which leaves with these. `speaker`: who said it, where it is a text that may be
     shortened as a result is. `cites`: places in the text that stay in view as long as any of it
     does.

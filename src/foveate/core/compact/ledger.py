@@ -51,10 +51,10 @@ QUESTION_SHARE, HANDLE_SHARE, RULE_SHARE, LINE_SHARE = 3, 6, 8, 3
 say an error may each take this part of the room before the values."""
 MOST_REFUSED = 24
 """Values in a row without room for them, after which no other is tried."""
-CROWD = 24
+MANY = 24
 """Values that only one text names; of such, so many come before what people said."""
 SERIAL = 3
-"""Of more than `CROWD` such values that differ in their numbers alone, so many are named first."""
+"""Of more than `MANY` such values that differ in their numbers alone, so many are named first."""
 LONGEST_SAID = 240
 """Characters of a sentence of a person; a longer one is an excerpt like others."""
 
@@ -76,7 +76,7 @@ class Ledger:
 
 
 @dataclass(slots=True, kw_only=True)
-class LedgerDraft:
+class LedgerBuilder:
     """A ledger while it is filled up to `room` tokens; `count` counts a text."""
 
     origins: Sequence[Origin]
@@ -207,13 +207,13 @@ class LedgerDraft:
 class RankedValues(NamedTuple):
     """What left, each value with the origin to name it under, the most needed first.
 
-    `crowd`: of each origin, the values that nothing else names, but for its `CROWD` best. `serial`:
-    of a result, more than `CROWD` of these that differ in their numbers alone, but for the `SERIAL`
-    best.
+    `numerous`: of each origin, the values that nothing else names, but for its `MANY` best.
+    `serial`: of a result, more than `MANY` of these that differ in their numbers alone, but for the
+    `SERIAL` best.
     """
 
     first: Sequence[tuple[int, Value]]
-    crowd: Sequence[tuple[int, Value]]
+    numerous: Sequence[tuple[int, Value]]
     serial: Sequence[tuple[int, Value]]
 
 
@@ -265,11 +265,11 @@ def rank_values(
         and origins[home[text][0]].last <= origins[home[text][0]].place
     }
     forms = {t: (n, value_form(t)) for t, n in alone.items() if origins[n].kind == "tool"}
-    first, crowd, serial = _split_crowds(ranked, alone, forms)
-    return RankedValues(*([home[text] for text in texts] for texts in (first, crowd, serial)))
+    first, numerous, serial = _split_numerous(ranked, alone, forms)
+    return RankedValues(*([home[text] for text in texts] for texts in (first, numerous, serial)))
 
 
-def _split_crowds(
+def _split_numerous(
     ranked: Sequence[str], alone: Mapping[str, int], forms: Mapping[str, tuple[int, str]]
 ) -> tuple[list[str], list[str], list[str]]:
     """The lists of `RankedValues`.
@@ -279,7 +279,7 @@ def _split_crowds(
     """
     sizes = Counter(forms.values())
     first: list[str] = []
-    crowd: list[str] = []
+    numerous: list[str] = []
     serial: list[str] = []
     of_form: Counter[tuple[int, str]] = Counter()
     of_origin: Counter[int] = Counter()
@@ -287,14 +287,14 @@ def _split_crowds(
         if text not in alone:
             first.append(text)
             continue
-        if text in forms and sizes[forms[text]] > CROWD:
+        if text in forms and sizes[forms[text]] > MANY:
             of_form[forms[text]] += 1
             if of_form[forms[text]] > SERIAL:
                 serial.append(text)
                 continue
         of_origin[alone[text]] += 1
-        (crowd if of_origin[alone[text]] > CROWD else first).append(text)
-    return first, crowd, serial
+        (numerous if of_origin[alone[text]] > MANY else first).append(text)
+    return first, numerous, serial
 
 
 def write_ledger(
@@ -313,18 +313,18 @@ def write_ledger(
     """The ledger in at most `room` tokens; `left`: the places of the messages that left.
 
     Questions, handles, `rules` and `lines` come first, each in a part of the room. What
-    `rank_values` puts first, what people `said`, the crowd, excerpts and serial values follow while
-    they fit.
+    `rank_values` puts first, what people `said`, the numerous, excerpts and serial values follow
+    while they fit.
     """
-    draft = LedgerDraft(origins=origins, left=left, room=room, count=count)
-    draft.add_first_quotes(questions, QUESTION_SHARE)
-    draft.add_handles()
-    draft.add_first_quotes(rules, RULE_SHARE)
-    draft.add_first_quotes(lines, LINE_SHARE)
-    draft.add_values(ranked.first)
-    draft.add_quotes(said)
-    needed = draft.used
-    draft.add_values(ranked.crowd)
-    draft.add_quotes(excerpts)
-    draft.add_values(ranked.serial)
-    return draft.finish(sum(map(len, ranked)), needed)
+    builder = LedgerBuilder(origins=origins, left=left, room=room, count=count)
+    builder.add_first_quotes(questions, QUESTION_SHARE)
+    builder.add_handles()
+    builder.add_first_quotes(rules, RULE_SHARE)
+    builder.add_first_quotes(lines, LINE_SHARE)
+    builder.add_values(ranked.first)
+    builder.add_quotes(said)
+    needed = builder.used
+    builder.add_values(ranked.numerous)
+    builder.add_quotes(excerpts)
+    builder.add_values(ranked.serial)
+    return builder.finish(sum(map(len, ranked)), needed)

@@ -118,7 +118,7 @@ class Origin:
         return label_places([self])
 
     @property
-    def speaker(self) -> str:
+    def spoken_by(self) -> str:
         """Who spoke; in quotation marks where a tool has a name of another kind."""
         name = one_line(self.name)[:LONGEST_NAME]
         if self.kind == _SPEAKERS.get(name) or (
@@ -161,7 +161,7 @@ def label_places(origins: Sequence[Origin]) -> str:
     first = min(origin.place for origin in origins)
     last = max(max(origin.place, origin.last) for origin in origins)
     places = f"#{first + 1}-#{last + 1}" if last > first else f"#{first + 1}"
-    return f"{places} {origins[0].speaker}"
+    return f"{places} {origins[0].spoken_by}"
 
 
 def write_line(lines: Sequence[Line]) -> str:

@@ -8,7 +8,7 @@ from itertools import chain
 
 from foveate.core.compact.entries import Entry, Group, Result, group_entries
 from foveate.core.compact.ledger_text import EarlierLedger, Range, join_ranges, read_ledger
-from foveate.core.compact.plan import GroupSize
+from foveate.core.compact.repacking import GroupSize
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class MeasuredList:
         """Whether a person speaks in it."""
         return entry.role == "user" and self._is_message(entry)
 
-    def said(self, entry: Entry) -> str:
+    def text_of(self, entry: Entry) -> str:
         """What a person or the model says in it, without an earlier ledger in front."""
         known = self.earlier.get(entry.index)
         return entry.said if known is None else known.behind

@@ -13,7 +13,7 @@ from foveate.core.compact.entries import Entry, Group, Result, Speaker
 from foveate.core.compact.ledger import LONGEST_SAID, Ledger, rank_values, write_ledger
 from foveate.core.compact.ledger_text import WORTH_HANDLE, Origin, join_ranges, one_line
 from foveate.core.compact.measured import MeasuredList
-from foveate.core.compact.plan import least_ledger, short_ledger
+from foveate.core.compact.repacking import least_ledger, short_ledger
 from foveate.core.compact.results import ResultsView
 from foveate.core.compact.shorten import (
     body_of,
@@ -115,15 +115,15 @@ class Packing:
         return used
 
     def _needs_group_before(self, n: int) -> bool:
-        words, before = (self._words(at) for at in (n, n - 1))
+        words, before = (self._message_words(at) for at in (n, n - 1))
         return bool(words) and needs_turn_before(before, words)
 
-    def _words(self, n: int) -> str:
+    def _message_words(self, n: int) -> str:
         """What people and the model say in a group."""
         spoken = [
             text
             for entry in self.measured.groups[n].entries
-            for said in (self.measured.said(entry),)
+            for said in (self.measured.text_of(entry),)
             for text in (said, *(r.text for r in entry.results if r.speaker != "tool"))
         ]
         return " ".join(filter(None, spoken))
@@ -187,7 +187,7 @@ class Packing:
             ranked,
             questions=self._questions(origins),
             rules=self._rules(origins),
-            said=self._said(origins),
+            said=self._sentences(origins),
             lines=self._telling_lines(origins),
             excerpts=self._excerpts(origins),
             left=join_ranges(
@@ -228,8 +228,8 @@ class Packing:
             for origin in self.measured.earlier[entry.index].origins:
                 if origin.kind != "tool":
                     yield origin.kind == "user", origin.values
-        if _speaker(entry) == "user":
-            yield True, extract_values(self.measured.said(entry))
+        if _role(entry) == "user":
+            yield True, extract_values(self.measured.text_of(entry))
         for result in entry.results:
             if result.speaker == "user":
                 yield True, extract_values(result.text)
@@ -259,7 +259,7 @@ class Packing:
                         yield replace(origin, shown=shown.text)
 
     def _gone_origins(self, entry: Entry) -> Iterator[Origin]:
-        said, arguments = self.measured.said(entry), " ".join(c.arguments for c in entry.calls)
+        said, arguments = self.measured.text_of(entry), " ".join(c.arguments for c in entry.calls)
         if entry.index in self.measured.earlier:
             yield from self.measured.earlier[entry.index].origins
         if said or arguments:
@@ -268,10 +268,10 @@ class Packing:
                 values = (*values, *_argument_values(call.arguments))
             yield Origin(
                 place=self.measured.places[entry.index],
-                name=_speaker(entry),
+                name=_role(entry),
                 text=said,
                 values=values,
-                kind=_speaker(entry),
+                kind=_role(entry),
             )
 
     def _result_origin(self, entry: Entry, result: Result) -> Origin:
@@ -300,7 +300,7 @@ class Packing:
                     if question not in origins[n].shown:
                         yield n, question
 
-    def _said(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
+    def _sentences(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
         """The sentences of people in what left that are not long, the newest text first."""
         for n, piece in self._pieces(origins, ("user",)):
             if len(piece) <= LONGEST_SAID:
@@ -308,7 +308,7 @@ class Packing:
 
     def _rules(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
         """Of these, what forbids, demands or limits something."""
-        for n, piece in self._said(origins):
+        for n, piece in self._sentences(origins):
             if any(map(polarity_mark, split_words(piece))):
                 yield n, piece
 
@@ -326,7 +326,7 @@ class Packing:
     def _last_question(self) -> str:
         """What a person said last, up to the point."""
         entries = (e for group in self.measured.groups[: self.point + 1] for e in group.entries)
-        said = [self.measured.said(entry) for entry in entries if self.measured.is_asked(entry)]
+        said = [self.measured.text_of(entry) for entry in entries if self.measured.is_asked(entry)]
         return said[-1] if said else ""
 
     def _excerpts(self, origins: list[Origin]) -> Iterable[tuple[int, str]]:
@@ -392,6 +392,6 @@ def _argument_values(arguments: str) -> Sequence[Value]:
     return extract_values(arguments)
 
 
-def _speaker(entry: Entry) -> Speaker:
+def _role(entry: Entry) -> Speaker:
     """Who said what an entry says: beside the results of tools, a person."""
     return "user" if entry.role in ("user", "tool") else "assistant"

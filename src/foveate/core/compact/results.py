@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from foveate.core.compact.entries import Entry, Result, ToolCall
 from foveate.core.compact.measured import MeasuredList
-from foveate.core.compact.plan import (
+from foveate.core.compact.repacking import (
     NEAR_SHARE,
     FormChoice,
     ResultFacts,
@@ -61,7 +61,7 @@ class ResultsView:
         for n, group in enumerate(self.measured.groups):
             made: dict[str, ToolCall] = {}
             for entry in group.entries:
-                asked = (self.measured.is_asked(entry) and self.measured.said(entry)) or asked
+                asked = (self.measured.is_asked(entry) and self.measured.text_of(entry)) or asked
                 for call in entry.calls:
                     made.setdefault(call.id, call)
                 for result in entry.results:

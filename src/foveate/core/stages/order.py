@@ -137,7 +137,7 @@ def arrange_by_attention(sizes: Sequence[int], curve: tuple[float, ...]) -> list
     """For each place the block there: the better the block, the better-read its place.
 
     Where a place is depends on the sizes of the blocks before it: blocks are placed as if all
-    were of one size, then anew by where that put them, a few times.
+    were of one size, then by where that put them, a few times.
 
     >>> arrange_by_attention([7, 7, 7, 7, 7], (9.0, 1.0, 5.0))
     [0, 1, 4, 3, 2]

@@ -11,7 +11,7 @@ from foveate import assemble
 from foveate.core.errors import StageBroke
 from foveate.core.manifest import canonical_recipe
 from foveate.core.text.shapes.find import find_shapes
-from foveate.core.text.shapes.shape import Draft, Reading, Shape, line_end
+from foveate.core.text.shapes.shape import ReadResult, Shape, ShapeBuilder, line_end
 from foveate.plugins import recipe
 from foveate.testing.shapes import check_reader
 
@@ -28,21 +28,21 @@ class Cards:
         """Whether a card begins."""
         return line == "BEGIN:CARD"
 
-    def read(self, text: str, start: int) -> Reading:
+    def read(self, text: str, start: int) -> ReadResult:
         """All cards from here on."""
-        draft, at = Draft(), start
+        builder, at = ShapeBuilder(), start
         found: list[tuple[int, int]] = []
         while text.startswith("BEGIN:CARD\n", at):
             end = text.find("\nEND:CARD", at)
             if end < 0:
                 break
-            draft.add(at)
+            builder.add(at)
             found.append((at, end + 9))
             at = line_end(text, end + 1) + 1
         if len(found) < self.least:
-            return Reading(None, len(text))
-        draft.counted.append(("records", found))
-        return Reading(draft.shape(text, "cards", found[-1][1]), at)
+            return ReadResult(None, len(text))
+        builder.counted.append(("records", found))
+        return ReadResult(builder.shape(text, "cards", found[-1][1]), at)
 
 
 def test_laws_hold_for_a_reader_beside_other_texts() -> None:
@@ -92,9 +92,9 @@ def test_units_that_cannot_be_are_refused(spans, leans) -> None:
     """U1, P4: out of order, over one another, empty, outside of the text, or leaning ahead."""
 
     class Wrong(Cards):
-        def read(self, text: str, start: int) -> Reading:
+        def read(self, text: str, start: int) -> ReadResult:
             end = spans[-1][1] if spans else 0
-            return Reading(Shape("wrong", 0, end, spans, leans), len(text))
+            return ReadResult(Shape("wrong", 0, end, spans, leans), len(text))
 
     with pytest.raises(StageBroke, match="wrong"):
         find_shapes(CARDS, (Wrong(),))

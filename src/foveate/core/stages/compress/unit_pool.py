@@ -81,7 +81,7 @@ class Pool:
         found: list[bool] = (np.bincount(owners[units], minlength=len(self.passages)) > 0).tolist()
         return found
 
-    def held(self, term: str) -> tuple[Counts, Counts]:
+    def units_with(self, term: str) -> tuple[Counts, Counts]:
         """The units that hold the term, in order, and how often each does."""
         import numpy as np
 
@@ -173,7 +173,7 @@ def _parts(
 def _match(pool: Pool) -> None:
     """Which units hold which terms, and how rare the terms are."""
     for term in pool.terms:
-        units, times = pool.held(term)
+        units, times = pool.units_with(term)
         pool.places.append((units, times))
         pool.holders[term] = len(units)
         pool.rarity.append(rarity(len(units), pool.units))

@@ -31,7 +31,7 @@ LONGEST_PIECE = 4 * PIECE
 """A piece of code ends there even inside of a statement; a longer item of a list is cut. Half a
 step misleads."""
 BRIEF = 30
-"""Characters; of up to three words that are no longer than that, nobody learns anything."""
+"""Characters; up to three words that are no longer than that say nothing."""
 _BRIEF = re.compile(r"[^\w\n]*+(?:[a-z0-9\u00c0-\u052f]++[^\w\n]*+){0,3}", re.IGNORECASE)
 _CONTINUES = re.compile(r"[)\]}]|(?:else|elif|except|finally|catch|end|fi|done|esac)\b")
 NESTED = 2

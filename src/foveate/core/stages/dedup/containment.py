@@ -20,7 +20,7 @@ from foveate.core.stages.dedup.resolve_duplicates import (
     resolve_duplicates,
 )
 from foveate.core.stages.dedup.triples import (
-    CROWD,
+    FREQUENT,
     CandidatePairs,
     Ints,
     compute_signatures,
@@ -35,7 +35,7 @@ def resolve_contained(
     """The texts that meet another, in order of preference; who leaves for whom; pairs compared."""
     signatures = compute_signatures([candidate.chunk.text for candidate in pool], threshold)
     met = find_candidate_pairs(signatures)
-    if not met.pairs and not met.crowds:
+    if not met.pairs and not met.frequent:
         return (), {}, 0
 
     def fullest(i: int) -> tuple[object, ...]:
@@ -74,32 +74,32 @@ class Containment:
         self._near: dict[int, list[int]] = {}
         for one, other in met.pairs:
             self._near.setdefault(place[one], []).append(place[other])
-        self._crowds = None
-        if met.crowds:
+        self._frequent = None
+        if met.frequent:
             where = np.zeros(max(place) + 1, dtype=np.int64)
             where[list(place)] = list(place.values())
-            crowds = [(where[members], where[askers]) for members, askers in met.crowds]
+            frequent = [(where[members], where[askers]) for members, askers in met.frequent]
             weights = texts.weights if guard and not texts.dated else None
-            self._crowds = FrequentShingles(crowds, len(texts), weights)
+            self._frequent = FrequentShingles(frequent, len(texts), weights)
 
-    def earlier(self, i: int) -> Match | None:
+    def find_earlier(self, i: int) -> Match | None:
         """The last kept text that text i may leave for, the closest to it in fullness."""
         found = [n for n in self._near.get(i, ()) if n < i and n in self._kept]
-        if self._crowds:
-            found += self._crowds.earlier(i, self._mask)  # one of the two is empty
+        if self._frequent:
+            found += self._frequent.find_earlier(i, self._mask)  # one of the two is empty
         return self._first(i, sorted(found, reverse=True)) if found else None
 
     def keep(self, i: int) -> None:
         """Text i is kept."""
         self._kept.add(i)
-        if self._crowds:
+        if self._frequent:
             self._mask |= 1 << i
 
-    def later(self, i: int, left: dict[int, Match]) -> Match | None:
+    def find_later(self, i: int, left: dict[int, Match]) -> Match | None:
         """The first kept text after it that text i may leave for, the fullest."""
         found = [n for n in self._near.get(i, ()) if n > i and n in self._kept]
-        if self._crowds:
-            found += self._crowds.later(i, self._mask)  # one of the two is empty
+        if self._frequent:
+            found += self._frequent.find_later(i, self._mask)  # one of the two is empty
         if self._texts.dated:
             found = [n for n in found if self._texts.same_date(i, n)]
         match = self._first(i, sorted(found)) if found else None
@@ -128,7 +128,7 @@ def _shares(match: Match, texts: Texts, i: int) -> Match:
 
 def _involved(met: CandidatePairs) -> set[int]:
     involved = set(chain.from_iterable(met.pairs))
-    for members, _ in met.crowds:
+    for members, _ in met.frequent:
         involved.update(members.tolist())
     return involved
 
@@ -137,7 +137,7 @@ NEAREST = 16
 
 
 class FrequentShingles:
-    """The partners of texts whose triples nearly all stand in more than `CROWD` texts.
+    """The partners of texts whose triples nearly all stand in more than `FREQUENT` texts.
 
     Comparing all of a page footer's texts would be quadratic. Of the texts that share a triple,
     only those with all words of weight (`weights(i)`; None: not asked) are compared, the nearest 16
@@ -146,7 +146,7 @@ class FrequentShingles:
 
     def __init__(
         self,
-        crowds: Sequence[tuple[Ints, Ints]],
+        frequent: Sequence[tuple[Ints, Ints]],
         texts: int,
         weights: Callable[[int], Collection[str]] | None,
     ) -> None:
@@ -155,27 +155,27 @@ class FrequentShingles:
         self._asks: defaultdict[int, list[int]] = defaultdict(list)
         self._few: defaultdict[int, list[Ints]] = defaultdict(list)
         self._members: list[int] = []
-        for members, askers in crowds:
+        for members, askers in frequent:
             for i in askers.tolist():
-                if len(members) > CROWD:
+                if len(members) > FREQUENT:
                     self._asks[i].append(len(self._members))
                 else:
                     self._few[i].append(members)
-            if len(members) > CROWD:
+            if len(members) > FREQUENT:
                 self._members.append(_bits(members, texts))
         self._holders: dict[str, list[int]] = defaultdict(list)
         self._sets: dict[str, int] = {}
         self._known: dict[int, int] = {}
         if weights is not None:
-            for i in sorted({i for members, _ in crowds for i in members.tolist()}):
+            for i in sorted({i for members, _ in frequent for i in members.tolist()}):
                 for word in weights(i):
                     self._holders[word].append(i)
 
-    def earlier(self, i: int, kept: int) -> list[int]:
+    def find_earlier(self, i: int, kept: int) -> list[int]:
         """The nearest before text i, nearest first; `kept` is a set of places."""
         return list(islice(_descending(self._met(i) & kept & (1 << i) - 1), NEAREST))
 
-    def later(self, i: int, kept: int) -> list[int]:
+    def find_later(self, i: int, kept: int) -> list[int]:
         """The nearest after text i, nearest first."""
         return list(islice(_ascending((self._met(i) & kept) >> i + 1 << i + 1), NEAREST))
 

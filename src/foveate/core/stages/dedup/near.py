@@ -17,7 +17,7 @@ change comes first, unknown last: a newer text evicts an older one even if that 
 versions of one document or source need not say the same (except under semantic).
 
 What `divide` or `pack` has chosen is left alone. The fast paths give exactly what comparing with
-every kept text gives, except in a crowd: if most triples of a text stand in more than 64 others, it
+every kept text gives, with one exception: a text of which most triples stand in more than 64 others
 is compared with the nearest 16 that have all its weights.
 """
 

@@ -36,15 +36,15 @@ Resolution: TypeAlias = tuple[Sequence[Candidate], dict[int, Match], int]
 
 
 class Finder(Protocol):
-    """One method of telling near duplicates, told of every text in order of preference."""
+    """A method of finding near duplicates; it gets every text in order of preference."""
 
-    def earlier(self, i: int) -> Match | None:
+    def find_earlier(self, i: int) -> Match | None:
         """The earlier kept text that text i leaves for."""
 
     def keep(self, i: int) -> None:
         """Text i is kept."""
 
-    def later(self, i: int, left: dict[int, Match]) -> Match | None:
+    def find_later(self, i: int, left: dict[int, Match]) -> Match | None:
         """The later kept text, none of `left`, that text i leaves for; asked from last to first."""
 
 
@@ -53,14 +53,14 @@ def resolve_duplicates(texts: Iterable[int], finder: Finder) -> dict[int, Match]
     left: dict[int, Match] = {}
     kept: list[int] = []
     for i in texts:
-        match = finder.earlier(i)
+        match = finder.find_earlier(i)
         if match is None:
             finder.keep(i)
             kept.append(i)
         else:
             left[i] = match
     for i in reversed(kept):
-        match = finder.later(i, left)
+        match = finder.find_later(i, left)
         if match is not None:
             left[i] = match
     return left

@@ -71,7 +71,7 @@ class Says:
             return others
         self._post()
         fine = self._holders[self._rarest[i]].union(
-            *(self._marked[word] for word in self._words(i) if word in self._marked)
+            *(self._marked[word] for word in self._word_set(i) if word in self._marked)
         )
         fine &= self._alike[self._facts(i)]
         if self._versions:
@@ -100,13 +100,13 @@ class Says:
 
     def _post(self) -> None:
         if not self._rarest:
-            spread = Counter(word for i in range(len(self._texts)) for word in self._words(i))
+            spread = Counter(word for i in range(len(self._texts)) for word in self._word_set(i))
             for i in range(len(self._texts)):
-                self._rarest.append(min(self._words(i), key=lambda word: (spread[word], word)))
+                self._rarest.append(min(self._word_set(i), key=lambda word: (spread[word], word)))
         for i in self._unposted:
             self._alike[self._facts(i)].add(i)
             self._marked[self._rarest[i]].add(i)
-            for word in self._words(i):
+            for word in self._word_set(i):
                 self._holders[word].add(i)
             for origin in self._origin(i) if self._versions else ():
                 self._origins[origin].add(i)
@@ -116,7 +116,7 @@ class Says:
         facts = self._texts.facts(i)
         return tuple(sorted(facts)) if self._any_order else facts
 
-    def _words(self, i: int) -> frozenset[str]:
+    def _word_set(self, i: int) -> frozenset[str]:
         """Text i's weights, and the weight of nothing, which every text has."""
         return self._texts.weights(i) | {""}
 
@@ -135,7 +135,7 @@ class SymmetricFinder:
         self._found: list[Match] = []
         self._later: defaultdict[int, list[Match]] = defaultdict(list)
 
-    def earlier(self, i: int) -> Match | None:
+    def find_earlier(self, i: int) -> Match | None:
         """The first kept text that text i may leave for."""
         self._found = self._search.similar(i)
         return next((match for match in self._found if self._may_leave(i, match.other)), None)
@@ -150,7 +150,7 @@ class SymmetricFinder:
             if same and self._may_leave(match.other, i):
                 self._later[match.other].append(Match(i, match.similarity))
 
-    def later(self, i: int, left: dict[int, Match]) -> Match | None:
+    def find_later(self, i: int, left: dict[int, Match]) -> Match | None:
         """The fullest of the later texts that stay and that text i may leave for."""
         staying = [match for match in self._later.get(i, ()) if match.other not in left]
         return min(staying, key=self._fullest, default=None)

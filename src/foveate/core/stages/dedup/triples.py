@@ -6,7 +6,7 @@ words themselves. No pair of which one may contain enough of the other's triples
 
 1. The texts' triples are concatenated and sorted, so equal ones are adjacent.
 2. A text asks for partners if it shares so many triples that one could hold enough.
-3. Pairs of a triple that more than `CROWD` texts have are not listed. A text with too few other
+3. Pairs of a triple that more than `FREQUENT` texts have are not listed. A text with too few other
    triples is handled by `FrequentShingles`.
 """
 
@@ -26,7 +26,7 @@ from foveate.core.text.words import ALPHABET, SHINGLE_SIZE, split_words
 Numbers: TypeAlias = NDArray[np.uint32]
 Ints: TypeAlias = NDArray[np.int64]
 
-CROWD = 64
+FREQUENT = 64
 MANY = 1 << 21  # pairs that are counted at once
 
 
@@ -125,10 +125,14 @@ def _triples(texts: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePairs:
-    """Pairs (asks, is asked) of places; for each triple of the lost, who has it and who asks."""
+    """Pairs of places: of a text, and of one that it is compared with.
+
+    `frequent`: for each frequent triple of a text that has too few others, the places of the texts
+    that hold it, and of those that look for partners by it.
+    """
 
     pairs: tuple[tuple[int, int], ...] = ()
-    crowds: tuple[tuple[Ints, Ints], ...] = ()
+    frequent: tuple[tuple[Ints, Ints], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,15 +159,15 @@ def find_candidate_pairs(signatures: Sequence[Signature]) -> CandidatePairs:
         return CandidatePairs()
     sizes = np.bincount(row.group)
     asks = row.each(texts) > spare
-    crowds: tuple[tuple[Ints, Ints], ...] = ()
-    if sizes.max() > CROWD:
-        many = (sizes > CROWD)[row.group]
+    frequent: tuple[tuple[Ints, Ints], ...] = ()
+    if sizes.max() > FREQUENT:
+        many = (sizes > FREQUENT)[row.group]
         spare -= row.where(many).each(texts)
         lost = asks & (spare < 0)
-        crowds = tuple(_frequent_shingles(row, lost))
+        frequent = tuple(_frequent_shingles(row, lost))
         asks &= ~lost
         row, spare = row.where(~many), np.maximum(spare, 0)
-    return CandidatePairs(tuple(_pairs(row, asks, spare)), crowds)
+    return CandidatePairs(tuple(_pairs(row, asks, spare)), frequent)
 
 
 def _shared(lists: list[NDArray[np.uint32]]) -> _Row | None:

@@ -101,7 +101,7 @@ class Pack:
         return replace(step, candidates=tuple(taken))
 
     def _choose(self, pool: list[Candidate], scale: BudgetTracker, request: Request) -> Choices:
-        ways, cut, stop = (
+        renditions_of, cut, stop = (
             self._rendition_options(request),
             self._build_cutter(request),
             self._stops_at_overflow(),
@@ -109,27 +109,27 @@ class Pack:
         if self.policy == "value" and any(c.sentences for c in pool):
             return pack_evidence(pool, scale, fill=self.fill)
         if self.policy == "value":
-            return pack_value(pool, scale, ways)
+            return pack_value(pool, scale, renditions_of)
         if self.policy == "coverage":
-            return pack_coverage(pool, scale, ways, request.query)
+            return pack_coverage(pool, scale, renditions_of, request.query)
         if self.policy == "documents":
-            return take_groups(documents(pool), scale, ways, cut, stop=stop)
+            return take_groups(documents(pool), scale, renditions_of, cut, stop=stop)
         if self.policy == "groups":
             order = [candidate for group in group_by_document(pool) for candidate in group]
         else:
             order = round_robin(pool) if self.policy == "interleaved" else by_score(pool)
-        return take_in_turn(order, scale, ways, cut, stop=stop)
+        return take_in_turn(order, scale, renditions_of, cut, stop=stop)
 
     def _rendition_options(self, request: Request) -> RenditionOptions:
         known: dict[str, Sequence[Rendition]] = {}
 
-        def ways(candidate: Candidate) -> Sequence[Rendition]:
+        def renditions_of(candidate: Candidate) -> Sequence[Rendition]:
             own = candidate.chunk.id
             if own not in known:
                 known[own] = rendition_options(candidate, self.cap, request.token_counter)
             return known[own]
 
-        return ways
+        return renditions_of
 
     def _stops_at_overflow(self) -> bool:
         return self.overflow == "stop" or (

@@ -1,4 +1,4 @@
-"""What a candidate costs when it is shown one way or another, and what is left to spend.
+"""What a candidate costs when it is shown one rendition or another, and what is left to spend.
 
 Costs are estimates: token counts do not add up over concatenation. They are made so that their
 sum is rarely below the count of the finished text; the last gate counts that text itself.
@@ -29,7 +29,7 @@ SHARES = (0.75, 0.5, 0.25)
 
 
 def is_undivided(candidate: Candidate) -> bool:
-    """Whether its whole text is the only way to show it."""
+    """Whether its whole text is the only rendition to show it."""
     return candidate.shown is None and not candidate.parts and not candidate.renditions
 
 
@@ -46,18 +46,21 @@ def rendition_options(
     if is_undivided(candidate):
         return (full_rendition(candidate),)
     shorter = (*pieces(candidate), *candidate.renditions)
-    ways = (
+    renditions = (
         full_rendition(candidate),
-        *sorted(shorter, key=lambda way: (-way.value, len(way.text))),
+        *sorted(shorter, key=lambda rendition: (-rendition.value, len(rendition.text))),
     )
     if cap is None or not shorter or gauge.count_chunk(candidate.chunk) <= cap:
-        return ways
-    return tuple(way for way in ways[1:] if gauge.count_text(way.text) <= cap) or ways[-1:]
+        return renditions
+    return (
+        tuple(rendition for rendition in renditions[1:] if gauge.count_text(rendition.text) <= cap)
+        or renditions[-1:]
+    )
 
 
 @dataclass(slots=True)
 class BudgetTracker:
-    """Weighs renditions and keeps the purse.
+    """Weighs renditions and keeps the budget.
 
     `per_document` replaces the measured overhead by a fixed number of tokens, once a document.
     """
@@ -68,24 +71,24 @@ class BudgetTracker:
     per_document: int | None = None
     documents: set[str] = field(default_factory=set)
     blocks: int = 0
-    _around: dict[str, Mapping[BlockPosition, Cost]] = field(default_factory=dict)
+    _overheads: dict[str, Mapping[BlockPosition, Cost]] = field(default_factory=dict)
     _bodies: dict[str, Cost] = field(default_factory=dict)
     _wholes: dict[str, Cost] = field(default_factory=dict)
 
-    def around(self, candidate: Candidate) -> Mapping[BlockPosition, Cost]:
-        """What stands around the candidate's text at each place, whichever way it is shown."""
+    def overhead(self, candidate: Candidate) -> Mapping[BlockPosition, Cost]:
+        """What stands around the candidate's text at each place, whatever is shown."""
         own = candidate.chunk.id
-        known = self._around.get(own)
+        known = self._overheads.get(own)
         if known is None:
             known = self.gauge.header_costs(candidate)
             if self.per_document is not None:
                 known = _flat(known, self.per_document)
-            self._around[own] = known
+            self._overheads[own] = known
         return known
 
     def frame(self, candidate: Candidate, place: BlockPosition | None = None) -> Cost:
         """The same at one place, by default where the candidate would stand now."""
-        around = self._around.get(candidate.chunk.id) or self.around(candidate)
+        around = self._overheads.get(candidate.chunk.id) or self.overhead(candidate)
         return around[self._place(candidate) if place is None else place]
 
     def _place(self, candidate: Candidate) -> BlockPosition:
@@ -96,23 +99,25 @@ class BudgetTracker:
     def cost(
         self, candidate: Candidate, rendition: Rendition, place: BlockPosition | None = None
     ) -> Cost:
-        """What showing the candidate this way would take from the purse now, or at a place."""
+        """What showing the candidate this rendition would take of the budget now, or at a place."""
         body, frame = self.body(candidate, rendition), self.frame(candidate, place)
         return new_cost((body[0] + frame[0], body[1] + frame[1]))
 
     def shortest(self, candidate: Candidate) -> Cost:
-        """What the shortest way to show the candidate would take now."""
+        """What the shortest rendition to show the candidate would take now."""
         if candidate.shown is None and not candidate.renditions:
             body = self.entire(candidate)
         else:
             most = candidate.shown or full_rendition(candidate)
-            way = min((most, *candidate.renditions), key=lambda way: len(way.text))
-            body = self.body(candidate, way)
+            rendition = min(
+                (most, *candidate.renditions), key=lambda rendition: len(rendition.text)
+            )
+            body = self.body(candidate, rendition)
         frame = self.frame(candidate)
         return new_cost((body[0] + frame[0], body[1] + frame[1]))
 
     def afford(self, candidate: Candidate, rendition: Rendition) -> Cost | None:
-        """What showing the candidate this way would take now, if the purse holds it."""
+        """What showing the candidate this rendition would take now, if the budget holds it."""
         return self.affords(candidate, self.body(candidate, rendition))
 
     def affords(self, candidate: Candidate, body: Cost) -> Cost | None:
@@ -126,16 +131,16 @@ class BudgetTracker:
             return None if most is not None and cost[0] > most else cost
         return cost if self.fits(cost) else None
 
-    def least(self, candidate: Candidate, ways: Sequence[Rendition]) -> list[int]:
+    def least(self, candidate: Candidate, renditions: Sequence[Rendition]) -> list[int]:
         """The least that each can cost in what is limited, wherever it stands; at least 1."""
         unit = int(self.tokens is None)
         (frame,) = self.narrowest((candidate,))
-        return [max(self.body(candidate, way)[unit] + frame, 1) for way in ways]
+        return [max(self.body(candidate, rendition)[unit] + frame, 1) for rendition in renditions]
 
     def narrowest(self, candidates: Sequence[Candidate]) -> list[int]:
         """The least that can stand around each one's text, in what is limited."""
         unit = int(self.tokens is None)
-        frames = [self.around(candidate) for candidate in candidates]
+        frames = [self.overhead(candidate) for candidate in candidates]
         return [min(around["first"][unit], around["same"][unit]) for around in frames]
 
     def body(self, candidate: Candidate, rendition: Rendition) -> Cost:
@@ -162,14 +167,14 @@ class BudgetTracker:
         return len(self.gauge.body(text)) if self.characters is not None else 0
 
     def fits(self, cost: Cost) -> bool:
-        """Whether the purse holds that much."""
+        """Whether the budget holds that much."""
         tokens, characters = self.tokens, self.characters
         return (tokens is None or cost[0] <= tokens) and (
             characters is None or cost[1] <= characters
         )
 
     def short_by(self, cost: Cost) -> int:
-        """How much the purse lacks, in tokens (in characters where only those are limited)."""
+        """How much the budget lacks, in tokens (in characters where only those are limited)."""
         tokens = cost.tokens - self.tokens if self.tokens is not None else 0
         characters = cost.characters - self.characters if self.characters is not None else 0
         return tokens if tokens > 0 else characters
@@ -181,7 +186,7 @@ class BudgetTracker:
         self.spend(cost)
 
     def spend(self, cost: Cost) -> None:
-        """Take it out of the purse; a negative cost is put in."""
+        """Take it out of the budget; a negative cost is put in."""
         if self.tokens is not None:
             self.tokens -= cost.tokens
         if self.characters is not None:
@@ -191,7 +196,7 @@ class BudgetTracker:
 def tracker_for_budget(
     budget: Budget, gauge: TokenCounter, per_document: int | None
 ) -> BudgetTracker:
-    """A full purse."""
+    """A full budget."""
     return BudgetTracker(
         gauge=gauge,
         tokens=budget.documents,
@@ -218,18 +223,18 @@ def pieces(candidate: Candidate) -> tuple[Rendition, ...]:
     order = sorted(range(len(parts)), key=lambda i: (-parts[i].score, i))
     masses = [_mass(part) for part in parts]
     total, length = sum(masses), len(candidate.chunk.text)
-    ways = []
+    renditions = []
     for n in _numbers(len(parts)):
         chosen = sorted(order[:n])
         text, ranges, key = _joined_piece(candidate, tuple(sorted([parts[i].span for i in chosen])))
         if len(text) < length:
             value = min(sum([masses[i] for i in chosen]) / total, 1.0)
-            ways.append(
+            renditions.append(
                 set_rendition_hash(
                     Rendition(kind="extract", text=text, spans=ranges, value=value), key
                 )
             )
-    return tuple(ways)
+    return tuple(renditions)
 
 
 @lru_cache(maxsize=256)

@@ -26,7 +26,7 @@ LONGEST_TOKEN = 64  # characters; more text than this per token is never looked 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One candidate, shown one way, at a cost."""
+    """One candidate, shown as one rendition, at a cost."""
 
     candidate: Candidate
     rendition: Rendition
@@ -116,12 +116,12 @@ def documents(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
 def take_in_turn(
     order: Sequence[Candidate],
     scale: BudgetTracker,
-    ways: RenditionOptions,
+    renditions_of: RenditionOptions,
     cut: Cut | None,
     *,
     stop: bool,
 ) -> Choices:
-    """Take each candidate in the fullest way that fits.
+    """Take each candidate in the fullest rendition that fits.
 
     `stop` at the first that does not fit beside others, or that is cut.
     """
@@ -131,7 +131,7 @@ def take_in_turn(
         if stopped:
             choices.left_out[candidate.chunk.id] = "after_stop"
             continue
-        choice = fullest_that_fits(candidate, scale, ways(candidate))
+        choice = fullest_that_fits(candidate, scale, renditions_of(candidate))
         if choice is None:
             choice = _cut_to_fit(candidate, scale, cut)
             stopped = stop and (choice is not None or bool(choices.chosen))
@@ -146,7 +146,7 @@ def take_in_turn(
 def take_groups(
     groups: Sequence[Sequence[Candidate]],
     scale: BudgetTracker,
-    ways: RenditionOptions,
+    renditions_of: RenditionOptions,
     cut: Cut | None,
     *,
     stop: bool,
@@ -160,7 +160,7 @@ def take_groups(
             choices.chosen.extend(taken)
             continue
         if not stopped and not choices.chosen:
-            part = take_in_turn(group, scale, ways, cut, stop=False)
+            part = take_in_turn(group, scale, renditions_of, cut, stop=False)
             choices.chosen.extend(part.chosen)
             choices.left_out |= part.left_out
         else:
@@ -171,10 +171,10 @@ def take_groups(
 
 
 def fullest_that_fits(
-    candidate: Candidate, scale: BudgetTracker, ways: Sequence[Rendition]
+    candidate: Candidate, scale: BudgetTracker, renditions: Sequence[Rendition]
 ) -> Choice | None:
-    """The first rendition that the purse holds."""
-    for rendition in ways:
+    """The first rendition that the budget holds."""
+    for rendition in renditions:
         cost = scale.afford(candidate, rendition)
         if cost is not None:
             return Choice(candidate=candidate, rendition=rendition, cost=cost)
@@ -231,12 +231,12 @@ def truncate_candidate(
     is_whole = at == "sentence"
     ends = _unit_ends(candidate, text, language) if is_whole else range(1, len(text) + 1)
 
-    def kept(end: int) -> tuple[str, tuple[Span, ...]]:
+    def cut_at(end: int) -> tuple[str, tuple[Span, ...]]:
         spans = [(0, len(text[:end].rstrip()))]
         return join_chunk_spans(candidate.chunk, spans, candidate.parts)
 
     def fits(end: int) -> bool:
-        shown, _ = kept(end)
+        shown, _ = cut_at(end)
         if characters is not None and len(gauge.body(shown)) > characters:
             return False
         return room is None or gauge.count_uncached(shown) <= room
@@ -249,7 +249,7 @@ def truncate_candidate(
     size = len(text[:end].rstrip())
     if not size or size == len(candidate.text):
         return None
-    shown, spans = kept(end)
+    shown, spans = cut_at(end)
     return Rendition(kind="truncated", text=shown, spans=spans, value=size / len(candidate.text))
 
 

@@ -53,15 +53,20 @@ class CoveredWords:
 
 
 def pack_coverage(
-    candidates: Sequence[Candidate], scale: BudgetTracker, ways: RenditionOptions, query: str
+    candidates: Sequence[Candidate],
+    scale: BudgetTracker,
+    renditions_of: RenditionOptions,
+    query: str,
 ) -> Choices:
-    """Fill the purse by gain per token, gains renewed lazily."""
+    """Fill the budget by gain per token, gains renewed lazily."""
     pool = by_score(candidates)
-    options = [(c, r, tuple(dict.fromkeys(split_words(r.text)))) for c in pool for r in ways(c)]
+    options = [
+        (c, r, tuple(dict.fromkeys(split_words(r.text)))) for c in pool for r in renditions_of(c)
+    ]
     worths = candidate_worths(pool)
     said = CoveredWords(word_weights([o[2] for o in options], query, sum(worths.values())), worths)
     room = scale.tokens if scale.tokens is not None else scale.characters or 0
-    costs = [cost for c in pool for cost in scale.least(c, ways(c))]
+    costs = [cost for c in pool for cost in scale.least(c, renditions_of(c))]
     heap = [(-said.gain(*option) / costs[n], n) for n, option in enumerate(options)]
     heapify(heap)
     while heap:
@@ -78,7 +83,9 @@ def pack_coverage(
         if choice is not None:
             said.add(choice, terms, gain)
     choices = Choices(chosen=[said.shown[c.id] for c in pool if c.id in said.shown])
-    choices.left_out = {c.id: _reason(said, scale, c, ways) for c in pool if c.id not in said.shown}
+    choices.left_out = {
+        c.id: _reason(said, scale, c, renditions_of) for c in pool if c.id not in said.shown
+    }
     choices.notes |= worth_figures(said.total, said.total + _left_over(said, options, costs, room))
     return choices
 
@@ -99,10 +106,10 @@ def word_weights(texts: Sequence[Sequence[str]], query: str, mass: float) -> dic
 
 
 def _reason(
-    said: CoveredWords, scale: BudgetTracker, candidate: Candidate, ways: RenditionOptions
+    said: CoveredWords, scale: BudgetTracker, candidate: Candidate, renditions_of: RenditionOptions
 ) -> str:
     """Nothing new to say, or no room to say it."""
-    fits = any(scale.afford(candidate, r) is not None for r in ways(candidate))
+    fits = any(scale.afford(candidate, r) is not None for r in renditions_of(candidate))
     return "already_said" if fits else "over_budget"
 
 

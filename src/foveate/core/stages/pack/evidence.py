@@ -1,7 +1,7 @@
 """Sentences chosen over the whole pool: the likeliest evidence per token, each thing said once.
 
 Every sentence is a piece of its own; taking one takes what it leans on, and the first of a
-candidate pays for the block around it. Pieces go into the purse by worth per token (the greedy of
+candidate pays for the block around it. Pieces go into the budget by worth per token (the greedy of
 the knapsack problem); their neighbours gain a little by it. One that says little new waits for
 room to spare, and one that says nothing new is left out. Costs are shares of the candidate's own
 count; what was chosen is then counted as it will stand, and the choice grows or shrinks until it
@@ -327,7 +327,7 @@ def _fill(
 
 
 def _count(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
-    """What the choice costs as it will stand; only what changed is counted anew."""
+    """What the choice costs as it will stand; only what changed is counted again."""
     for owner in sorted(basket.changed):
         if not basket.many[owner]:
             counted.pop(owner, None)

@@ -144,7 +144,7 @@ class Selection:
             taken[p] = True
             if self.runs[p]:
                 self.said.update(self.runs[p])
-            self._opened(self.owners[p], 1)
+            self._change_count(self.owners[p], 1)
             self.rights[self.owners[p]] += self.earned[p]
         self.groups.append(pieces)
         for p in pieces:
@@ -162,11 +162,11 @@ class Selection:
         pieces = self.groups.pop()
         for p in pieces:
             self.taken[p] = False
-            self._opened(self.owners[p], -1)
+            self._change_count(self.owners[p], -1)
             self.rights[self.owners[p]] -= self.earned[p]
         return pieces
 
-    def _opened(self, owner: int, more: int) -> None:
+    def _change_count(self, owner: int, more: int) -> None:
         """So many more pieces, or fewer, of a candidate are taken; its block opens or goes."""
         before = self.many[owner]
         now = self.many[owner] = before + more
@@ -185,7 +185,7 @@ def build_selection(candidates: Sequence[Candidate], scale: BudgetTracker) -> Se
     pool = sorted(candidates, key=rank)
     ways = [full_rendition(c) if open_to_choice(c) else c.shown or full_rendition(c) for c in pool]
     bodies = [scale.body(c, way) for c, way in zip(pool, ways, strict=True)]
-    frames = [*map(scale.around, pool)]
+    frames = [*map(scale.overhead, pool)]
     basket = Selection(pool, _unit(bodies, frames, scale), openings=frames)
     runs: list[PieceRuns] = []
     for i, (candidate, way) in enumerate(zip(pool, ways, strict=True)):

@@ -1,9 +1,10 @@
 """Chunk and rendition chosen together, by worth per token, with a bound on the optimum.
 
 The multiple-choice knapsack problem (Sinha and Zoltners 1979): every candidate is shown in at
-most one way. The ways that lie on the upper hull of (cost, worth) are taken as steps, the most
-worth per token first; the linear relaxation's value is the bound. `notes` carry `value`, `bound`
-and `gap = 1 - value / bound`: no packing of the same candidates can be worth more than `bound`.
+most one rendition. The renditions that lie on the upper hull of (cost, worth) are taken as steps,
+the most worth per token first; the linear relaxation's value is the bound. `notes` carry `value`,
+`bound` and `gap = 1 - value / bound`: no packing of the same candidates can be worth more than
+`bound`.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ CONTRAST = 2  # scores say more about the first few than about the rest; so wort
 
 
 class HullStep(NamedTuple):
-    """One way on the hull: what it costs and is worth in all, and compared with the rung below.
+    """One step of the hull: what it costs and is worth in all, and compared with the step below.
 
-    `way`: None is the whole text, which is made when it is chosen. `body`: the text's cost alone.
+    `rendition`: None is the whole text, made when it is chosen. `body`: the text's cost alone.
     """
 
-    way: Rendition | None
+    rendition: Rendition | None
     body: Cost
     cost: int
     worth: float
@@ -62,61 +63,65 @@ def candidate_worths(candidates: Iterable[Candidate]) -> dict[str, float]:
 
 
 def pack_value(
-    candidates: Sequence[Candidate], scale: BudgetTracker, ways: RenditionOptions
+    candidates: Sequence[Candidate], scale: BudgetTracker, renditions_of: RenditionOptions
 ) -> Choices:
-    """Fill the purse by worth per token, then with whatever still fits, best score first."""
+    """Fill the budget by worth per token, then with whatever still fits, best score first."""
     pool = by_score(candidates)
     worths = candidate_worths(pool)
-    offers = [() if is_undivided(c) else ways(c) for c in pool]
+    offers = [() if is_undivided(c) else renditions_of(c) for c in pool]
     frames = scale.narrowest(pool)
-    ladders = [
+    hulls = [
         build_hull(c, worths[c.chunk.id], scale, offered, frame)
         for c, offered, frame in zip(pool, offers, frames, strict=True)
     ]
     steps = sorted(
-        (-rung.density, i, level)
-        for i, rungs in enumerate(ladders)
-        for level, rung in enumerate(rungs)
+        (-step.density, i, level)
+        for i, steps in enumerate(hulls)
+        for level, step in enumerate(steps)
     )
     room = scale.tokens if scale.tokens is not None else scale.characters or 0
-    bound = _relaxed(steps, ladders, room)
-    chosen = _take_steps(pool, ladders, steps, scale)
-    choices = _finish(pool, chosen, scale, ladders, offers)
+    bound = _relaxed(steps, hulls, room)
+    chosen = _take_steps(pool, hulls, steps, scale)
+    choices = _finish(pool, chosen, scale, hulls, offers)
     value = sum(worths[c.candidate.chunk.id] * c.rendition.value for c in choices.chosen)
     choices.notes |= worth_figures(value, bound)
     return choices
 
 
 def build_hull(
-    candidate: Candidate, worth: float, scale: BudgetTracker, ways: Sequence[Rendition], frame: int
+    candidate: Candidate,
+    worth: float,
+    scale: BudgetTracker,
+    renditions: Sequence[Rendition],
+    frame: int,
 ) -> list[HullStep]:
-    """The ways on the upper hull, cheapest first, each denser than the next.
+    """The renditions on the upper hull, cheapest first, each denser than the next.
 
-    `ways`: none is all the text alone. `frame`: the least that stands around it.
+    `renditions`: none is all the text alone. `frame`: the least that stands around it.
     """
     unit = int(scale.tokens is None)
-    if not ways:
+    if not renditions:
         body = scale.entire(candidate)
         cost = max(body[unit] + frame, 1)
         return [HullStep(None, body, cost, worth, worth / cost)]
-    bodies = [scale.body(candidate, way) for way in ways]
+    bodies = [scale.body(candidate, rendition) for rendition in renditions]
     points = [
-        (max(body[unit] + frame, 1), worth * way.value, body, way)
-        for body, way in zip(bodies, ways, strict=True)
+        (max(body[unit] + frame, 1), worth * rendition.value, body, rendition)
+        for body, rendition in zip(bodies, renditions, strict=True)
     ]
     points.sort(key=lambda point: (point[0], -point[1]))
-    rungs: list[HullStep] = []
-    for cost, value, body, way in points:
-        if rungs and value <= rungs[-1].worth:
+    steps: list[HullStep] = []
+    for cost, value, body, rendition in points:
+        if steps and value <= steps[-1].worth:
             continue
-        while rungs and _density(rungs[-2:-1], cost, value) >= rungs[-1].density:
-            rungs.pop()
-        rungs.append(HullStep(way, body, cost, value, _density(rungs[-1:], cost, value)))
-    return rungs
+        while steps and _density(steps[-2:-1], cost, value) >= steps[-1].density:
+            steps.pop()
+        steps.append(HullStep(rendition, body, cost, value, _density(steps[-1:], cost, value)))
+    return steps
 
 
 def _density(below: Sequence[HullStep], cost: int, value: float) -> float:
-    """Worth per token of the step up from the rung below."""
+    """Worth per token of the step up from the step below."""
     if not below:
         return value / cost
     step = cost - below[0].cost
@@ -124,14 +129,14 @@ def _density(below: Sequence[HullStep], cost: int, value: float) -> float:
 
 
 def _relaxed(
-    steps: Sequence[tuple[float, int, int]], ladders: Sequence[Sequence[HullStep]], room: int
+    steps: Sequence[tuple[float, int, int]], hulls: Sequence[Sequence[HullStep]], room: int
 ) -> float:
     """The linear relaxation: steps in order, the first that does not fit in part."""
     total = 0.0
     for thinness, i, level in steps:
-        rung = ladders[i][level]
-        step = rung.cost - (ladders[i][level - 1].cost if level else 0)
-        taken = min(step, room)
+        step = hulls[i][level]
+        cost = step.cost - (hulls[i][level - 1].cost if level else 0)
+        taken = min(cost, room)
         total -= thinness * taken
         room -= taken
         if room <= 0:
@@ -141,23 +146,23 @@ def _relaxed(
 
 def _take_steps(
     pool: Sequence[Candidate],
-    ladders: Sequence[Sequence[HullStep]],
+    hulls: Sequence[Sequence[HullStep]],
     steps: Sequence[tuple[float, int, int]],
     scale: BudgetTracker,
 ) -> dict[int, Choice]:
-    """Take the steps in order; one whose rung below was not taken is not open."""
+    """Take the steps in order; one whose step below was not taken is not open."""
     chosen: dict[int, Choice] = {}
     height = [-1] * len(pool)
     for _, i, level in steps:
         if height[i] != level - 1:
             continue
-        rung, candidate = ladders[i][level], pool[i]
-        if not level and scale.tokens is not None and rung.body[0] > scale.tokens:
+        step, candidate = hulls[i][level], pool[i]
+        if not level and scale.tokens is not None and step.body[0] > scale.tokens:
             continue
-        if level and rung.way is not None:
-            choice = swap_rendition(scale, chosen[i], candidate, rung.way)
+        if level and step.rendition is not None:
+            choice = swap_rendition(scale, chosen[i], candidate, step.rendition)
         else:
-            choice = _first(scale, candidate, rung.way, rung.body)
+            choice = _first(scale, candidate, step.rendition, step.body)
         if choice is not None:
             chosen[i] = choice
             height[i] = level
@@ -165,20 +170,20 @@ def _take_steps(
 
 
 def _first(
-    scale: BudgetTracker, candidate: Candidate, way: Rendition | None, body: Cost
+    scale: BudgetTracker, candidate: Candidate, rendition: Rendition | None, body: Cost
 ) -> Choice | None:
-    """Show a candidate that is not shown yet, if the purse holds it."""
+    """Show a candidate that is not shown yet, if the budget holds it."""
     cost = scale.affords(candidate, body)
     if cost is None:
         return None
     scale.take(candidate, cost)
-    return Choice(candidate=candidate, rendition=way or full_rendition(candidate), cost=cost)
+    return Choice(candidate=candidate, rendition=rendition or full_rendition(candidate), cost=cost)
 
 
 def swap_rendition(
     scale: BudgetTracker, old: Choice | None, candidate: Candidate, rendition: Rendition
 ) -> Choice | None:
-    """Show the candidate this way instead of `old`, if the purse holds the difference.
+    """Show the candidate this rendition instead of `old`, if the budget holds the difference.
 
     It keeps its place, and so what stands around it.
     """
@@ -201,7 +206,7 @@ def _finish(
     pool: Sequence[Candidate],
     chosen: dict[int, Choice],
     scale: BudgetTracker,
-    ladders: Sequence[Sequence[HullStep]],
+    hulls: Sequence[Sequence[HullStep]],
     offers: Sequence[Sequence[Rendition]],
 ) -> Choices:
     """Spend what is left: first on what was left out, then on fuller renditions."""
@@ -212,7 +217,7 @@ def _finish(
         if offers[i]:
             choice = _what_fits(candidate, scale, offers[i])
         else:
-            choice = _first(scale, candidate, None, ladders[i][0].body)
+            choice = _first(scale, candidate, None, hulls[i][0].body)
         if choice is None:
             choices.left_out[candidate.chunk.id] = "over_budget"
         else:
@@ -227,7 +232,7 @@ def _finish(
 def _what_fits(
     candidate: Candidate, scale: BudgetTracker, offered: Sequence[Rendition]
 ) -> Choice | None:
-    """Show it in the first way that the purse holds."""
+    """Show it in the first rendition that the budget holds."""
     choice = fullest_that_fits(candidate, scale, offered)
     if choice is not None:
         scale.take(candidate, choice.cost)

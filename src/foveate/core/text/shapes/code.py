@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from foveate.core.text.shapes.gaps import UNCOUNTED
 from foveate.core.text.shapes.minified import is_minified
 from foveate.core.text.shapes.shape import (
-    Draft,
-    Reading,
+    ReadResult,
     Shape,
+    ShapeBuilder,
     indent_of,
     line_end,
     repair_first,
@@ -90,7 +90,7 @@ class _Block:
     body: list[_Block] = field(default_factory=list)
 
 
-def read_code(text: str, start: int) -> Reading:
+def read_code(text: str, start: int) -> ReadResult:
     """The lines from here on, if most of them look like code; to the end of the text."""
     lines, _ = _lines(text, _behind_string(text, start), LOOKED_AT)
     lines = _join_strings(text, lines) if lines else []
@@ -98,9 +98,9 @@ def read_code(text: str, start: int) -> Reading:
     openings = sum(bool(OPENS.match(text, a, b)) for a, b in lines)
     looked = len(lines)
     if looked < FEWEST_LINES or openings < 1 or 10 * (marked + openings) < 7 * looked:
-        return Reading(None, max(line_end(text, start) + 1, start + 1))
+        return ReadResult(None, max(line_end(text, start) + 1, start + 1))
     lines, stop = _lines(text, start)
-    return Reading(_shape(text, lines, is_torn=False), stop)
+    return ReadResult(_shape(text, lines, is_torn=False), stop)
 
 
 def read_rest_of_code(text: str) -> Shape:
@@ -127,11 +127,11 @@ def import_units(text: str, shape: Shape) -> list[int]:
 
 
 def _shape(text: str, lines: list[Span], *, is_torn: bool) -> Shape:
-    draft = Draft()
+    builder = ShapeBuilder()
     blocks = _blocks(text, _join_strings(text, lines), is_torn=is_torn)
-    head, inner = _write(text, blocks, draft, -1, 0)
-    draft.counted.append(("lines" if len(lines) >= FEWEST_COUNTED else UNCOUNTED, lines))
-    return draft.shape(text, "code", lines[-1][1], head=head, columns=inner)
+    head, inner = _write(text, blocks, builder, -1, 0)
+    builder.counted.append(("lines" if len(lines) >= FEWEST_COUNTED else UNCOUNTED, lines))
+    return builder.shape(text, "code", lines[-1][1], head=head, columns=inner)
 
 
 def _lines(text: str, start: int, most: int = sys.maxsize) -> tuple[list[Span], int]:
@@ -232,7 +232,13 @@ def _blocks(text: str, lines: list[Span], *, is_torn: bool) -> list[_Block]:
 
 
 def _write(
-    text: str, blocks: list[_Block], draft: Draft, head: int, depth: int, *, is_end: bool = True
+    text: str,
+    blocks: list[_Block],
+    builder: ShapeBuilder,
+    head: int,
+    depth: int,
+    *,
+    is_end: bool = True,
 ) -> tuple[int, int]:
     """The units of the blocks; the last unit that opens some, and their indentation.
 
@@ -241,7 +247,7 @@ def _write(
     last = head, blocks[0].indent if head >= 0 else 0
     own = head
     for block in blocks:
-        own = draft.add(block.start, own if block.leans else head)
+        own = builder.add(block.start, own if block.leans else head)
         last = head, last[1]
         if not block.body or depth >= DEEPEST:
             continue
@@ -250,5 +256,5 @@ def _write(
         if block.end - block.start > limit or (
             is_last and _HOLDS_OTHERS.search(text, block.start, block.body[0].start)
         ):
-            last = _write(text, block.body, draft, own, depth + 1, is_end=is_last)
+            last = _write(text, block.body, builder, own, depth + 1, is_end=is_last)
     return last

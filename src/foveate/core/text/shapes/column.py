@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from foveate.core.text.shapes.shape import Draft, Reading, line_end
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, line_end
 from foveate.core.text.words import UNSPACED
 
 FEWEST_LINES = 8
@@ -15,7 +15,7 @@ _WORD = re.compile(rf"[^\s{UNSPACED}]{{1,80}}+(?=\r?(?:\n|\Z))")
 _DIGIT = re.compile(r"\d")
 
 
-def read_column(text: str, start: int) -> Reading:
+def read_column(text: str, start: int) -> ReadResult:
     """The lines from here on that are one word each, if most of them have a digit."""
     starts, at, digits = list[int](), start, 0
     while at < len(text) and (word := _WORD.match(text, at)):
@@ -24,11 +24,11 @@ def read_column(text: str, start: int) -> Reading:
         at = line_end(text, at) + 1
     end = min(at - 1, len(text)) if starts else start
     if len(starts) < FEWEST_LINES or digits < LEAST_SHARE * len(starts):
-        return Reading(None, max(at, start + 1))
-    draft = Draft()
+        return ReadResult(None, max(at, start + 1))
+    builder = ShapeBuilder()
     named = not _DIGIT.search(text, starts[0], starts[1])
-    head = draft.add(start) if named else -1
+    head = builder.add(start) if named else -1
     for place in starts[named:]:
-        draft.add(place, head)
-    draft.counted.append(("lines", [(a, line_end(text, a)) for a in starts[named:]]))
-    return Reading(draft.shape(text, "column", end), max(at, start + 1))
+        builder.add(place, head)
+    builder.counted.append(("lines", [(a, line_end(text, a)) for a in starts[named:]]))
+    return ReadResult(builder.shape(text, "column", end), max(at, start + 1))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from foveate.core.text.shapes.qualifiers import add_rows, is_title_row, usual_width
-from foveate.core.text.shapes.shape import Draft, Reading, line_end
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, line_end
 
 NAMES = {"\t": "tsv", ",": "csv"}
 """Of shapes by their delimiter; the others have it in their name."""
@@ -54,7 +54,7 @@ def opens_table(text: str, start: int, end: int) -> str:
     return ""
 
 
-def read_delimited(text: str, start: int, delimiter: str) -> Reading:
+def read_delimited(text: str, start: int, delimiter: str) -> ReadResult:
     """The rows from here on that have as many cells as the first."""
     rows = Rows(text, delimiter)
     first = rows.at(start)
@@ -66,20 +66,22 @@ def read_delimited(text: str, start: int, delimiter: str) -> Reading:
         found.append(row)
         at = row.end
     if len(first.cells) < 2 or not _is_table(found, delimiter):
-        return Reading(None, max(first.end, start + 1))
-    draft = Draft()
+        return ReadResult(None, max(first.end, start + 1))
+    builder = ShapeBuilder()
     names, columns = names_row([row.cells for row in found]), len(first.cells)
-    head = draft.add(first.start) if names >= 0 else -1
+    head = builder.add(first.start) if names >= 0 else -1
     body = found[names + 1 :]
     while at < len(text) and rows.holds(row := rows.at(at), columns):
         body.append(row)
         at = row.end
     spans = [(row.start, row.stop) for row in body]
-    head, units = add_rows(draft, head, [a for a, _ in spans], [row.cells for row in body], columns)
-    draft.counted.append(("rows", spans[units:]))
+    head, units = add_rows(
+        builder, head, [a for a, _ in spans], [row.cells for row in body], columns
+    )
+    builder.counted.append(("rows", spans[units:]))
     name = NAMES.get(delimiter, f"rows by {delimiter}")
-    shape = draft.shape(text, name, spans[-1][1], head=head, columns=columns)
-    return Reading(shape, at)
+    shape = builder.shape(text, name, spans[-1][1], head=head, columns=columns)
+    return ReadResult(shape, at)
 
 
 class Row:

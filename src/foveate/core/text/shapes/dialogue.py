@@ -12,7 +12,7 @@ import re
 from collections import Counter
 
 from foveate.core.text.sentences import unit_spans
-from foveate.core.text.shapes.shape import Draft, Reading, line_end
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, line_end
 from foveate.core.types import Span
 
 FEWEST_TURNS = 4
@@ -49,7 +49,7 @@ _ASKS_ABOUT_THEM = re.compile(
 """A question about who was named before; `Ihnen` is the one who is asked, `it` nothing."""
 
 
-def read_transcript(text: str, start: int) -> Reading:
+def read_transcript(text: str, start: int) -> ReadResult:
     """The turns from here on that begin with a time, as the entries of a log do.
 
     People end their sentences, and are not called by levels.
@@ -60,11 +60,11 @@ def read_transcript(text: str, start: int) -> Reading:
         spoken = sum(turn.endswith(_ENDS_SENTENCE) for turn in turns)
         who = (TURN.match(turn) for turn in turns)
         if 2 * spoken < len(turns) or any(one and _LEVEL.match(one["who"]) for one in who):
-            return Reading(None, reading.stop)
+            return ReadResult(None, reading.stop)
     return reading
 
 
-def read_dialogue(text: str, start: int) -> Reading:
+def read_dialogue(text: str, start: int) -> ReadResult:
     """The turns from here on."""
     turns: list[tuple[int, int]] = []  # where a turn begins, and where its words do
     who: Counter[str] = Counter()
@@ -91,12 +91,12 @@ def read_dialogue(text: str, start: int) -> Reading:
         or len(who) > max(FEWEST_SPEAKERS, len(turns) / 3)
         or not spoken
     ):
-        return Reading(None, max(at if len(turns) >= FEWEST_TURNS else start + 1, start + 1))
-    draft = Draft()
+        return ReadResult(None, max(at if len(turns) >= FEWEST_TURNS else start + 1, start + 1))
+    builder = ShapeBuilder()
     spans = _spans(turns, end)
-    _add_turns(text, spans, [words for _, words in turns], draft)
-    draft.counted.append(("turns", spans))
-    return Reading(draft.shape(text, "dialogue", end), max(at, start + 1))
+    _add_turns(text, spans, [words for _, words in turns], builder)
+    builder.counted.append(("turns", spans))
+    return ReadResult(builder.shape(text, "dialogue", end), max(at, start + 1))
 
 
 def _spans(turns: list[tuple[int, int]], end: int) -> list[Span]:
@@ -104,17 +104,17 @@ def _spans(turns: list[tuple[int, int]], end: int) -> list[Span]:
     return list(zip(starts, [*starts[1:], end], strict=True))
 
 
-def _add_turns(text: str, spans: list[Span], words: list[int], draft: Draft) -> None:
+def _add_turns(text: str, spans: list[Span], words: list[int], builder: ShapeBuilder) -> None:
     """A unit for each exchange of turns; `words`: where those of each turn begin."""
     before = -1  # the unit of the turn before
     for n, (a, b) in enumerate(spans):
         needs = n > 0 and needs_turn_before(text[spans[n - 1][0] : a], text[words[n] : b])
-        if needs and b - draft.starts[before] <= LONGEST_EXCHANGE:
+        if needs and b - builder.starts[before] <= LONGEST_EXCHANGE:
             continue
-        before = draft.add(a, before if needs else -1)
+        before = builder.add(a, before if needs else -1)
         if b - a > LONGEST_TURN:
             for first, _ in unit_spans(text, (a, b), "paragraph")[1:]:
-                draft.add(first, before)
+                builder.add(first, before)
 
 
 def needs_turn_before(before: str, words: str) -> bool:

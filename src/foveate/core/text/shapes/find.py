@@ -27,7 +27,7 @@ from foveate.core.text.shapes.pipe_table import RULE, read_pipe_table
 from foveate.core.text.shapes.qualifiers import is_measure_line
 from foveate.core.text.shapes.shape import (
     Counted,
-    Reading,
+    ReadResult,
     Shape,
     ShapeReader,
     check_shape,
@@ -75,7 +75,7 @@ _SHORTEST_INLINE = 200  # characters
 _KEY_BEFORE = re.compile(r"\"[^\"\n]{1,64}\"\s*:\s*\Z")
 """The key of what follows on its line, which is shown with it."""
 
-Reader: TypeAlias = Callable[[str, int], Reading]
+Reader: TypeAlias = Callable[[str, int], ReadResult]
 
 
 def find_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape, ...]:
@@ -238,18 +238,18 @@ def _labels(at: int, body: str, colon: int) -> Iterator[tuple[str, Reader, int]]
         yield "indented", read_indented, at
 
 
-def _read_inline(text: str, start: int) -> Reading:
+def _read_inline(text: str, start: int) -> ReadResult:
     """JSON behind other words of its line, up to the end of a line."""
     shape, stop = read_json(text, start)
     if shape is None or shape.end - shape.start < _SHORTEST_INLINE:
-        return Reading(None, stop)
+        return ReadResult(None, stop)
     rest = text[shape.end : line_end(text, shape.end)].strip()
     if rest.strip(".;)`'\""):
-        return Reading(None, stop)
+        return ReadResult(None, stop)
     if key := _KEY_BEFORE.search(text, text.rfind("\n", 0, start) + 1, start):
         first = (key.start(), shape.spans[0][1])
         shape = shape._replace(start=key.start(), spans=(first, *shape.spans[1:]))
-    return Reading(shape, stop)
+    return ReadResult(shape, stop)
 
 
 def _read_fence(text: str, at: int, end: int) -> tuple[Shape | None, int]:
@@ -261,7 +261,7 @@ def _read_fence(text: str, at: int, end: int) -> tuple[Shape | None, int]:
     close = closing.search(text, end)
     inner_end, after = (close.start(), close.end()) if close else (len(text), len(text))
     inner = text[end + 1 : inner_end]
-    found = _whole(inner)
+    found = _only_shape(inner)
     if found is None:
         return None, after + 1
     by = end + 1
@@ -276,7 +276,7 @@ def _read_fence(text: str, at: int, end: int) -> tuple[Shape | None, int]:
     return whole, after + 1
 
 
-def _whole(inner: str) -> Shape | None:
+def _only_shape(inner: str) -> Shape | None:
     """The shape that all of the text is; None if there is none."""
     if "```" in inner or "~~~" in inner:
         return None

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from foveate.core.text.shapes.delimited import LOOKED_AT, PAIR, names_row
 from foveate.core.text.shapes.qualifiers import add_rows, is_measure_line, usual_width
-from foveate.core.text.shapes.shape import Draft, Reading, torn_tag_end
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, torn_tag_end
 
 FIRST = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(table|thead|tbody|tfoot|tr|th|td)\b[^<>]*+>?", re.IGNORECASE)
@@ -25,7 +25,7 @@ DEEPEST = 6
 """Tables inside one another that are read at once, so that each place is read that many times."""
 
 
-def read_html_table(text: str, start: int) -> Reading:
+def read_html_table(text: str, start: int) -> ReadResult:
     """The table that begins with the tag here, or the rest of one that begins with a row."""
     scan = _Scan(start)
     for tag in _TAG.finditer(text, start):
@@ -35,24 +35,24 @@ def read_html_table(text: str, start: int) -> Reading:
         scan.cut(text)
     rows, end, whole = scan.rows, scan.end, scan.whole
     if len(rows) < FEWEST_ROWS:
-        return Reading(None, max(scan.inner if scan.inner >= 0 else end, start + 1))
+        return ReadResult(None, max(scan.inner if scan.inner >= 0 else end, start + 1))
     if len(rows) > FEWEST_ROWS and _is_above_names(text, rows[:3]):
         del rows[0]  # it is a part of their unit
     above = _names_in_cells(text, rows, end) if whole and not rows[0][1] else -1
     del rows[: max(above, 0)]
-    draft = Draft()
+    builder = ShapeBuilder()
     named = rows[0][1] or above >= 0
-    head = draft.add(start) if named else -1
+    head = builder.add(start) if named else -1
     bodies = rows[1:] if named else rows
     starts = [at for at, _ in bodies]
     spans = list(zip(starts, [*starts[1:], end], strict=True))
     firsts = starts if named else [start, *starts[1:]]
     cells = [_cells(text[a:b]) for a, b in spans]
     columns = usual_width(cells)
-    head, units = add_rows(draft, head, firsts, cells, columns)
-    draft.counted.append(("rows", spans[units:]))
-    shape = draft.shape(text, "html table", end, head=head, columns=columns, broken=scan.broken)
-    return Reading(shape, max(end, start + 1))
+    head, units = add_rows(builder, head, firsts, cells, columns)
+    builder.counted.append(("rows", spans[units:]))
+    shape = builder.shape(text, "html table", end, head=head, columns=columns, broken=scan.broken)
+    return ReadResult(shape, max(end, start + 1))
 
 
 @dataclass(slots=True)

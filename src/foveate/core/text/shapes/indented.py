@@ -19,7 +19,13 @@ from foveate.core.text.shapes.json import (
     LONGEST_STRING,
     LONGEST_VALUE,
 )
-from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end, repair_first
+from foveate.core.text.shapes.shape import (
+    ReadResult,
+    ShapeBuilder,
+    indent_of,
+    line_end,
+    repair_first,
+)
 from foveate.core.types import Span
 
 FEWEST_LINES = 4
@@ -58,11 +64,11 @@ class _Node:
         )
 
 
-def read_indented(text: str, start: int) -> Reading:
+def read_indented(text: str, start: int) -> ReadResult:
     """The lines from here on that are keys, items, or deeper than one of those."""
     lines, stop = _lines(text, start)
     if len(lines) < FEWEST_LINES:  # as in most prose
-        return Reading(None, stop)
+        return ReadResult(None, stop)
     keys = [line for line in lines if KEY.match(text, *line)]
     items = sum(bool(_ITEM.match(text, *line)) for line in lines)
     nested = sum(
@@ -76,15 +82,15 @@ def read_indented(text: str, start: int) -> Reading:
         or size > MAX_VALUE * len(lines)
         or (items and len(keys) == nested and len(keys) < 2 * items)
     ):
-        return Reading(None, stop)
+        return ReadResult(None, stop)
     root = _tree(text, lines)
     _gather_rest(root)
     _gather_stanzas(text, root)
-    draft = Draft()
+    builder = ShapeBuilder()
     lists = any(True for _ in _record_lists(root))
-    head, inner = _write(text, root, draft, -1, 0, lists=lists)
-    shape = draft.shape(text, "indented", lines[-1][1], head=head, columns=inner)
-    return Reading(shape, stop)
+    head, inner = _write(text, root, builder, -1, 0, lists=lists)
+    shape = builder.shape(text, "indented", lines[-1][1], head=head, columns=inner)
+    return ReadResult(shape, stop)
 
 
 def _block_lines(text: str, lines: list[Span]) -> int:
@@ -198,7 +204,7 @@ def _record_lists(node: _Node, depth: int = 0) -> list[_Node]:
 
 
 def _write(
-    text: str, node: _Node, draft: Draft, head: int, depth: int, *, lists: bool
+    text: str, node: _Node, builder: ShapeBuilder, head: int, depth: int, *, lists: bool
 ) -> tuple[int, int]:
     """The units of what is in the node; the last unit that opens some, and their indentation."""
     last = head, int(node.inner[0].depth) if head >= 0 else 0
@@ -206,15 +212,15 @@ def _write(
     spans: list[Span] = []
     noun = "records" if listed or _is_repeated(node) else "" if lists else "fields"
     if noun and len(node.inner) > 1:
-        draft.counted.append((noun, spans))
+        builder.counted.append((noun, spans))
     for one in node.inner:
         size = one.end - one.start
         limit = LONGEST_RECORD if listed else LONGEST_ROOT if one.item else LONGEST_VALUE
-        own = draft.add(one.start, head)
+        own = builder.add(one.start, head)
         if one.inner and depth < DEEPEST and (size > limit or (not listed and _record_lists(one))):
-            last = _write(text, one, draft, own, depth + 1, lists=lists)
+            last = _write(text, one, builder, own, depth + 1, lists=lists)
         elif not one.inner and size > LONGEST_STRING:
             for a, _ in unit_spans(text, (one.start, one.end), "paragraph")[1:]:
-                draft.add(a, own)
+                builder.add(a, own)
         spans.append((one.start, one.end))
     return last

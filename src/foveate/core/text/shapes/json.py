@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from foveate.core.text.sentences import unit_spans
-from foveate.core.text.shapes.shape import Draft, Reading
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder
 from foveate.core.types import Span
 
 LONGEST_RECORD = 4_000
@@ -70,7 +70,7 @@ class Node:
         return holders >= FEWEST_RECORDS
 
 
-def read_json(text: str, start: int) -> Reading:
+def read_json(text: str, start: int) -> ReadResult:
     """JSON values from here on, one after another; commas between them are allowed."""
     scan = _Scan(text, start)
     scan.run()
@@ -78,16 +78,16 @@ def read_json(text: str, start: int) -> Reading:
     size = root.end - start
     whole = size >= SHORTEST or not (_INK.search(text, 0, start) or _INK.search(text, root.end))
     if not whole or (scan.keys < FEWEST_KEYS and not _is_grid(root)):
-        return Reading(None, max(scan.at, start + 1))
-    draft = Draft()
-    writer = Writer(text, draft)
+        return ReadResult(None, max(scan.at, start + 1))
+    builder = ShapeBuilder()
+    writer = Writer(text, builder)
     writer.write(root)
-    if not draft.starts:
-        return Reading(None, max(scan.at, start + 1))
+    if not builder.starts:
+        return ReadResult(None, max(scan.at, start + 1))
     lines = len(root.inner) > 1 and not scan.commas
     name = "json lines" if lines else "json"
-    shape = draft.shape(text, name, root.end, head=writer.open, broken=scan.broken)
-    return Reading(shape, max(scan.at, start + 1))
+    shape = builder.shape(text, name, root.end, head=writer.open, broken=scan.broken)
+    return ReadResult(shape, max(scan.at, start + 1))
 
 
 def resume_json(text: str) -> int:
@@ -135,7 +135,7 @@ class _Scan:
             if not self._take(kind or "", a, b):
                 break
             self.at = b
-        self._settle()
+        self._add_scalar()
         open_ones = self.stack[1:]
         self.broken = bool(open_ones)
         for node in reversed(open_ones):
@@ -150,7 +150,7 @@ class _Scan:
         if kind == "close":
             return self._close(a, b)
         if kind == "comma":
-            self._settle()
+            self._add_scalar()
             if len(self.stack) == 1:
                 self.commas, self.root.end = True, b
             return bool(self.root.inner)
@@ -178,7 +178,7 @@ class _Scan:
         return True
 
     def _close(self, at: int, end: int) -> bool:
-        self._settle()
+        self._add_scalar()
         if len(self.stack) == 1:
             self.root.end = end
             return bool(self.root.inner)
@@ -187,8 +187,8 @@ class _Scan:
         self.stack.pop().end = end
         return True
 
-    def _settle(self) -> None:
-        """What stands alone is a value of the container."""
+    def _add_scalar(self) -> None:
+        """Add a value that no bracket follows to its container."""
         if self._scalar is not None:
             inside = len(self.stack) > 1
             if inside or self._key >= 0:
@@ -200,11 +200,11 @@ class _Scan:
 
 
 class Writer:
-    """Writes the units of values into a draft; `open`: what opens the value the text ends in."""
+    """Writes the units of values into a builder; `open`: what opens the value the text ends in."""
 
-    def __init__(self, text: str, draft: Draft) -> None:
+    def __init__(self, text: str, builder: ShapeBuilder) -> None:
         self.text = text
-        self.draft = draft
+        self.builder = builder
         self.lists = False
         self.is_alone = False  # whether nothing else is in the text
         self.open = -1  # the unit that opens what the text ends in
@@ -222,12 +222,12 @@ class Writer:
         spans: list[Span] = []
         noun = "records" if listed else "" if self.lists else "fields"
         if noun and len(node.inner) > 1:
-            self.draft.counted.append((noun, spans))
+            self.builder.counted.append((noun, spans))
         reached = -1  # how far the unit of short values that is being gathered goes
         for one in node.inner:
             if node.bracket == "[" and not one.bracket and one.size <= SCALARS:
                 if one.end > reached:
-                    self.draft.add(one.start, head)
+                    self.builder.add(one.start, head)
                     reached = one.start + SCALARS
             elif self._opens(one, listed=listed, root=depth == 0) and depth < DEEPEST:
                 self._open(one, head, depth)
@@ -248,20 +248,20 @@ class Writer:
         return node.size > LONGEST_VALUE or node.cut
 
     def _open(self, node: Node, head: int, depth: int) -> None:
-        at = len(self.draft.starts)
-        opener = self.draft.add(node.start, head) if node.keyed else head
+        at = len(self.builder.starts)
+        opener = self.builder.add(node.start, head) if node.keyed else head
         if node.cut and node.keyed:
             self.open = opener
         self._inner(node, opener, depth + 1)
-        if not node.keyed and len(self.draft.starts) > at:
-            self.draft.starts[at] = node.start  # the bracket goes with what it opens
+        if not node.keyed and len(self.builder.starts) > at:
+            self.builder.starts[at] = node.start  # the bracket goes with what it opens
 
     def _value(self, node: Node, head: int) -> None:
-        first = self.draft.add(node.start, head)
+        first = self.builder.add(node.start, head)
         if node.bracket or node.size <= LONGEST_STRING:
             return
         for a, _ in unit_spans(self.text, (node.start, node.end), "paragraph")[1:]:
-            self.draft.add(a, first)
+            self.builder.add(a, first)
 
 
 def has_record_list(node: Node) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, indent_of, line_end
 from foveate.core.text.shapes.trace import FRAMES_BELOW, OPENS, add_trace, ends_frames
 from foveate.core.types import Span
 
@@ -41,7 +41,7 @@ ENTRY = re.compile(
 )
 
 
-def read_log(text: str, start: int) -> Reading:
+def read_log(text: str, start: int) -> ReadResult:
     """The entries from here on."""
     lines: list[Span] = []
     entries: list[int] = []  # numbers of the lines that begin one
@@ -63,14 +63,14 @@ def read_log(text: str, start: int) -> Reading:
     lines = lines[: _last_line(text, lines, entries[-1] if entries else 0, last) + 1]
     first_level = sum(not indent_of(text[a:b]) for a, b in lines)
     if len(entries) < FEWEST_ENTRIES or len(entries) < LEAST_SHARE * first_level:
-        return Reading(None, max(at if len(entries) >= FEWEST_ENTRIES else start + 1, start + 1))
-    draft = Draft()
+        return ReadResult(None, max(at if len(entries) >= FEWEST_ENTRIES else start + 1, start + 1))
+    builder = ShapeBuilder()
     for n, first in enumerate(entries):
         after = entries[n + 1] if n + 1 < len(entries) else len(lines)
-        _add_entry(text, lines[first:after], draft)
-    draft.counted.append(("lines", lines))
+        _add_entry(text, lines[first:after], builder)
+    builder.counted.append(("lines", lines))
     stop = lines[-1][1]
-    return Reading(draft.shape(text, "log", stop), stop + 1)
+    return ReadResult(builder.shape(text, "log", stop), stop + 1)
 
 
 def _last_line(text: str, lines: list[Span], entry: int, last: int) -> int:
@@ -86,12 +86,12 @@ def _last_line(text: str, lines: list[Span], entry: int, last: int) -> int:
     return last
 
 
-def _add_entry(text: str, lines: list[Span], draft: Draft) -> None:
-    first = draft.add(lines[0][0])
+def _add_entry(text: str, lines: list[Span], builder: ShapeBuilder) -> None:
+    first = builder.add(lines[0][0])
     for n, (a, b) in enumerate(lines[1:], 1):
         if OPENS.match(text[a:b]) or FRAMES_BELOW.match(text, b):
-            add_trace(text, lines[n:], draft, first)
+            add_trace(text, lines[n:], builder, first)
             return
     if lines[-1][1] - lines[0][0] > LONGEST_ENTRY:
         for a, b in lines[1:]:
-            draft.add(a + len(text[a:b]) - len(text[a:b].lstrip()), first)
+            builder.add(a + len(text[a:b]) - len(text[a:b].lstrip()), first)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from foveate.core.text.shapes.shape import Draft, Reading, line_end
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, line_end
 
 LONGEST_LINE = 400
 """Characters; a line of code that is laid out is shorter."""
@@ -58,26 +58,26 @@ def is_minified(text: str, start: int, end: int) -> bool:
     return marks >= FEWEST_MARKS * len(line) and spaces <= MOST_SPACES * len(line)
 
 
-def read_minified(text: str, start: int) -> Reading:
+def read_minified(text: str, start: int) -> ReadResult:
     """The line here, and those behind it that are like it."""
     stop = line_end(text, start)
     if not is_minified(text, start, stop):
-        return Reading(None, stop + 1)
+        return ReadResult(None, stop + 1)
     while is_minified(text, stop + 1, after := line_end(text, stop + 1)):
         stop = after
     stop = start + len(text[start:stop].rstrip())  # what is behind the last statement is in no unit
     ends = _ends(text, start, stop)
-    draft = Draft()
+    builder = ShapeBuilder()
     first, level = start, 0
-    draft.add(start)
+    builder.add(start)
     for at, depth in ends:
         length = at - first
         if length >= LONGEST_UNIT or (length >= SHORTEST_UNIT and depth <= level):
-            draft.add(at)
+            builder.add(at)
             first, level = at, depth
     places = [start, *(at for at, _ in ends), stop]
-    draft.counted.append(("statements", [(a, b) for a, b in pairwise(places) if a < b]))
-    return Reading(draft.shape(text, "minified code", stop), line_end(text, stop) + 1)
+    builder.counted.append(("statements", [(a, b) for a, b in pairwise(places) if a < b]))
+    return ReadResult(builder.shape(text, "minified code", stop), line_end(text, stop) + 1)
 
 
 def _ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:

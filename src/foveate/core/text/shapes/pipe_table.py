@@ -6,14 +6,14 @@ import re
 
 from foveate.core.text.shapes.delimited import LOOKED_AT, names_row
 from foveate.core.text.shapes.qualifiers import add_rows, usual_width
-from foveate.core.text.shapes.shape import Draft, Reading, line_end
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, line_end
 
 RULE = re.compile(r"[ \t]*+\|(?:[ \t]*+:?+-++:?+[ \t]*+\|?+)++[ \t]*+\r?\Z")
 """The line below the names of a Markdown table."""
 FEWEST_ROWS = 2
 
 
-def read_pipe_table(text: str, start: int) -> Reading:
+def read_pipe_table(text: str, start: int) -> ReadResult:
     """The lines from here on that begin with a pipe."""
     lines: list[tuple[int, int]] = []
     at = start
@@ -27,8 +27,8 @@ def read_pipe_table(text: str, start: int) -> Reading:
         del lines[0]  # the last pipe of a row that was cut
     rules = [n for n, (a, b) in enumerate(lines[:2]) if RULE.match(text, a, b)]
     if len(lines) < FEWEST_ROWS or (not rules and text.count("|", *lines[0]) < FEWEST_ROWS):
-        return Reading(None, max(at, start + 1))
-    draft = Draft()
+        return ReadResult(None, max(at, start + 1))
+    builder = ShapeBuilder()
     ruled = rules == [1]
     cells = [_cells(text, *one) for one in lines]
     if ruled:
@@ -36,15 +36,15 @@ def read_pipe_table(text: str, start: int) -> Reading:
     names = -1 if rules and not ruled else names_row(cells[:LOOKED_AT])
     if ruled or not (rules or cells[0][0]):  # without a rule, their corner may be free
         names = max(names, 0)
-    head = draft.add(lines[0][0]) if names >= 0 else -1
+    head = builder.add(lines[0][0]) if names >= 0 else -1
     if ruled and not names:
-        draft.add(lines[1][0], head)
+        builder.add(lines[1][0], head)
     rows = lines[names + 1 + ruled :]
     columns = usual_width(cells[:LOOKED_AT])
-    head, units = add_rows(draft, head, [a for a, _ in rows], cells[names + 1 :], columns)
-    draft.counted.append(("rows", rows[units:]))
-    shape = draft.shape(text, "markdown table", lines[-1][1], head=head, columns=columns)
-    return Reading(shape, max(at, start + 1))
+    head, units = add_rows(builder, head, [a for a, _ in rows], cells[names + 1 :], columns)
+    builder.counted.append(("rows", rows[units:]))
+    shape = builder.shape(text, "markdown table", lines[-1][1], head=head, columns=columns)
+    return ReadResult(shape, max(at, start + 1))
 
 
 def _cells(text: str, start: int, end: int) -> list[str]:

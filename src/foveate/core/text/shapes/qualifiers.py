@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from foveate.core.text.shapes.shape import Draft
+from foveate.core.text.shapes.shape import ShapeBuilder
 
 _UNIT = re.compile(
     r"""[(\[]?(?:in[ ]|per[ ])?(?:
@@ -62,7 +62,11 @@ _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]+)[)\]]\Z")
 
 
 def add_rows(
-    draft: Draft, head: int, starts: Sequence[int], rows: Sequence[Sequence[str]], columns: int
+    builder: ShapeBuilder,
+    head: int,
+    starts: Sequence[int],
+    rows: Sequence[Sequence[str]],
+    columns: int,
 ) -> tuple[int, int]:
     """Units for the rows, which lean on `head` or on what qualifies them.
 
@@ -71,19 +75,19 @@ def add_rows(
     title, goes_on, group = -1, True, ""
     first = 1 if rows and head >= 0 and is_unit_row(*rows) else 0
     if first:
-        head = draft.add(starts[0], head)
+        head = builder.add(starts[0], head)
     may_title = head >= 0  # the row below the names, and any behind a title or a total
     has_figures: bool | None = None  # not read for each title again, for the rows may be wide
     for start, cells in zip(starts[first:], rows[first:], strict=True):
         is_title = is_title_row(cells, columns)
         if is_title and not may_title:
             is_title = has_figures = _has_figures(rows) if has_figures is None else has_figures
-        own = draft.add(start, head if is_title or title < 0 else title)
-        draft.untitled += goes_on and not is_title
+        own = builder.add(start, head if is_title or title < 0 else title)
+        builder.untitled += goes_on and not is_title
         if is_title or is_total_row(cells, group):
             title, goes_on, group = (own, False, cells[0]) if is_title else (-1, False, "")
         may_title = not goes_on
-    draft.title = title
+    builder.title = title
     return head, first
 
 

@@ -1,7 +1,8 @@
 """A shape: a stretch of a text that is made of records, rows, lines or turns.
 
-A reader writes down where units start (`Draft.add`); a unit ends where the next one starts, white
-space apart, so every character of the stretch is in exactly one unit and every unit is verbatim.
+A reader adds units by where they start (`ShapeBuilder.add`). A unit ends where the next one starts,
+without the white space between, so every character of the stretch is in exactly one unit and every
+unit is verbatim.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ _TORN_TAG = re.compile(r"\s*+<[^<>]*+\Z")
 TABLES = ("csv", "html table", "markdown table", "rows", "tsv")
 
 
-class Reading(NamedTuple):
+class ReadResult(NamedTuple):
     """What a reader found at a place, and up to where it looked, which is beyond that place."""
 
     shape: Shape | None
@@ -82,12 +83,12 @@ class ShapeReader(Protocol):
     def opens(self, line: str) -> bool:
         """Whether the shape may begin with this line; it is asked about every line once."""
 
-    def read(self, text: str, start: int) -> Reading:
+    def read(self, text: str, start: int) -> ReadResult:
         """The shape that begins with the line at `start`, if there is one."""
 
 
 @dataclass(slots=True)
-class Draft:
+class ShapeBuilder:
     """The units found so far, by their starts, in order."""
 
     starts: list[int] = field(default_factory=list)

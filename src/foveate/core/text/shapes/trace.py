@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from foveate.core.text.shapes.shape import Draft, Reading, indent_of, line_end
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, indent_of, line_end
 from foveate.core.types import Span
 
 OPENS = re.compile(r"\s*+(?:Traceback \(most recent call last\)|Exception in thread |Caused by: )")
@@ -31,7 +31,7 @@ _RAISED = re.compile(r"(?:[\w$]++\.)*+[A-Z][\w$]*+(?=:\s|\s*+\Z)")
 FEWEST_LINES = 3
 
 
-def read_trace(text: str, start: int) -> Reading:
+def read_trace(text: str, start: int) -> ReadResult:
     """The traceback that begins with the line here, those that it was caused by included."""
     lines: list[Span] = []
     at, blank = start, 0
@@ -49,11 +49,11 @@ def read_trace(text: str, start: int) -> Reading:
             break
         at = end + 1
     if len(lines) < FEWEST_LINES:
-        return Reading(None, max(at, start + 1))
-    draft = Draft()
-    add_trace(text, lines, draft, -1)
-    draft.counted.append(("lines", lines))
-    return Reading(draft.shape(text, "traceback", lines[-1][1]), max(at, start + 1))
+        return ReadResult(None, max(at, start + 1))
+    builder = ShapeBuilder()
+    add_trace(text, lines, builder, -1)
+    builder.counted.append(("lines", lines))
+    return ReadResult(builder.shape(text, "traceback", lines[-1][1]), max(at, start + 1))
 
 
 def _goes_on(line: str, *, first: bool, after_blank: bool) -> bool:
@@ -72,7 +72,7 @@ def ends_traceback(text: str, start: int, end: int) -> bool:
     return any(one.match(text, start, end) for one in (_ERROR, _RAISED, _IN_THREAD))
 
 
-def add_trace(text: str, lines: Sequence[Span], draft: Draft, head: int) -> None:
+def add_trace(text: str, lines: Sequence[Span], builder: ShapeBuilder, head: int) -> None:
     """The lines of a traceback as units that lean on `head`, or on the user's last frame.
 
     Lines that follow a frame, up to the next, belong to it; what opens it belongs to the head.
@@ -83,17 +83,17 @@ def add_trace(text: str, lines: Sequence[Span], draft: Draft, head: int) -> None
         line = text[a:b]
         if _FRAME.match(line):
             in_frame = True
-            own = draft.add(_first(text, a, b), head)
+            own = builder.add(_first(text, a, b), head)
             if not _FOREIGN.search(line) and (user < 0 or error < own < 0 or "File " in line):
                 user = own
         elif in_frame and indent_of(line) > 0:
             continue
         else:
-            unit = draft.add(_first(text, a, b), head)
+            unit = builder.add(_first(text, a, b), head)
             if _ERROR.match(line.lstrip()) or (in_frame and _RAISED.match(line)):
                 error = unit
                 if user >= 0:
-                    draft.leans[unit] = user
+                    builder.leans[unit] = user
                     user = -1
             in_frame = False
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from foveate.core.text.shapes.json import SHORTEST, Node, Writer, has_record_list
-from foveate.core.text.shapes.shape import Draft, Reading, torn_tag_end
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, torn_tag_end
 
 OPENS = re.compile(
     r"<(?:\?xml\b|(?!/?(?:a|article|aside|b|body|br|button|code|dd|div|dl|dt|em|figure|footer|form"
@@ -29,7 +29,7 @@ _LEADING_TAG = re.compile(rf"\s*+{_TAG.pattern}", re.VERBOSE)
 _ENDS = {"?": "?>", "!--": "-->", "![CDATA[": "]]>", "!": ">"}
 
 
-def read_xml(text: str, start: int) -> Reading:
+def read_xml(text: str, start: int) -> ReadResult:
     """The elements from here on, up to the end of the outermost."""
     root = Node(start, start, "[")
     stack: list[tuple[str, Node]] = [("", root)]
@@ -62,13 +62,13 @@ def read_xml(text: str, start: int) -> Reading:
         node.end, node.cut, broken = at, True, True
     root.end = max(root.end, at if broken else root.end)
     if not has_record_list(root) or root.end - start < SHORTEST:
-        return Reading(None, max(at, stop, start + 1))
-    draft = Draft()
-    writer = Writer(text, draft)
+        return ReadResult(None, max(at, stop, start + 1))
+    builder = ShapeBuilder()
+    writer = Writer(text, builder)
     writer.write(root)
-    draft.starts[0] = min(draft.starts[0], start)
-    shape = draft.shape(text, "xml", root.end, head=writer.open, broken=broken)
-    return Reading(shape, max(at, stop, start + 1))
+    builder.starts[0] = min(builder.starts[0], start)
+    shape = builder.shape(text, "xml", root.end, head=writer.open, broken=broken)
+    return ReadResult(shape, max(at, stop, start + 1))
 
 
 def _add(stack: list[tuple[str, Node]], tag: re.Match[str]) -> None:
