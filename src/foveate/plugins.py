@@ -99,39 +99,39 @@ def model(name: str) -> Model:
         return chat.load_model(name)
     except UnknownName:
         provider, _, which = name.partition(":")
-        maker = _registered("models").get(provider)
-        if maker is None:
+        factory = _registered("models").get(provider)
+        if factory is None:
             raise
-        return cast("Model", maker(which))
+        return cast("Model", factory(which))
 
 
 def reranker(name: str) -> Reranker:
     """The reranker of that name, from an entry point; none is built in."""
-    makers = _registered("rerankers")
-    maker = makers.get(name)
-    if maker is None:
-        raise UnknownName("reranker", name, makers)
-    return cast("Reranker", maker())
+    factories = _registered("rerankers")
+    factory = factories.get(name)
+    if factory is None:
+        raise UnknownName("reranker", name, factories)
+    return cast("Reranker", factory())
 
 
 def prompt(name: str, language: str) -> str:
     """The system prompt of that name, from an entry point; our own are files of the answer room."""
-    makers = _registered("prompts")
+    factories = _registered("prompts")
     try:
-        maker = makers[name]
+        factory = factories[name]
     except KeyError:
-        raise UnknownName("prompt", name, (*PROMPTS, *makers)) from None
-    return cast("str", maker(language))
+        raise UnknownName("prompt", name, (*PROMPTS, *factories)) from None
+    return cast("str", factory(language))
 
 
 def _load_named(group: str, name: str, load: Callable[[str], Any]) -> Any:
     try:
         return load(name)
     except UnknownName:
-        maker = _registered(group).get(name)
-        if maker is None:
+        factory = _registered(group).get(name)
+        if factory is None:
             raise
-        return maker()
+        return factory()
 
 
 def list_plugins() -> tuple[Plugin, ...]:

@@ -11,25 +11,27 @@ T = TypeVar("T")
 
 
 class LazyTable(Mapping[str, T]):
-    """Names in order; `makers` gives each its value, which is then kept."""
+    """Names in order; `factories` gives each its value, which is then kept."""
 
-    def __init__(self, makers: Mapping[str, Callable[[], T]]) -> None:
-        self._makers = makers
+    def __init__(self, factories: Mapping[str, Callable[[], T]]) -> None:
+        self._factories = factories
         self._made: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
         if name in self._made:
             return self._made[name]
-        return self._made.setdefault(name, self._makers[name]())  # of two threads, the first counts
+        return self._made.setdefault(
+            name, self._factories[name]()
+        )  # of two threads, the first counts
 
     def __contains__(self, name: object) -> bool:
-        return name in self._makers
+        return name in self._factories
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
+        return iter(self._factories)
 
     def __len__(self) -> int:
-        return len(self._makers)
+        return len(self._factories)
 
 
 def class_table(package: str, places: Mapping[str, str]) -> LazyTable[Any]:

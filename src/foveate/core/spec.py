@@ -45,10 +45,10 @@ def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
         record["budget"] = options
     name = _component_name(recipe.format, known.formats, "format")
     record["format"] = {"name": name, **_non_default_options(recipe.format)}
-    for kind, makers in (("shapes", known.shapes), ("stages", known.stages)):
+    for kind, factories in (("shapes", known.shapes), ("stages", known.stages)):
         if parts := getattr(recipe, kind):
             record[kind] = [
-                {"use": _component_name(part, makers, kind[:-1]), **_non_default_options(part)}
+                {"use": _component_name(part, factories, kind[:-1]), **_non_default_options(part)}
                 for part in parts
             ]
     return record
@@ -96,38 +96,38 @@ def recipe_from_toml(text: str, known: ComponentRegistry) -> Recipe:
 
 
 def _build_components(
-    record: Mapping[str, Any], kind: str, makers: Mapping[str, Callable[..., Any]]
+    record: Mapping[str, Any], kind: str, factories: Mapping[str, Callable[..., Any]]
 ) -> tuple[Any, ...]:
     items = record.get(kind, [])
     if not isinstance(items, list):
         raise BadOption(f"recipe: {kind} must be a list of tables")
-    return tuple(_build_component(item, "use", makers, kind[:-1]) for item in items)
+    return tuple(_build_component(item, "use", factories, kind[:-1]) for item in items)
 
 
 def _build_component(
-    item: Any, key: str, makers: Mapping[str, Callable[..., Any]], kind: str
+    item: Any, key: str, factories: Mapping[str, Callable[..., Any]], kind: str
 ) -> Any:
     options = {key: item} if isinstance(item, str) else item
     if not isinstance(options, Mapping) or key not in options:
         raise BadOption(f"recipe: a {kind} is a name or a table with {key!r}, not {item!r}")
     name = options[key]
     try:
-        maker = makers[str(name)]
+        factory = factories[str(name)]
     except KeyError:
-        raise UnknownName(kind, str(name), makers) from None
+        raise UnknownName(kind, str(name), factories) from None
     rest = {option: value for option, value in options.items() if option != key}
-    if isinstance(maker, FunctionType):
+    if isinstance(factory, FunctionType):
         _refuse_unknown(f"{kind} {name} option", rest, ())
-        return maker
-    return _construct(maker, rest, str(name))
+        return factory
+    return _construct(factory, rest, str(name))
 
 
-def _construct(maker: Callable[..., Any], options: Any, where: str) -> Any:
+def _construct(factory: Callable[..., Any], options: Any, where: str) -> Any:
     if not isinstance(options, Mapping):
         raise BadOption(f"{where}: must be a table, not {options!r}")
-    if not is_dataclass(maker):
-        return maker(**options)
-    return maker(**_check_options(maker, options, where))
+    if not is_dataclass(factory):
+        return factory(**options)
+    return factory(**_check_options(factory, options, where))
 
 
 def _check_options(cls: Any, options: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -152,9 +152,9 @@ def _refuse_unknown(kind: str, given: Mapping[str, Any], allowed: Any) -> None:
             raise UnknownName(kind, key, allowed)
 
 
-def _component_name(thing: Any, makers: Mapping[str, Callable[..., Any]], kind: str) -> str:
-    for name, maker in makers.items():
-        if maker is thing or maker is type(thing):
+def _component_name(thing: Any, factories: Mapping[str, Callable[..., Any]], kind: str) -> str:
+    for name, factory in factories.items():
+        if factory is thing or factory is type(thing):
             return name
     raise BadOption(f"{kind} {thing!r} has no name to write down; register it under an entry point")
 

@@ -104,8 +104,8 @@ def build_document(loaded: LoadedDocument, file: File, whole: str, settings: Set
 
 def document_metadata(loaded: LoadedDocument) -> Mapping[str, Any]:
     """The document's metadata, with the encoding of its file if that is not UTF-8."""
-    told = {"encoding": loaded.encoding} if loaded.encoding else {}
-    return {**loaded.metadata, **told}
+    metadata = {"encoding": loaded.encoding} if loaded.encoding else {}
+    return {**loaded.metadata, **metadata}
 
 
 def build_chunks(
@@ -150,18 +150,18 @@ def _piece_metadata(piece: Piece, starts: Sequence[int]) -> dict[str, Any]:
 
     Which chunks have what it is never shown without, its cells, and its sections.
     """
-    told: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
     for key, at in piece.heads:
         sequence = max(bisect_right(starts, at) - 1, 0)
         if key == CODE_HEADS:
-            told[key] = sorted({*told.get(key, ()), sequence})
+            metadata[key] = sorted({*metadata.get(key, ()), sequence})
         else:
-            told[key] = sequence
+            metadata[key] = sequence
     if piece.cells:
-        told[TABLE_CELLS] = piece.cells
+        metadata[TABLE_CELLS] = piece.cells
     if piece.places:
-        told[SECTION_PLACES] = [list(place) for place in piece.places]
-    return told
+        metadata[SECTION_PLACES] = [list(place) for place in piece.places]
+    return metadata
 
 
 def _part_hash(loaded: LoadedDocument, file: File, settings: Settings) -> str:

@@ -95,14 +95,14 @@ def _converse(
 ) -> Flow[Conversation]:
     resolved = resolve_chat_options("chat", query, keywords)
     inputs = chat_inputs(query, candidates, resolved)
-    talk = ChatOptions(
+    chat = ChatOptions(
         turns=turns_from_messages(turns),
         system=resolved.system,
         history=history or History(),
         zones=zones,
         capped=zones is True and isinstance(resolved.options.budget, int),
     )
-    return (yield from _summarised(inputs, talk, resolved.tokenizer, summariser))
+    return (yield from _summarised(inputs, chat, resolved.tokenizer, summariser))
 
 
 def resolve_chat_options(recipe: str, query: str, keywords: AssembleKeywords) -> ResolvedOptions:
@@ -126,14 +126,14 @@ def chat_inputs(query: str, candidates: Any, resolved: ResolvedOptions) -> Input
 
 
 def _summarised(
-    inputs: Inputs, talk: ChatOptions, tokenizer: Tokenizer, by: Summariser | None
+    inputs: Inputs, chat: ChatOptions, tokenizer: Tokenizer, by: Summariser | None
 ) -> Flow[Conversation]:
     known = counts_for(tokenizer.fingerprint)
-    made = build_conversation(inputs, talk, tokenizer, known)
-    if by is None or all(a == b for a, b in zip(talk.turns, made.history.shown, strict=True)):
+    made = build_conversation(inputs, chat, tokenizer, known)
+    if by is None or all(a == b for a, b in zip(chat.turns, made.history.shown, strict=True)):
         return made
     summary = yield Call(
         "summarise",
-        lambda: summarise(talk.turns, talk.history.verbatim, by, tokenizer, inputs.query),
+        lambda: summarise(chat.turns, chat.history.verbatim, by, tokenizer, inputs.query),
     )
-    return build_conversation(inputs, replace(talk, summary=summary), tokenizer, known)
+    return build_conversation(inputs, replace(chat, summary=summary), tokenizer, known)

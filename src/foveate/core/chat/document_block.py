@@ -47,7 +47,7 @@ class TurnState:
         """The request, in this budget; `going`: markers that stand in the documents no longer."""
         session, terms = self.session, self.terms
         standing, before = self._sent_summary()
-        talk = ChatOptions(
+        chat = ChatOptions(
             turns=session.turns,
             system=terms.system,
             history=terms.history,
@@ -61,13 +61,13 @@ class TurnState:
             live=frozenset(h.block.marker for h in self.left.held) - going,
         )
         inputs = replace(self.inputs, budget=budget)
-        return RequestState(inputs=inputs, talk=talk, tokenizer=self.tokenizer, known=self.known)
+        return RequestState(inputs=inputs, chat=chat, tokenizer=self.tokenizer, known=self.known)
 
-    def missing_markers(self, run: RequestState, grown: DocumentBlock) -> frozenset[int]:
+    def missing_markers(self, run: RequestState, extended: DocumentBlock) -> frozenset[int]:
         """Markers that turns cite, and that the run takes to stand where they do not."""
         cited = {entry.marker for turn in self.session.turns for entry in turn.cited}
-        stays = {held.block.marker for held in grown.held}
-        return (run.talk.live or frozenset()) & cited - stays
+        stays = {held.block.marker for held in extended.held}
+        return (run.chat.live or frozenset()) & cited - stays
 
     def _sent_summary(self) -> tuple[Summary | None, tuple[Turn | None, ...]]:
         """The summary sent last, unless it covers a revoked turn, and the turns as shown."""
@@ -85,24 +85,24 @@ def build_document_block(
     base, state = state.left.held, replace(state, inputs=run.inputs)
     zone = max(most, 1)
     pace = terms.pace.more if base else terms.pace.first
-    grown = append_documents(base, state, most=most, added=zone * pace // 100)
+    extended = append_documents(base, state, most=most, added=zone * pace // 100)
     must = "withdrawn" if len(base) < len(session.held) else ""
-    if grown is not None:
-        grown = replace(grown, why=must)
-    empty = grown is None or not (grown.best or grown.held)
-    if base and (grown is None or not grown.best):
-        anew = _repack(state, most, zone * terms.pace.first // 100)
-        if anew is not None and (grown is None or anew.best):
-            return replace(anew, why=", ".join(filter(None, (must, "window"))))
-    elif grown is not None and 0 < len(base) < len(grown.held):
-        anew = _repack(state, most, zone * terms.pace.first // 100)
-        if anew is not None and terms.prices.is_cheaper_enough(
-            _price(state, grown, behind), _price(state, anew, behind)
+    if extended is not None:
+        extended = replace(extended, why=must)
+    empty = extended is None or not (extended.best or extended.held)
+    if base and (extended is None or not extended.best):
+        rewritten = _repack(state, most, zone * terms.pace.first // 100)
+        if rewritten is not None and (extended is None or rewritten.best):
+            return replace(rewritten, why=", ".join(filter(None, (must, "window"))))
+    elif extended is not None and 0 < len(base) < len(extended.held):
+        rewritten = _repack(state, most, zone * terms.pace.first // 100)
+        if rewritten is not None and terms.prices.is_cheaper_enough(
+            _price(state, extended, behind), _price(state, rewritten, behind)
         ):
-            return replace(anew, why=", ".join(filter(None, (must, "cheaper"))))
-    if grown is None or (empty and run.inputs.candidates):
+            return replace(rewritten, why=", ".join(filter(None, (must, "cheaper"))))
+    if extended is None or (empty and run.inputs.candidates):
         raise BudgetTooSmall(max(most, 0), max(most, 0) + 1, what="the documents")
-    return grown
+    return extended
 
 
 def _repack(state: TurnState, most: int, fill: int) -> DocumentBlock | None:
@@ -157,22 +157,22 @@ def _choose_places(
     return best
 
 
-def _price(state: TurnState, grown: DocumentBlock, behind: int) -> Fraction:
-    same = count_reused_tokens(state, grown)
-    if grown.text == state.session.text:
+def _price(state: TurnState, extended: DocumentBlock, behind: int) -> Fraction:
+    same = count_reused_tokens(state, extended)
+    if extended.text == state.session.text:
         same += behind
-    return state.terms.prices.price(grown.tokens + behind, same)
+    return state.terms.prices.price(extended.tokens + behind, same)
 
 
-def count_reused_tokens(state: TurnState, grown: DocumentBlock) -> int:
+def count_reused_tokens(state: TurnState, extended: DocumentBlock) -> int:
     """Tokens of the block's identical prefix, up to the end of a block."""
     before = state.session
     if not before.segments:
         return 0
-    if grown.text.startswith(before.text):
+    if extended.text.startswith(before.text):
         return state.tokenizer.count(before.text)
     same = 0
-    for old, new in zip(before.held, grown.held, strict=False):
+    for old, new in zip(before.held, extended.held, strict=False):
         if old.block != new.block:
             break
         same += 1
@@ -182,16 +182,16 @@ def count_reused_tokens(state: TurnState, grown: DocumentBlock) -> int:
     return state.tokenizer.count(shared.text)
 
 
-def split_segments(state: TurnState, grown: DocumentBlock) -> tuple[str, ...]:
+def split_segments(state: TurnState, extended: DocumentBlock) -> tuple[str, ...]:
     """The block's text in the pieces that were added, as far as they still stand there."""
     kept: list[str] = []
     at = 0
     for segment in state.session.segments:
-        if not grown.text.startswith(segment, at):
+        if not extended.text.startswith(segment, at):
             break
         kept.append(segment)
         at += len(segment)
-    return (*kept, grown.text[at:]) if at < len(grown.text) else tuple(kept)
+    return (*kept, extended.text[at:]) if at < len(extended.text) else tuple(kept)
 
 
 COMPLETE_RENDITIONS = ("verbatim", "stripped")
@@ -297,10 +297,10 @@ def append_documents(
         return still
     fallback = replace(still, best=False)
     for left in dict.fromkeys((min(added, most - tokens), most - tokens)):
-        grown = _append_context(base, text, new, state, most=most, left=left)
-        if grown is not None:
-            fallback = replace(grown, trace=(stage, *grown.trace))
-            if grown.best:
+        extended = _append_context(base, text, new, state, most=most, left=left)
+        if extended is not None:
+            fallback = replace(extended, trace=(stage, *extended.trace))
+            if extended.best:
                 break
     return fallback
 

@@ -140,9 +140,9 @@ def _build_turn(state: TurnState, budget: Budget) -> TurnRequest:
     going: frozenset[int] = frozenset()
     while True:
         run = state.request_state(budget, going)
-        room, kept, grown, messages = _attempt_turn(state, run)
-        if not (lost := state.missing_markers(run, grown)):
-            return _finish_turn(state, room, kept, grown, messages)
+        room, kept, extended, messages = _attempt_turn(state, run)
+        if not (lost := state.missing_markers(run, extended)):
+            return _finish_turn(state, room, kept, extended, messages)
         going |= lost
 
 
@@ -164,12 +164,12 @@ def _fit_documents(
     over = 0
     for _ in range(MAX_ATTEMPTS):
         most = _documents_limit(room, run, kept, slack) - over
-        grown = build_document_block(state, run, most, kept.tokens)
-        messages = _build_messages(state, kept, grown)
+        extended = build_document_block(state, run, most, kept.tokens)
+        messages = _build_messages(state, kept, extended)
         whole = count_messages(map(role_and_text, merge_joined(messages)), room, state.tokenizer)
         excess = 0 if room.window is None else whole - request_limit(room)
         if excess <= 0:
-            return grown, messages
+            return extended, messages
         over += excess
     have = room.window or 0
     raise BudgetTooSmall(have, have + over, what="the request as it is sent")
@@ -195,7 +195,7 @@ def _documents_limit(budget: Budget, run: RequestState, kept: FittedHistory, sla
     if budget.window is None:
         return zone
     lead = [
-        *system_messages(run.talk.system),
+        *system_messages(run.chat.system),
         *kept.messages,
         Message(role="user", text=run.inputs.query),
     ]
@@ -204,13 +204,13 @@ def _documents_limit(budget: Budget, run: RequestState, kept: FittedHistory, sla
 
 
 def _build_messages(
-    state: TurnState, kept: FittedHistory, grown: DocumentBlock
+    state: TurnState, kept: FittedHistory, extended: DocumentBlock
 ) -> tuple[Message, ...]:
     lead = [m for m in kept.messages if m.role in SYSTEM_ROLES]
     rest = [m for m in kept.messages if m.role not in SYSTEM_ROLES]
     documents = []
-    if grown.text:
-        text, segments = close_context(grown.text), (*split_segments(state, grown), CLOSING)
+    if extended.text:
+        text, segments = close_context(extended.text), (*split_segments(state, extended), CLOSING)
         documents = [Message(role="user", text=text, joined=True, segments=segments)]
     query = Message(role="user", text=state.inputs.query)
     return (*system_messages(state.terms.system), *lead, *documents, *rest, query)
@@ -220,21 +220,21 @@ def _finish_turn(
     state: TurnState,
     budget: Budget,
     kept: FittedHistory,
-    grown: DocumentBlock,
+    extended: DocumentBlock,
     messages: tuple[Message, ...],
 ) -> TurnRequest:
     said = tuple(map(role_and_text, merge_joined(messages)))
     inputs = replace(state.inputs, budget=budget, messages=said[:-1])
-    context = build_turn_context(state, inputs, grown)
+    context = build_turn_context(state, inputs, extended)
     pieces = build_pieces(messages, budget, state.tokenizer)
-    reuse = compute_reuse(state, grown, pieces)
-    session = build_next_session(state, kept, grown, pieces, reuse)
+    reuse = compute_reuse(state, extended, pieces)
+    session = build_next_session(state, kept, extended, pieces, reuse)
     tokens = {
         "system": count_message_tokens(
             system_messages(state.terms.system), budget, state.tokenizer
         ),
         "conversation": kept.tokens,
-        "documents": grown.tokens,
+        "documents": extended.tokens,
         "query": count_messages(said[-1:], budget, state.tokenizer),
         "request": count_messages(said, budget, state.tokenizer),
     }
@@ -252,27 +252,27 @@ def _finish_turn(
 RequestPieces = tuple[tuple[str, int], ...]
 
 
-def build_turn_context(state: TurnState, inputs: Inputs, grown: DocumentBlock) -> Context:
+def build_turn_context(state: TurnState, inputs: Inputs, extended: DocumentBlock) -> Context:
     """The whole document block as a context: blocks, citations, trace."""
-    blocks = tuple(h.block for h in grown.held)
-    spans = render_document_block(grown.held, inputs.recipe).spans
+    blocks = tuple(h.block for h in extended.held)
+    spans = render_document_block(extended.held, inputs.recipe).spans
     blocks = tuple(replace(b, span=s) for b, s in zip(blocks, spans, strict=True))
-    stage, *rest = grown.trace
+    stage, *rest = extended.trace
     held = len(state.session.held)
     notes: dict[str, Number] = {"held": held}
-    if grown.why:
-        notes["repacked"] = grown.why
+    if extended.why:
+        notes["repacked"] = extended.why
     trace = NotebookTrace((replace(stage, notes=notes), *rest))
-    use = grown.tokens / budget if (budget := inputs.budget.documents) else 0.0
-    manifest = build_manifest(inputs, state.tokenizer, grown.text, grown.tokens)
+    use = extended.tokens / budget if (budget := inputs.budget.documents) else 0.0
+    manifest = build_manifest(inputs, state.tokenizer, extended.text, extended.tokens)
     before = digest(repr((state.session.text, state.session.markers, manifest.inputs_hash)))
     return Context(
-        text=grown.text,
-        token_count=grown.tokens,
+        text=extended.text,
+        token_count=extended.tokens,
         blocks=blocks,
         citations=citations_from_blocks(blocks, inputs.recipe.format.label),
         trace=trace,
-        metrics=LazyMetrics(lambda: compute_metrics(blocks, (), trace, grown.tokens, use)),
+        metrics=LazyMetrics(lambda: compute_metrics(blocks, (), trace, extended.tokens, use)),
         manifest=replace(manifest, inputs_hash=before),
         budget=inputs.budget,
         query=inputs.query,
@@ -293,12 +293,12 @@ def build_pieces(
     return tuple(found)
 
 
-def compute_reuse(state: TurnState, grown: DocumentBlock, pieces: RequestPieces) -> Reuse:
+def compute_reuse(state: TurnState, extended: DocumentBlock, pieces: RequestPieces) -> Reuse:
     """What this request has in common with the one before it."""
     before = state.session
-    same_documents = count_reused_tokens(state, grown)
+    same_documents = count_reused_tokens(state, extended)
     old = {h.block.marker for h in before.held}
-    again = tuple(h for h in grown.held if h.block.marker in old)
+    again = tuple(h for h in extended.held if h.block.marker in old)
     known = max(
         same_documents,
         state.tokenizer.count(render_document_block(again, state.inputs.recipe).text),
@@ -310,18 +310,18 @@ def compute_reuse(state: TurnState, grown: DocumentBlock, pieces: RequestPieces)
         same += now[1]
     return Reuse(
         documents_reused=same_documents,
-        documents_sent=grown.tokens - same_documents,
+        documents_sent=extended.tokens - same_documents,
         documents_known=known if again else 0,
         request_reused=same,
         request_sent=sum(tokens for _, tokens in pieces) - same,
-        repacked=grown.why,
+        repacked=extended.why,
     )
 
 
 def build_next_session(
     state: TurnState,
     kept: FittedHistory,
-    grown: DocumentBlock,
+    extended: DocumentBlock,
     pieces: RequestPieces,
     reuse: Reuse,
 ) -> Session:
@@ -335,10 +335,10 @@ def build_next_session(
         turns=(*(before.turns[n] for n in stay), query),
         at=(*(before.at[n] for n in stay), before.step),
         shown=(*(kept.shown[n] for n in stay), query),
-        held=grown.held,
-        past=collect_past_chunks(state.left, grown.held),
-        segments=split_segments(state, grown),
-        markers=grown.markers,
+        held=extended.held,
+        past=collect_past_chunks(state.left, extended.held),
+        segments=split_segments(state, extended),
+        markers=extended.markers,
         pieces=pieces,
         principals=tuple(sorted(set(state.inputs.principals))),
         state_root=state.inputs.state_root,

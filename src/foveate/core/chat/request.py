@@ -71,7 +71,7 @@ class Conversation:
 
 @holding_profiles
 def build_conversation(
-    inputs: Inputs, talk: ChatOptions, tokenizer: Tokenizer, known: TokenCountCache | None = None
+    inputs: Inputs, chat: ChatOptions, tokenizer: Tokenizer, known: TokenCountCache | None = None
 ) -> Conversation:
     """The request for a query in a conversation; it may have no candidates.
 
@@ -81,7 +81,7 @@ def build_conversation(
     counts: TokenCountCache = {} if known is None else known
     run = RequestState(
         inputs=with_captions_alone(filter_permitted(inputs)),
-        talk=talk,
+        chat=chat,
         tokenizer=tokenizer,
         known=counts,
     )
@@ -89,7 +89,7 @@ def build_conversation(
     try:
         return _balance_zones(run)
     except BudgetTooSmall as error:
-        if resolve_zones(run.budget, talk) is None:
+        if resolve_zones(run.budget, chat) is None:
             raise
 
         def build(budget: Budget) -> Conversation:
@@ -137,13 +137,13 @@ def _balance_zones(run: RequestState) -> Conversation:
     try:
         first = _attempt_request(run, needs)
     except BudgetTooSmall:  # documents may need more than was estimated
-        if needs["documents"].wants is None or resolve_zones(run.budget, run.talk) is None:
+        if needs["documents"].wants is None or resolve_zones(run.budget, run.chat) is None:
             raise
         needs = {**needs, "documents": ZoneDemand(must=needs["documents"].must)}
         first = _attempt_request(run, needs)
-    took, short = first.context.token_count, first.history.shown != run.talk.turns
+    took, short = first.context.token_count, first.history.shown != run.chat.turns
     if (
-        resolve_zones(run.budget, run.talk) is None
+        resolve_zones(run.budget, run.chat) is None
         or not short
         or took + NEAR_TOKENS >= (first.budget.documents or 0)
     ):
@@ -161,7 +161,7 @@ def _balance_zones(run: RequestState) -> Conversation:
 
 def _attempt_request(run: RequestState, needs: Mapping[str, ZoneDemand]) -> Conversation:
     budget, kept = allocate_zones(run, needs)
-    lead = [*system_messages(run.talk.system), *kept.messages]
+    lead = [*system_messages(run.chat.system), *kept.messages]
     said = tuple(map(role_and_text, lead))
     over = 0
     for _ in range(MAX_ATTEMPTS):

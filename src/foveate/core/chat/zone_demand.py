@@ -53,7 +53,7 @@ class RequestState:
     """One request while it is made: what is asked, who counts, and what was worked out already."""
 
     inputs: Inputs
-    talk: ChatOptions
+    chat: ChatOptions
     tokenizer: Tokenizer
     known: TokenCountCache
     memory: TurnCache = field(default_factory=TurnCache)
@@ -77,20 +77,20 @@ def filter_permitted(inputs: Inputs) -> Inputs:
     )
 
 
-def resolve_zones(budget: Budget, talk: ChatOptions) -> FlexibleBudget | None:
+def resolve_zones(budget: Budget, chat: ChatOptions) -> FlexibleBudget | None:
     """The zones that are meant for this budget; None where they keep their sizes."""
-    if talk.zones is False or budget.documents is None:
+    if chat.zones is False or budget.documents is None:
         return None
-    zones = flexible_budget(budget) if talk.zones is True else talk.zones
-    if talk.capped:
+    zones = flexible_budget(budget) if chat.zones is True else chat.zones
+    if chat.capped:
         zones = replace(zones, documents=replace(zones.documents, ceiling=budget.documents))
     return zones
 
 
 def check_lengths(run: RequestState) -> None:
     """Refuse a query over its zone, and where zones are fixed a system prompt over its own."""
-    budget, zones, count = run.budget, resolve_zones(run.budget, run.talk), run.tokenizer.count
-    query, system = count(run.inputs.query), count(run.talk.system)
+    budget, zones, count = run.budget, resolve_zones(run.budget, run.chat), run.tokenizer.count
+    query, system = count(run.inputs.query), count(run.chat.system)
     limit = budget.query or None
     if zones is not None and zones.query.ceiling is not None:
         limit = zones.query.ceiling
@@ -109,7 +109,7 @@ def system_messages(system: str) -> list[Message]:
 def measure_demand(run: RequestState) -> dict[str, ZoneDemand]:
     """What each zone could use; what it cannot do without, as far as that is known already."""
     budget, tokenizer = run.budget, run.tokenizer
-    system = count_message_tokens(system_messages(run.talk.system), budget, tokenizer)
+    system = count_message_tokens(system_messages(run.chat.system), budget, tokenizer)
     query = count_messages([("user", run.inputs.query)], budget, tokenizer)
     return {
         "system": ZoneDemand(wants=system, must=system),
@@ -122,14 +122,14 @@ def measure_demand(run: RequestState) -> dict[str, ZoneDemand]:
 
 
 def _conversation_demand(run: RequestState) -> int:
-    talk = run.talk
+    chat = run.chat
     fit = HistoryFit(
-        turns=talk.turns,
-        options=talk.history,
+        turns=chat.turns,
+        options=chat.history,
         weigh=_message_counter(run),
         query=run.inputs.query,
-        withdrawn=talk.withdrawn,
-        live=talk.live,
+        withdrawn=chat.withdrawn,
+        live=chat.live,
         memory=run.memory,
     )
     return fit.total()
@@ -155,7 +155,7 @@ def allocate_zones(
     run: RequestState, needs: Mapping[str, ZoneDemand]
 ) -> tuple[Budget, FittedHistory]:
     """The zones for these needs, and the fitted conversation; documents may get what it leaves."""
-    zones = resolve_zones(run.budget, run.talk)
+    zones = resolve_zones(run.budget, run.chat)
     if zones is None:
         return run.budget, fit_conversation(run, run.budget.conversation)
     given = stretch_budget(run.budget, needs, zones)
@@ -163,7 +163,7 @@ def allocate_zones(
         kept = fit_conversation(run, given.conversation)
     except BudgetTooSmall as error:
         given, kept = _press_zones(run, needs, zones, error.needed)
-    if kept.wants > given.conversation and kept.shown != run.talk.turns:
+    if kept.wants > given.conversation and kept.shown != run.chat.turns:
         with suppress(BudgetTooSmall):
             given, kept = _press_zones(run, needs, zones, kept.wants)
     granted, most = given.documents or 0, zones.documents.ceiling
@@ -185,21 +185,21 @@ def _press_zones(
 
 def fit_conversation(run: RequestState, room: int) -> FittedHistory:
     """The conversation in so much room."""
-    talk = run.talk
+    chat = run.chat
     fit = HistoryFit(
-        turns=talk.turns,
-        options=talk.history,
+        turns=chat.turns,
+        options=chat.history,
         weigh=_message_counter(run),
         query=run.inputs.query,
         language=run.inputs.language,
-        before=talk.before,
-        withdrawn=talk.withdrawn,
-        summary=talk.standing,
-        ledger=talk.ledger,
-        live=talk.live,
+        before=chat.before,
+        withdrawn=chat.withdrawn,
+        summary=chat.standing,
+        ledger=chat.ledger,
+        live=chat.live,
         memory=run.memory,
     )
-    return fit_history(fit, room, talk.summary)
+    return fit_history(fit, room, chat.summary)
 
 
 SHARED_ZONES = ("system", "conversation", "query", "documents")

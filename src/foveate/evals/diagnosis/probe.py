@@ -128,24 +128,26 @@ class Probe:
 
 def probe_case(
     case: Case,
-    shelf: StoreReader,
+    reader: StoreReader,
     assembler: Assembler,
     *,
     current: CurrentText | None = None,
 ) -> Probe:
     """Follow the case through the store and the pipeline."""
-    ranked = shelf.rank(case.question)
-    pool, context, refused = _assemble_case(case, shelf, assembler)
+    ranked = reader.rank(case.question)
+    pool, context, refused = _assemble_case(case, reader, assembler)
     after = None
     if assembler.reranker is not None:
         after = tuple(
             candidate.id
-            for candidate in assembler.search(case.question, principals=shelf.principals).candidates
+            for candidate in assembler.search(
+                case.question, principals=reader.principals
+            ).candidates
         )
-    golds = {n: _gold_chunk_ids(evidence, shelf) for n, evidence in enumerate(case.evidence)}
+    golds = {n: _gold_chunk_ids(evidence, reader) for n, evidence in enumerate(case.evidence)}
     seen = _PipelineOutput(ranked, after, pool, context, refused)
     trails = tuple(
-        _build_trail(evidence, golds[n], shelf, seen, current)
+        _build_trail(evidence, golds[n], reader, seen, current)
         for n, evidence in enumerate(case.evidence)
     )
     return Probe(
@@ -159,10 +161,10 @@ def probe_case(
 
 
 def _assemble_case(
-    case: Case, shelf: StoreReader, assembler: Assembler
+    case: Case, reader: StoreReader, assembler: Assembler
 ) -> tuple[list[Chunk], Context | None, str]:
     """The chunks, their context, or why there is none."""
-    who = shelf.principals
+    who = reader.principals
     try:
         result = assembler.run(case.question, cached=False, principals=who)
     except BudgetTooSmall as error:
@@ -176,9 +178,9 @@ def _assemble_case(
     return [*chunks, *inputs.neighbours], result.context, ""
 
 
-def _gold_chunk_ids(evidence: Evidence, shelf: StoreReader) -> frozenset[str]:
+def _gold_chunk_ids(evidence: Evidence, reader: StoreReader) -> frozenset[str]:
     """The chunks that hold the evidence, or else those that hold most of it."""
-    shares = {c.id: evidence_share(evidence.text, [c.text]) for c in shelf.chunks(evidence.doc_id)}
+    shares = {c.id: evidence_share(evidence.text, [c.text]) for c in reader.chunks(evidence.doc_id)}
     best = max(shares.values(), default=0.0)
     return frozenset(
         name for name, share in shares.items() if share >= min(best, MIN_EVIDENCE_SHARE) > 0
@@ -197,11 +199,11 @@ class _PipelineOutput:
 def _build_trail(
     evidence: Evidence,
     gold: frozenset[str],
-    shelf: StoreReader,
+    reader: StoreReader,
     seen: _PipelineOutput,
     current: CurrentText | None,
 ) -> EvidenceTrail:
-    chunks = shelf.chunks(evidence.doc_id)
+    chunks = reader.chunks(evidence.doc_id)
     ranked, after, context = seen.rankings, seen.reranked, seen.context
     stored = evidence_share(evidence.text, [join_chunks(chunks)])
     now = current(evidence.doc_id) if current is not None else None

@@ -62,13 +62,13 @@ def diagnose(
     store = assembler.store
     if store is None:
         raise BadOption("diagnose needs a store; make the assembler with store=")
-    shelf = StoreReader(store, assembler.embedder, tuple(principals))
+    reader = StoreReader(store, assembler.embedder, tuple(principals))
     cases = [case for case in cases if case.evidence]
     probes, verdicts, baselines = [], [], []
     for number, case in enumerate(cases, 1):
-        followed = probe_case(case, shelf, assembler, current=known.current)
+        followed = probe_case(case, reader, assembler, current=known.current)
         probes.append(followed)
-        baselines.append(_naive_evidence_share(followed, assembler, shelf.principals))
+        baselines.append(_naive_evidence_share(followed, assembler, reader.principals))
         verdicts.append(
             decide_verdict(
                 followed,

@@ -134,8 +134,8 @@ def _attachment_names(attached: Sequence[EmailMessage]) -> list[str]:
 
 def _file_name(part: EmailMessage, number: int) -> str:
     """The attachment's name without folders."""
-    told = part.get_filename() or f"attachment {number}"
-    clean = told.encode("utf-8", "replace").decode().replace("\\", "/")
+    name = part.get_filename() or f"attachment {number}"
+    clean = name.encode("utf-8", "replace").decode().replace("\\", "/")
     return " ".join(PurePosixPath(clean).name.split())[:200] or f"attachment {number}"
 
 

@@ -46,7 +46,7 @@ def load_pdf(
     pdf = _open_pdf(data, passwords)
     try:
         limits.check_bound("pages", len(pdf), "pages")
-        told = pdf.get_metadata_dict(skip_empty=True)
+        info = pdf.get_metadata_dict(skip_empty=True)
         pictures = Pictures(limits)
         blocks, sections = _read_pages(pdf, limits, pictures if images else None)
         if not blocks.size:
@@ -55,10 +55,10 @@ def load_pdf(
         pdf.close()
     loaded = LoadedDocument(
         text=blocks.text(),
-        title=plain_title(told.get("Title", "")) or path.stem,
+        title=plain_title(info.get("Title", "")) or path.stem,
         sections=tuple(sections),
-        metadata={"author": told["Author"]} if told.get("Author") else {},
-        modified_at=_parse_date(told.get("ModDate", "") or told.get("CreationDate", "")),
+        metadata={"author": info["Author"]} if info.get("Author") else {},
+        modified_at=_parse_date(info.get("ModDate", "") or info.get("CreationDate", "")),
         lines=False,
         images=tuple(pictures.found.values()),
     )
@@ -165,8 +165,8 @@ def _bookmark_paths(pdf: Any) -> Iterator[tuple[int, str]]:
             yield page, " > ".join(step for step in trail if step)
 
 
-def _parse_date(told: str) -> datetime | None:
-    found = _DATE.match(told)
+def _parse_date(text: str) -> datetime | None:
+    found = _DATE.match(text)
     if found is None:
         return None
     year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])

@@ -118,9 +118,9 @@ class _Row:
     def open(self, name: str, given: dict[str, str]) -> None:
         """An element begins."""
         if name == "row":
-            told = given.get("r", "")
-            known = told.isdecimal() and len(told) < 10
-            self.number, self.cells = int(told) if known else self.number + 1, {}
+            reference = given.get("r", "")
+            known = reference.isdecimal() and len(reference) < 10
+            self.number, self.cells = int(reference) if known else self.number + 1, {}
         elif name == "c":
             self._kind, self._style = given.get("t", "n"), given.get("s", "0")
             self._column = _column_index(given.get("r", ""), next(reversed(self.cells), -1) + 1)

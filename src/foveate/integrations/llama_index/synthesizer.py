@@ -64,7 +64,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         callback_manager: CallbackManager | None = None,
     ) -> None:
         super().__init__(llm=llm, callback_manager=callback_manager, streaming=streaming)
-        told = self._llm.metadata
+        metadata = self._llm.metadata
         self._principals = principals
         self._tokenizer = tokenizer if not isinstance(tokenizer, str) else None
         self._observers = observers
@@ -72,13 +72,13 @@ class FoveateSynthesizer(BaseSynthesizer):
             budget=budget,
             recipe=recipe,
             tokenizer=tokenizer,
-            model=_model(told) if model is None and budget is None else model,
+            model=_model(metadata) if model is None and budget is None else model,
             format=format,
             order=order,
             language=language,
             prompt=prompt,
             system=system,
-            max_output=told.num_output if told.num_output > 0 else 1024,
+            max_output=metadata.num_output if metadata.num_output > 0 else 1024,
             keep=k,
         )
         check_options(self._options)
@@ -178,13 +178,13 @@ class FoveateSynthesizer(BaseSynthesizer):
         ]
 
 
-def _model(told: Any) -> Model:
+def _model(metadata: Any) -> Model:
     """The model by its own name, else by its window."""
-    known = registry().get(told.model_name)
-    window = told.context_window
+    known = registry().get(metadata.model_name)
+    window = metadata.context_window
     if known is not None and known.window <= window:
         return known
-    return Model(name=told.model_name or "llm", window=window)
+    return Model(name=metadata.model_name or "llm", window=window)
 
 
 def _text(query: str | QueryBundle) -> str:

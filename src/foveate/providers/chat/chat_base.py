@@ -197,8 +197,8 @@ class ChatModel:
             yield from iterate_in_thread(attempts, asked.timeout)
             return
         except TimeoutError:
-            trouble = _timeout_error(asked.timeout)
-        raise self._external_error(trouble)
+            failure = _timeout_error(asked.timeout)
+        raise self._external_error(failure)
 
     async def _attempts(self, asked: ChatRequest, *, whole: bool) -> AsyncIterator[str | Reply]:
         """One attempt after another until there is an answer; `whole`: the `Reply` alone."""
@@ -215,21 +215,21 @@ class ChatModel:
                             yield piece
                 return
             except ProviderError as error:
-                trouble = error
+                failure = error
             finally:
                 await _close_quietly(pieces)
-            wait = max(trouble.after, uniform(0, self._limits.backoff * 2**attempt))  # noqa: S311
+            wait = max(failure.after, uniform(0, self._limits.backoff * 2**attempt))  # noqa: S311
             attempt += 1
-            if handed or not trouble.again or attempt > self._limits.retries:
+            if handed or not failure.again or attempt > self._limits.retries:
                 break
             if now() + wait >= end:
-                asks = f"it asks to wait {trouble.after:.0f} s, " if trouble.after >= 1 else ""
-                trouble = ProviderError(
-                    f"{trouble.why} ({asks}no time is left for another attempt)"
+                asks = f"it asks to wait {failure.after:.0f} s, " if failure.after >= 1 else ""
+                failure = ProviderError(
+                    f"{failure.why} ({asks}no time is left for another attempt)"
                 )
                 break
             await asyncio.sleep(wait)
-        raise self._external_error(trouble, attempt)
+        raise self._external_error(failure, attempt)
 
     async def _enforce_limits(
         self, pieces: AsyncGenerator[str | Reply, None], asked: ChatRequest, end: float
@@ -257,10 +257,10 @@ class ChatModel:
                 )
             yield piece
 
-    def _external_error(self, trouble: ProviderError, attempts: int = 1) -> ExternalError:
+    def _external_error(self, failure: ProviderError, attempts: int = 1) -> ExternalError:
         if attempts > 1:
-            trouble = ProviderError(f"{trouble.why} ({attempts} attempts)")
-        return external_error(self.name, self._provider.address, trouble, self._provider.key())
+            failure = ProviderError(f"{failure.why} ({attempts} attempts)")
+        return external_error(self.name, self._provider.address, failure, self._provider.key())
 
 
 async def _close_quietly(pieces: AsyncGenerator[str | Reply, None]) -> None:

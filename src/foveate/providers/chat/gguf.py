@@ -92,8 +92,8 @@ class GgufProvider(OpenAIProvider):
             self._url = f"{address}/v1"
             return question(address)
         except ProviderError as error:
-            trouble = error
-        raise external_error(self.name, "", trouble)
+            failure = error
+        raise external_error(self.name, "", failure)
 
     def _default_url(self) -> str:
         return ""

@@ -70,9 +70,9 @@ def status_error(status: int, said: object, seen: AttemptInfo) -> ProviderError:
     """The server answered, but not with an answer."""
     hint = _HINTS.get(status, "look at the server's log" if status >= 500 else "see what it says")
     words = redact_message(said, seen)
-    told = f": {words}" if words else ""
+    detail = f": {words}" if words else ""
     return ProviderError(
-        f"answered {status}{told}; {hint}", again=status in RETRY_STATUSES, after=seen.retry_after
+        f"answered {status}{detail}; {hint}", again=status in RETRY_STATUSES, after=seen.retry_after
     )
 
 
@@ -102,10 +102,10 @@ def truncated_error() -> ProviderError:
     )
 
 
-def external_error(name: str, where: str, trouble: ProviderError, key: str = "") -> ExternalError:
+def external_error(name: str, where: str, failure: ProviderError, key: str = "") -> ExternalError:
     """The error that the caller sees, the key taken out wherever the other side repeated it."""
     place = f" at {where}" if where else ""
-    said = f"model {name}{place}: {trouble.why}"
+    said = f"model {name}{place}: {failure.why}"
     return ExternalError(said.replace(key, "***") if key else said)
 
 

@@ -89,16 +89,16 @@ class HttpProvider(ChatProvider):
             headers=self._headers(key),
             own=self._has_own_url,
         )
-        trouble: ProviderError | None = None
+        failure: ProviderError | None = None
         async with self._connect(key or "none", options) as client:
             try:
                 async with aclosing(self._stream(client, asked, seen)) as pieces:
                     async for piece in pieces:
                         yield piece
             except Exception as error:  # noqa: BLE001  # raised again below, without its request
-                trouble = self._convert_error(error, seen)
-        if trouble is not None:
-            raise trouble
+                failure = self._convert_error(error, seen)
+        if failure is not None:
+            raise failure
 
     async def _create(self, create: Callable[..., Awaitable[Any]], asked: ChatRequest) -> Any:
         """The answer's stream, once the model takes the options."""

@@ -54,9 +54,9 @@ def _parse_part(part: bytes) -> FormPart:
     if not gap or len(head) > _MAX_HEADER_BYTES:
         raise BadInput("a part of the form has no headers, or too many")
     headers = BytesHeaderParser(policy=HTTP).parsebytes(head.lstrip() + b"\r\n\r\n")
-    told = headers["content-disposition"]
-    found = dict(told.params) if told is not None else {}
-    if told is None or told.content_disposition != "form-data" or "name" not in found:
+    disposition = headers["content-disposition"]
+    found = dict(disposition.params) if disposition is not None else {}
+    if disposition is None or disposition.content_disposition != "form-data" or "name" not in found:
         raise BadInput("a part of the form has no name")
     file = found.get("filename")
     if file is not None:

@@ -37,19 +37,19 @@ class _CheckTotals:
 
 def check(place: Location, now: Snapshot, *, embedder: str, dimensions: int) -> Report:
     """Check one version; what is wrong is a finding, at most 100 a part."""
-    books = _CheckTotals()
+    totals = _CheckTotals()
     found: dict[str, Iterator[str]] = {
         "file": files.wrong(place, now, {}, {}),
-        "rows": _check_rows(now, books),
+        "rows": _check_rows(now, totals),
         "words": _check_postings(now),
         "vectors": _check_vectors(now, dimensions),
-        "state": _check_state(now, books),
+        "state": _check_state(now, totals),
     }
     for name, findings in found.items():
-        books.readers.take(name, _readable(place, findings))
-    books.readers.documents = len(books.documents)
-    books.readers.chunks = books.chunk_ids.total()
-    return books.readers.report(embedder)
+        totals.readers.take(name, _readable(place, findings))
+    totals.readers.documents = len(totals.documents)
+    totals.readers.chunks = totals.chunk_ids.total()
+    return totals.readers.report(embedder)
 
 
 def _readable(place: Location, findings: Iterator[str]) -> Iterator[str]:
@@ -64,10 +64,10 @@ def _segment_table(now: Snapshot, segment: int, kind: str, columns: Sequence[str
     return fragment.to_table(columns=list(columns)) if fragment is not None else None
 
 
-def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
+def _check_rows(now: Snapshot, totals: _CheckTotals) -> Iterator[str]:
     rows: dict[str, dict[str, Any]] = {}
     audiences = now.head.audiences.items()
-    books.readers.principals.update((number, one.principals) for number, one in audiences)
+    totals.readers.principals.update((number, one.principals) for number, one in audiences)
     for number, segment in now.head.segments.items():
         for kind, file in segment.files.items():
             if file.name not in now.files:
@@ -75,22 +75,22 @@ def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
         table = _segment_table(now, number, "documents", schema.DOCUMENT_COLUMNS)
         for row in table.to_pylist() if table is not None else ():
             name = row["document_id"]
-            books.documents[name] += 1
+            totals.documents[name] += 1
             yield from text_findings(row, row["packed"])
-            yield from books.readers.audience_findings(row)
+            yield from totals.readers.audience_findings(row)
             rows[name] = {key: row[key] for key in SHARED}
             _, encoded = document_member(row)
-            books.readers.add([(row["principals"], encoded)], 0)
-    yield from _find_duplicates("document", books.documents)
+            totals.readers.add([(row["principals"], encoded)], 0)
+    yield from _find_duplicates("document", totals.documents)
     for number in now.head.segments:
         table = _segment_table(now, number, "chunks", schema.CHUNK_COLUMNS)
         for row in table.to_pylist() if table is not None else ():
             yield from _check_chunk(row, number, rows.get(row["document_id"]))
-            yield from books.readers.audience_findings(None, [row])
-            books.chunk_ids[row["chunk_id"]] += 1
+            yield from totals.readers.audience_findings(None, [row])
+            totals.chunk_ids[row["chunk_id"]] += 1
             ((_, encoded),) = chunk_members(row, [row])
-            books.readers.add([(row["principals"], encoded)], 1)
-    yield from _find_duplicates("chunk", books.chunk_ids)
+            totals.readers.add([(row["principals"], encoded)], 1)
+    yield from _find_duplicates("chunk", totals.chunk_ids)
 
 
 def _find_duplicates(what: str, names: Mapping[str, int]) -> Iterator[str]:
@@ -175,9 +175,9 @@ def _check_vectors(now: Snapshot, dimensions: int) -> Iterator[str]:
             yield f"chunk {name!r}: its vector has not the length that is noted"
 
 
-def _check_state(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
+def _check_state(now: Snapshot, totals: _CheckTotals) -> Iterator[str]:
     noted = {audience.principals: audience for audience in now.head.audiences.values()}
-    for principals in sorted(noted.keys() | books.readers.states.keys()):
+    for principals in sorted(noted.keys() | totals.readers.states.keys()):
         audience = noted.get(principals, Audience(principals=principals))
         figures = [audience.documents, audience.chunks]
-        yield from books.readers.state_findings(principals, principals, audience.state, figures)
+        yield from totals.readers.state_findings(principals, principals, audience.state, figures)

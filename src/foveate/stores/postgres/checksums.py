@@ -132,7 +132,7 @@ class AudienceTotals:
     def apply(
         self, document: dict[str, Any], chunks: Sequence[dict[str, Any]], *, sign: int = 1
     ) -> None:
-        """Take what a document brings into the books, or out of them."""
+        """Take what a document brings into the totals, or out of them."""
         by_audience: dict[int, list[bytes]] = {}
         for audience, encoded in state_members(document, chunks):
             by_audience.setdefault(audience, []).append(encoded)

@@ -112,7 +112,7 @@ def connection_settings(where: Address) -> dict[str, Any]:
     from psycopg.conninfo import conninfo_to_dict
 
     try:
-        told: dict[str, Any] = conninfo_to_dict(where.conninfo)
+        parameters: dict[str, Any] = conninfo_to_dict(where.conninfo)
     except ProgrammingError:
         # Its message repeats what it does not know, which may be a part of a password.
         raise BadOption(
@@ -122,7 +122,7 @@ def connection_settings(where: Address) -> dict[str, Any]:
             "connection parameters, in small letters; percent-encode what is special"
         ) from None
     defaults = {"connect_timeout": "10", "fallback_application_name": "foveate"}
-    return {**defaults, **told, **where.secrets, "client_encoding": "UTF8"}
+    return {**defaults, **parameters, **where.secrets, "client_encoding": "UTF8"}
 
 
 _INPUT_ERRORS = {
@@ -246,14 +246,14 @@ def _current_owner() -> tuple[Thread, asyncio.Task[Any] | None]:
     return current_thread(), task
 
 
-def pool_options(where: Address, told: dict[str, Any]) -> dict[str, Any]:
+def pool_options(where: Address, parameters: dict[str, Any]) -> dict[str, Any]:
     """Options of a pool; each connection is checked before use, for a server may be restarted."""
     # What it says of lost connections is for a log where there is one, not for stderr.
     log = logging.getLogger("psycopg.pool")
     if not log.handlers:
         log.addHandler(logging.NullHandler())
     size: dict[str, Any] = {"min_size": 1, "max_size": where.pool, "num_workers": 1}
-    # Attempts come ever more rarely, for minutes; given up soon, the next call begins anew.
+    # Attempts come ever more rarely, for minutes; given up soon, so the next call starts again.
     wait = float(where.wait)
     times = {"timeout": wait, "reconnect_timeout": wait}
-    return {"kwargs": told, "name": "foveate", **size, **times}
+    return {"kwargs": parameters, "name": "foveate", **size, **times}

@@ -33,7 +33,7 @@ TABLES = (
     "CREATE SEQUENCE {s}.ids",
     # Who may read: one row for each distinct set of principals, its lattice hash (state root), and
     # how much it holds. `words`: the sum of its chunks' lengths in terms, for BM25's average;
-    # `writes`: a number drawn anew at every write, which tells what was read before from what is
+    # `writes`: a new random number at every write, which tells what was read before from what is
     # now: counted, it would come again after a batch that was undone, or out of an older dump.
     # `scan`: a sum over its rows there.
     """CREATE TABLE {s}.audiences (

@@ -66,18 +66,18 @@ def replace_document(store: StoreContext, new: PreparedDocument) -> None:
     check_schema_version(version)
     if others:
         raise duplicate_id_error("another document", others[0][0])
-    books = checksums.AudienceTotals(states)
-    deletes, words = _remove(store, books, old, old_chunks)
+    totals = checksums.AudienceTotals(states)
+    deletes, words = _remove(store, totals, old, old_chunks)
     first, *rest = (row[0] for row in numbered)
-    audience = books.ids[new.row["principals"]]
+    audience = totals.ids[new.row["principals"]]
     document = {**new.row, "id": first, "audience": audience, "text": new.packed}
     chunks = [
-        {**each, "id": number, "document": first, "audience": books.ids[each["principals"]]}
+        {**each, "id": number, "document": first, "audience": totals.ids[each["principals"]]}
         for each, number in zip(new.chunks, rest, strict=True)
     ]
     lengths = [len(terms) for terms in new.terms]
     weights = checksums.sum_of_rows(rest, lengths, squared_norms(new.vectors), new.vectors)
-    books.apply(
+    totals.apply(
         document,
         [{**c, "terms": n, "weight": w} for c, n, w in zip(chunks, lengths, weights, strict=True)],
     )
@@ -88,7 +88,7 @@ def replace_document(store: StoreContext, new: PreparedDocument) -> None:
         *deletes,
         *_insert_statements(store, document, chunks, new, places),
         *_summed(store, words, list(zip(*places, strict=True))),
-        *books.update_statements(store),
+        *totals.update_statements(store),
         *contents.count_statements(store, new.fingerprint, new.counts),
     )
 
@@ -102,12 +102,12 @@ def delete_document(store: StoreContext, document_id: str) -> bool:
     check_schema_version(version)
     if not old:
         return False
-    books = checksums.AudienceTotals(states)
-    deletes, words = _remove(store, books, old, chunks)
+    totals = checksums.AudienceTotals(states)
+    deletes, words = _remove(store, totals, old, chunks)
     store.run(
         *deletes,
         *_summed(store, words, []),
-        *books.update_statements(store),
+        *totals.update_statements(store),
     )
     return True
 
@@ -193,13 +193,13 @@ def _summed(
 
 
 def _remove(
-    store: StoreContext, books: checksums.AudienceTotals, old: Rows, old_chunks: Rows
+    store: StoreContext, totals: checksums.AudienceTotals, old: Rows, old_chunks: Rows
 ) -> tuple[list[Statement], Rows]:
-    """Take a document that is there out of the books: the statements, and its postings."""
+    """Take a document that is there out of the totals: the statements, and its postings."""
     if not old:
         return [], []
     row, chunks = _rows_from_values(store, old[0], old_chunks)
-    books.apply(row, chunks, sign=-1)
+    totals.apply(row, chunks, sign=-1)
     ids = [each["id"] for each in chunks]
     audiences = {each["id"]: each["audience"] for each in chunks}
     terms = {each["id"]: terms_to_index(each) for each in chunks}
