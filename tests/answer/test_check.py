@@ -142,6 +142,22 @@ def test_a_scorer_takes_the_place_of_words():
     assert set(asked) == {"No boats in heavy weather."}
 
 
+@pytest.mark.parametrize("channel", ["text", "voice"])
+def test_a_sentence_that_comes_again_is_scored_once(channel):
+    """C3: an answer that repeats itself takes time in proportion, and asks a scorer no more."""
+    asked = []
+
+    def scorer(claim, passages):
+        asked.append(claim)
+        return [0.9 for _ in passages]
+
+    answer = "No boats in heavy weather. " * 50
+    checked = check_answer(answer, context(), scorer=scorer, channel=channel)
+
+    assert len(checked.claims) == 50
+    assert len(asked) == len({block.marker for block in context().blocks})
+
+
 @pytest.mark.parametrize(
     "answer", ["", " \n", "[", "[1]", "][", "1. [1]\n2. [2]", "\ud800 [1]", "。[1]"]
 )

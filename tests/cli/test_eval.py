@@ -70,6 +70,26 @@ def test_one_question_gets_no_verdict(run, sets):
     assert (entry["recall_difference"]["low"], entry["worse"]) == (None, 0)
 
 
+def test_evidence_that_no_candidate_holds_is_named(run):
+    """E1: a word mistyped in a sheet is no fault of a recipe, so the first question is named."""
+    Path("manual").mkdir()
+    Path("manual/well.md").write_text(f"# Well\n\n{WELL}\n", encoding="utf-8")
+    Path("asked.csv").write_text(
+        f"question,evidence\nHow deep is the well?,{WELL}\nIs the well deep?,It is nine metrs.\n",
+        encoding="utf-8",
+    )
+    run("index", "manual", "--store", "kept", "--embedder", "hashing")
+    flags = ("--dataset", "asked.csv", "--store", "kept", "--recipes", "naive", "--budgets", "60")
+    ran = run("eval", *flags)
+
+    assert ran.code == 0
+    assert ran.err.startswith(
+        "foveate: no evidence in the candidates of 1 of 2 questions, first 'Is the well deep?' "
+        "with the evidence 'It is nine metrs.'; copy it"
+    )
+    assert "those of 1 question hold none of it" in ran.out
+
+
 def test_other_scores_make_sets_of_their_own(run, sets):
     """E1, J1: each variant under its own name, a table of them, and what is mutilated."""
     flags = ("--recipes", "default", *BUDGETS, "--scores", "given,oracle")

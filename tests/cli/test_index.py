@@ -74,6 +74,20 @@ def test_a_run_that_fails_makes_no_store(run, monkeypatch):
     assert "no store in '.foveate'; index documents into it first: foveate index FOLDER" in refused
 
 
+def test_files_without_text_are_named(run):
+    """F2: nothing can be found in them, so the report says so, with what may be done."""
+    Path("notes").mkdir()
+    Path("notes/blank.md").write_text(" \n\n", encoding="utf-8")
+    Path("notes/tea.md").write_text("Green tea.\n", encoding="utf-8")
+
+    ran = run("index", "notes", *HASHING)
+    again = run("index", "notes", *HASHING, "--json").json
+
+    assert "1 without text:\n  notes/blank.md: nothing to search; " in ran.out
+    assert "tea.md" not in ran.out
+    assert (again["unchanged"], again["without_text"]) == (2, [])
+
+
 def test_texts_that_match_alike_are_found_in_the_order_of_their_sources(run):
     """D1, F2: as the help says, whichever was indexed first."""
     Path("notes").mkdir()

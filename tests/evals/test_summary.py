@@ -133,6 +133,18 @@ def test_what_the_pool_lacks_is_not_reachable():
     assert alone.reachable_missed is None
 
 
+def test_questions_without_evidence_in_their_candidates_are_named():
+    """E2: those of which all candidates joined hold nothing, in the set's table and in the JSON."""
+    found = [row("farm", n, WHOLE_POOL, 0, recall) for n, recall in enumerate((0.0, 0.5, 0.0))]
+    found += [row("farm", n, "naive", 9, 0.0) for n in range(3)]
+    some = summarise(found, resamples=50)
+
+    assert some.no_evidence == {"farm": ("q0", "q2")}
+    assert summary_to_json(some)["no_evidence"] == {"farm": ["q0", "q2"]}
+    assert set_table(some, "farm").title.endswith("; those of 2 questions hold none of it")
+    assert "no_evidence" not in summary_to_json(summary())
+
+
 def test_cells_below_the_baseline_are_counted():
     """E1: by more than 0.01 in recall and 0.03 in complete; the interval does not matter."""
     recalls = {"farm": {"naive": [0.5, 0.5], "good": [0.5, 0.46]}}

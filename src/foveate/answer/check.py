@@ -8,8 +8,10 @@ that supports it best; without one it is unsupported, not uncited.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import TypeAlias
 
 from foveate.answer.bracket_names import PlainBracketFilter, left_out_reasons, names_from_context
 from foveate.answer.claims import Sentence, sentences_from_pieces
@@ -32,6 +34,9 @@ UNRELATED = 0.1
 """A block whose best passage scores less says nothing about a claim."""
 CLEAR_MARGIN = 0.25
 """Another block must say so much more before a claim is said to be another block's."""
+
+FindSupport: TypeAlias = Callable[[str], Mapping[int, Support]]
+"""A claim → for each marker the passage that supports it best."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,9 +157,10 @@ def check_answer(
     shown = set(grounds.markers)
     asked = number_spellings(context.query)
     sentences = sentences_from_pieces(pieces, language, asked)
+    find_support = cache(partial(grounds.best_support, scorer=scorer))  # sentences may repeat
     hold = _check_spoken_claim if channel == "voice" else _check_claim
     claims = tuple(
-        _with_cells(hold(sentence, grounds, asked, scorer, detector), context)
+        _with_cells(hold(sentence, grounds, asked, find_support, detector), context)
         for sentence in sentences
         if sentence.is_claim
     )
@@ -178,12 +184,12 @@ def _check_claim(
     sentence: Sentence,
     grounds: SourceIndex,
     asked: set[str],
-    scorer: Scorer | None,
+    find_support: FindSupport,
     detector: Detector | None,
 ) -> Claim:
     named = [n for mark in sentence.marks for n in mark.numbers]
     markers = tuple(n for n in dict.fromkeys(named) if n in grounds.markers)
-    found = grounds.best_support(sentence.text, grounds.markers, scorer)
+    found = find_support(sentence.text)
     support = max((found[n] for n in markers if n in found), key=_support_order, default=None)
     others = (one for n, one in found.items() if n not in markers)
     other = max(others, key=_support_order, default=None)
@@ -231,14 +237,14 @@ def _check_spoken_claim(
     sentence: Sentence,
     grounds: SourceIndex,
     asked: set[str],
-    scorer: Scorer | None,
+    find_support: FindSupport,
     detector: Detector | None,
 ) -> Claim:
     """The claim with its best source; markers that are written anyway count."""
-    claim = _check_claim(sentence, grounds, asked, scorer, detector)
+    claim = _check_claim(sentence, grounds, asked, find_support, detector)
     if claim.markers:
         return replace(claim, spoken=True)
-    found = grounds.best_support(sentence.text, grounds.markers, scorer)
+    found = find_support(sentence.text)
     best = max(found.values(), key=_support_order, default=None)
     held = best is not None and best.score >= FOUND_THRESHOLD
     return replace(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import islice
 from math import log
 from typing import TypeAlias
@@ -88,10 +89,8 @@ class SourceIndex:
             self._numbers[marker] = set().union(*map(number_spellings, self.texts(marker)))
         return self._numbers[marker]
 
-    def best_support(
-        self, claim: str, markers: Iterable[int], scorer: Scorer | None = None
-    ) -> dict[int, Support]:
-        """For each shown marker the passage that supports the claim best."""
+    def best_support(self, claim: str, scorer: Scorer | None = None) -> dict[int, Support]:
+        """For each marker with a text the passage that supports the claim best."""
         plain = _plain(claim)
         weights = {word_form(term): self._term_weight(term) for term in query_terms(plain)}
         bits = {form: 1 << bit for bit, form in enumerate(weights)}
@@ -106,8 +105,8 @@ class SourceIndex:
         shares = _WeightShares(list(weights.values()))
         found = {
             marker: self._best_in_source(marker, claim, held, shares, scorer)
-            for marker in markers
-            if any(self._blocks.get(marker, ()))
+            for marker in self.markers
+            if any(self._blocks[marker])
         }
         return {marker: support for marker, support in found.items() if support is not None}
 
@@ -119,20 +118,20 @@ class SourceIndex:
         shares: _WeightShares,
         scorer: Scorer | None,
     ) -> Support | None:
-        ranked = sorted(
-            (
-                (-shares(mask), len(run), run.start, run)
-                for run, mask in self._sentence_runs(marker, held)
-            ),
-            key=lambda one: one[:3],
+        runs = (
+            (-shares(mask), len(run), run.start, run)
+            for run, mask in self._sentence_runs(marker, held)
         )
+        ranked = nsmallest(
+            MAX_SCORED_RUNS if scorer else 1, runs
+        )  # no two are equal in the first 3
         if not ranked:
             first = next(here for here in self._blocks[marker] if here)
             ranked = [(0.0, 1, first.start, first[:1])]
         score, run = abs(ranked[0][0]), ranked[0][3]
         if scorer is not None:
             # A paraphrase may share no word: what is left of the places goes to single sentences.
-            tried = [one[3] for one in ranked[:MAX_SCORED_RUNS]]
+            tried = [one[3] for one in ranked]
             alone = (range(n, n + 1) for here in self._blocks[marker] for n in here)
             nearest = list(
                 dict.fromkeys([*tried, *islice(alone, 2 * MAX_SCORED_RUNS - len(tried))])

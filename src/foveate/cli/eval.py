@@ -110,6 +110,7 @@ def run(
         answers = steps.run_answers(judge, chosen, setting, reference)
         summary = replace(summary, answers=answers)
     missing = steps.write_files(summary, out, plot=plot) if out is not None else None
+    steps.warn_of_absent_evidence(summary, chosen)
     steps.print_summary(summary, as_json=as_json)
     output.flush()
     if said := steps.find_broken(summary, rules, earlier, against):

@@ -227,6 +227,18 @@ def write_files(summary: Summary, out: Path, *, plot: bool) -> MissingExtra | No
         raise ExternalError(f"{out}: cannot be written: {error.strerror or error}") from error
 
 
+def warn_of_absent_evidence(summary: Summary, cases: Sequence[Case]) -> None:
+    """Say which questions no recipe can do well at; often the evidence is not copied exactly."""
+    found = [case for case in cases if case.id in summary.no_evidence.get(case.dataset, ())]
+    if found:
+        first = found[0]
+        _print_lines(
+            f"no evidence in the candidates of {len(found):,} of {len(cases):,} questions, first "
+            f"{first.question[:80]!r} with the evidence {first.evidence[0].text[:80]!r}; copy it "
+            "from the documents word by word, or, with --store, try a higher --limit"
+        )
+
+
 def print_summary(summary: Summary, *, as_json: bool) -> None:
     """The summary on stdout, as tables or as one object."""
     if as_json:

@@ -193,6 +193,7 @@ def report_lines(done: IndexResult, width: int) -> list[str]:
         ("skipped", report.skipped),
         ("without the model", report.without_model),
         ("not in UTF-8", report.encodings),
+        ("without text", report.without_text),
     )
     for what, failures in left_out:
         if failures:

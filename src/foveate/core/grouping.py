@@ -42,15 +42,15 @@ def split_supplements(
     return aside, tuple(c for c in candidates if c.origin != "supplement")
 
 
-def reading_order(candidate: Candidate) -> tuple[str, int, int, int, str]:
-    """As a reader meets them: source, page, sequence, byte offset, id."""
-    c = candidate.chunk
-    return (c.source, c.page or 0, c.sequence, c.byte_offset or 0, c.id)
-
-
-def _reading_order_key(candidate: Candidate) -> tuple[int, int, str]:
+def reading_order(candidate: Candidate) -> tuple[str, int, int, int, int, str]:
+    """As a reader meets them: source, page, sequence, byte offset, row, id."""
     chunk = candidate.chunk
-    return (chunk.sequence, chunk.byte_offset or 0, chunk.id)
+    return (chunk.source, chunk.page or 0, *_reading_order_key(candidate))
+
+
+def _reading_order_key(candidate: Candidate) -> tuple[int, int, int, str]:
+    chunk = candidate.chunk
+    return (chunk.sequence, chunk.byte_offset or 0, chunk.row or 0, chunk.id)
 
 
 def _document_order_key(group: tuple[Candidate, ...]) -> tuple[float, str, str]:

@@ -112,6 +112,7 @@ class Summary:
     """An evaluation's figures. `pools`: the cells of all candidates joined, one a set.
 
     `recalls`: set → recipe → budget → evidence recall of each question, in the order of `ids`.
+    `no_evidence`: set → the questions whose candidates hold nothing of their evidence.
     `answers`: where a model was asked.
     """
 
@@ -126,6 +127,7 @@ class Summary:
     cells: tuple[Cell, ...]
     ids: Mapping[str, tuple[str, ...]]
     recalls: Mapping[str, Mapping[str, Mapping[int, tuple[float, ...]]]]
+    no_evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     answers: AnswersSummary | None = None
 
     @property
@@ -146,7 +148,7 @@ _LEFT_OUT: Mapping[type, tuple[str, ...]] = {
     AnswerCell: ("dataset", "budget"),
     Cell: ("recall_difference", "weighted_difference"),
     MeasureSummary: ("difference", "pairs"),
-    Summary: ("answers",),
+    Summary: ("no_evidence", "answers"),
 }
 """Fields that are left out where they are empty."""
 

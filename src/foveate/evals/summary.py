@@ -171,7 +171,17 @@ def summarise(
             }
             for name in datasets
         },
+        no_evidence={
+            name: ids
+            for name in datasets
+            if (ids := tuple(r.id for r in table.get((name, WHOLE_POOL, 0), ()) if _is_empty(r)))
+        },
     )
+
+
+def _is_empty(pool: Row) -> bool:
+    """Whether the row, one of all candidates joined, holds nothing of the evidence."""
+    return pool.measures.recall == 0
 
 
 def _group_rows(rows: Sequence[Row]) -> RowGroups:

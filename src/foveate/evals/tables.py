@@ -265,6 +265,8 @@ def set_table(summary: Summary, name: str) -> Table:
         f"{pool.means['tokens'] or 0:,.0f} tokens"
         for pool in pools
     ]
+    if lacking := summary.no_evidence.get(name):
+        said.append(f"those of {format_count(len(lacking), 'question')} hold none of it")
     cells = [cell for cell in summary.cells if cell.dataset == name]
     return Table(
         title=f"{name}: {'; '.join(said)}",

@@ -34,6 +34,8 @@ _COUNTERS = (
 )
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
+_NO_TEXT = "nothing to search; if it shows text as images, it needs text recognition first"
+
 MAX_CHUNKS, MAX_CHARACTERS = 4_096, 8 << 20
 """Chunks, and characters of documents, that wait to be written at the most."""
 MODEL_BATCH = 32
@@ -50,7 +52,7 @@ class Report:
     `renamed`: added documents that equal deleted ones with another name. `summarised`: documents
     written with a generated summary. `questions`: those of the chunks written. `without_model`:
     documents for which the model wrote nothing usable. `encodings`: files written that are not
-    UTF-8, and what they were read as.
+    UTF-8, and what they were read as. `without_text`: files written in which no text was found.
     """
 
     added: int = 0
@@ -65,6 +67,7 @@ class Report:
     questions: int = 0
     without_model: tuple[Failure, ...] = ()
     encodings: tuple[Failure, ...] = ()
+    without_text: tuple[Failure, ...] = ()
 
 
 class RunState:
@@ -93,6 +96,7 @@ class RunState:
         self._describe = describe
         self._without_model: list[Failure] = []
         self._encodings: dict[str, str] = {}
+        self._without_text: dict[str, None] = {}
         self._stored_hashes = dict(store.documents())
         _check_roots(walks, self._stored_hashes)
         self._file_by_id: dict[str, str] = {}
@@ -188,6 +192,8 @@ class RunState:
                 continue
             if part.encoding:
                 self._encodings[file.name] = part.encoding
+            if not part.chunks:
+                self._without_text[file.name] = None
             known = part.document.id in self._stored_hashes
             self._counts["updated" if known else "added"] += 1
             self._counts["chunks"] += len(part.chunks)
@@ -297,6 +303,7 @@ class RunState:
                 Failure(path=name, reason=f"read as {encoding}")
                 for name, encoding in self._encodings.items()
             ),
+            without_text=tuple(Failure(path=name, reason=_NO_TEXT) for name in self._without_text),
             **self._counts,
         )
 

@@ -60,7 +60,8 @@ def converse(
     leaves; a `FlexibleBudget` adds floors, ceilings and weights; False keeps the size of each.
     `summariser`: a model for the older turns, asked if they do not fit. The others are those of
     `assemble`; the recipe is `chat` unless another is named, and `system` or `prompt` give the
-    system prompt.
+    system prompt. `chat` shows the texts alone; with `format="numbered"` each has its source and a
+    number to cite over it, some ten tokens a source.
 
     >>> said = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
     >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]

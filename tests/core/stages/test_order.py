@@ -94,10 +94,21 @@ def test_relevance_is_the_total_order():
 
 @given(candidates())
 def test_chronological_is_reading_order(found):
-    """S10: source, page, sequence, whatever the scores."""
+    """S10: source, page, sequence, row, whatever the scores."""
     out = Order(by="chronological")(found, request()).candidates
 
     assert out == tuple(sorted(found, key=reading_order))
+
+
+@pytest.mark.parametrize("by", ["chronological", "document", "attention"])
+def test_rows_of_one_file_read_in_the_order_of_their_rows(by):
+    """S10: rows of a file that have no sequence or offset are told apart by their numbers."""
+    rows = (3, 12, 9, 10)  # the best first
+    chunks = [Chunk(text=f"t{n}", source="a.csv", row=n) for n in rows]
+    found = [Candidate(chunk=chunk, score=-i) for i, chunk in enumerate(chunks)]
+    out = [c.chunk.row for c in Order(by=by)(tuple(found), request()).candidates]
+
+    assert out == [3, 9, 10, 12]
 
 
 @given(candidates())

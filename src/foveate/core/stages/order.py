@@ -61,13 +61,14 @@ Liu et al., "Lost in the middle", 2023, GPT-3.5-Turbo, 20 documents: 75.8, 57.2,
 class Order:
     """Put the blocks where the model reads them best.
 
-    `relevance`: best first. `chronological`: by source, page, sequence. `bookend`: best first,
-    second-best last, the rest between them. `edges`, or `lost_in_middle`: 1st, 3rd, 5th … 6th, 4th,
-    2nd. `document`: as `Group` does. `as_packed`: as they came, which with `Pack(as_taken=True)` is
-    the order in which they were taken. `attention`: the best block on the best-read place of
-    `curve`, a measure of reading (any unit) at evenly spaced places from first to last; a place is
-    where the middle of its text stands. Behind the best, a document's blocks stand on their places
-    in the order in which it reads, what goes on with the best's passage first.
+    `relevance`: best first. `chronological`: by source, page, sequence, row. `bookend`: best
+    first, second-best last, the rest between them. `edges`, or `lost_in_middle`: 1st, 3rd, 5th …
+    6th, 4th, 2nd. `document`: as `Group` does. `as_packed`: as they came, which with
+    `Pack(as_taken=True)` is the order in which they were taken. `attention`: the best block on the
+    best-read place of `curve`, a measure of reading (any unit) at evenly spaced places from first
+    to last; a place is where the middle of its text stands. Behind the best, a document's blocks
+    stand on their places in the order in which it reads, what goes on with the best's passage
+    first.
     """
 
     by: OrderBy = "relevance"
@@ -177,8 +178,8 @@ def _curve_at(at: int, reach: int, curve: tuple[float, ...]) -> float:
 def _restore_reading_order(blocks: Sequence[_BlockGroup], places: Sequence[int]) -> list[int]:
     """The places, with each document's blocks in its order; the best block, 0, stays.
 
-    What goes on with the best's passage is next. `blocks`: the best first; what no sequence or
-    offset tells apart is left as it is.
+    What goes on with the best's passage is next. `blocks`: the best first; what no sequence,
+    offset or row tells apart is left as it is.
     """
     best = blocks[0][0]
 
@@ -199,12 +200,12 @@ def _restore_reading_order(blocks: Sequence[_BlockGroup], places: Sequence[int])
     return found
 
 
-def _document_place(candidate: Candidate) -> tuple[int, int, int, int]:
+def _document_place(candidate: Candidate) -> tuple[int, ...]:
     """Where what is shown begins in its document; 0 for what is not known."""
     chunk, shown = candidate.chunk, candidate.shown
     within = shown.spans[0][0] if shown and shown.spans else 0
     start = 0 if chunk.start is None else chunk.start + within
-    return (chunk.page or 0, chunk.sequence, start, chunk.byte_offset or 0)
+    return (chunk.page or 0, chunk.sequence, start, chunk.byte_offset or 0, chunk.row or 0)
 
 
 def _group_blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_BlockGroup]:
