@@ -60,6 +60,19 @@ def test_rows_are_those_of_their_table(form: str, is_in_lines: bool) -> None:
         assert following is None or shape.end <= following.start
 
 
+def test_the_table_of_a_page_laid_out_by_another_gives_its_rows() -> None:
+    """U2: one cell that holds most of a table is no unit; the rows of the table in it are."""
+    inner = "".join(f"<tr><td>x{n}</td><td>value {n}</td></tr>" for n in range(200))
+    head = "<table><tr><td>Home</td><td><table><tr><td>a</td></tr></table></td></tr><tr><td>"
+    text = f"{head}<table>{NAMES}{inner}</table></td></tr><tr><td>Foot</td></tr></table>"
+
+    (shape,) = find_shapes(text)
+
+    read = [text[a:b].partition("</td>")[0] for a, b in shape.counted[0].spans]
+    assert read == [f"<tr><td>x{n}" for n in range(200)]
+    assert text[shape.start :].startswith(f"<table>{NAMES}")
+
+
 @pytest.mark.parametrize(
     "piece",
     [
@@ -69,6 +82,10 @@ def test_rows_are_those_of_their_table(form: str, is_in_lines: bool) -> None:
         "<table><table>",
         "<table><tr><td>a<tr><td>b</table>",
         "<table><tr></table>",
+        "<table></td><td>",
+        "<table></td><tbody><th>",
+        "<table><tr><td>a<tr><td>b</td></tr></td><td>",
+        f"<tr><td><table><tr><td>{'a' * 3000}<tr><td></table>",
         "<table><tr><td></td></td></tr></tr>",
     ],
 )

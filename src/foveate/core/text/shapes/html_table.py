@@ -1,7 +1,8 @@
 """HTML tables: a row is a unit and leans on the row of names; missing end tags are no errors.
 
-A table inside of a cell belongs to the row that it stands in. If it does not end, the outer table
-ends where it begins, and it is read as a table of its own.
+A table inside of a cell belongs to the row that it stands in, unless that row is long and most of
+the outer table, which then lays out a page. If the inner does not end, the outer table ends where
+it begins. Either is then read as a table of its own.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _ANY_TAG = re.compile(r"<[^<>]*+>?")
 _BOLD = re.compile(r"\s*+<(?:b|strong)\b", re.IGNORECASE)
 _CELL_STOP = re.compile(r"[<\n]|\Z")
 FEWEST_ROWS = 2
+LONGEST_ROW = 2_000
+"""Characters of a row that is a unit, if it is most of a table and has a table in it."""
 DEEPEST = 6
 """Tables inside one another that are read at once, so that each place is read that many times."""
 
@@ -35,7 +38,9 @@ def read_html_table(text: str, start: int) -> ReadResult:
         scan.cut(text)
     rows, end, whole = scan.rows, scan.end, scan.whole
     if len(rows) < FEWEST_ROWS:
-        return ReadResult(None, max(scan.inner if scan.inner >= 0 else end, start + 1))
+        return ReadResult(None, max(next(iter(scan.inner), end), start + 1))
+    if (inner := _laid_out(scan, start)) > start:
+        return ReadResult(None, inner)
     if len(rows) > FEWEST_ROWS and _is_above_names(text, rows[:3]):
         del rows[0]  # it is a part of their unit
     above = _names_in_cells(text, rows, end) if whole and not rows[0][1] else -1
@@ -68,16 +73,19 @@ class _Table:
 class _Scan:
     """The rows of the outermost table: where each begins, and whether all its cells are names.
 
-    `inner`: where the first table inside of it begins, -1 if there is none. `whole`: it begins with
-    its tag. A table that begins outside of a cell is the next one, and the end of a row or a cell
-    that is open in an outer table alone ends the inner ones.
+    `inner`: where the tables inside of it begin. `whole`: it begins with its tag. `has_stray`: a
+    row or a cell ends that is not open in it. A table that begins outside of a cell is the next
+    one, and the end of a row or a cell that is open in an outer table alone ends the inner ones. If
+    the outer was not read, it ends one without rows: else each of many such would be read to the
+    end of the text.
     """
 
     end: int
     rows: list[tuple[int, bool]] = field(default_factory=list)
-    inner: int = -1
+    inner: list[int] = field(default_factory=list)
     whole: bool = False
     broken: bool = False
+    has_stray: bool = False
     _tables: list[_Table] = field(default_factory=list)
     _is_open: bool = False  # whether the last tag opens something
     _has_cells: bool = False  # whether a cell of the last row was read
@@ -97,7 +105,12 @@ class _Scan:
         elif name in ("td", "th"):
             self._cell(closing=closing, names=name == "th")
         elif name != "table":
+            begins = not closing and len(self._tables) == 1 and tag.start() > self._tables[0].start
+            if begins and not (self.whole or self.rows):
+                return True  # the rest of a table has a row before another part of it
             self._tables[-1].in_row = self._tables[-1].in_cell = False
+        if self.has_stray and len(self.rows) < FEWEST_ROWS:
+            return True
         self.end, self._is_open = tag.end(), not closing
         return not self._tables
 
@@ -109,8 +122,7 @@ class _Scan:
             self.broken = bool(self._tables)
             self.end = self._tables[1].start if self._tables else at
             return True
-        if self.inner < 0:
-            self.inner = at
+        self.inner.append(at)
         self._tables.append(_Table(at))
         return False
 
@@ -118,6 +130,7 @@ class _Scan:
         tables = self._tables
         while closing and len(tables) > 1 and not tables[-1].in_row:
             tables.pop()
+        self.has_stray |= closing and not tables[-1].in_row
         tables[-1].in_row, tables[-1].in_cell = not closing, False
         if len(tables) == 1 and not closing:
             self.rows.append((at, False))
@@ -127,6 +140,7 @@ class _Scan:
         tables = self._tables
         if closing and len(tables) > 1 and not tables[-1].in_cell:
             tables.pop()
+        self.has_stray |= closing and not tables[-1].in_cell
         tables[-1].in_cell = not closing
         if len(tables) > 1 or closing or not self.rows:
             return
@@ -142,6 +156,22 @@ class _Scan:
             return
         stop = _CELL_STOP.search(text, self.end) if self._is_open else None
         self.end = torn_tag_end(text, stop.start() if stop else self.end)
+
+
+def _laid_out(scan: _Scan, start: int) -> int:
+    """Where the first table in the longest row begins, if the row is too long for a unit; else -1.
+
+    Such a row is most of its table: the table lays out a page. What is before is passed over, and
+    no more than half is left behind, so all is read in proportion to its length.
+    """
+    ends = [*(at for at, _ in scan.rows[1:]), scan.end]
+    first, last = max(
+        [(at, end) for (at, _), end in zip(scan.rows, ends, strict=True)],
+        key=lambda row: row[1] - row[0],
+    )
+    if scan.has_stray or last - first <= max(LONGEST_ROW, (scan.end - start) // 2):
+        return -1
+    return next((at for at in scan.inner if first <= at < last), -1)
 
 
 def _names_in_cells(text: str, rows: list[tuple[int, bool]], end: int) -> int:
