@@ -226,6 +226,17 @@ def test_scores_that_are_all_alike_say_nothing() -> None:
     assert standard([1e308, -1e308]).tolist() == [1.0, -1.0]
 
 
+def test_one_high_score_makes_no_noise_of_a_large_pool() -> None:
+    """J1, J2: beside a score far above all others, the sentence that answers is worth showing."""
+    texts = [f"Boat {n} is hired by the hour." for n in range(1_000)]
+    pool = [candidate(text, id=f"b{n}", score=0.01) for n, text in enumerate(texts)]
+    pool[0] = candidate("Who owned the mill is told on page two.", id="high", score=0.99)
+    pool[1] = candidate("Ada built it of stone in 1871.", id="answer", score=0.02)
+    found = score_sentences(pool, "Who built the mill?").by_candidate["answer"]
+
+    assert found.worths[0] > found.noise
+
+
 @given(candidates())
 def test_common_words_are_those_in_many_units(pool: tuple[Candidate, ...]) -> None:
     """S8: which words are common is as if all of them were counted; few are."""

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 TELLERS = 6  # sentences that are read for names
 RARE = 3  # a common word names nothing, unless it is in fewer units than that
+MOST_OVER = 6.25
+"""Standard deviations that a score counts for at most.
+
+No score of 40 is further above their mean, and the weights were fitted to pools of that size. Of
+1,000, one may be 31 above it: more than all words together, so that beside it all would be noise.
+"""
 
 GAIN = 40.0
 """Log-odds of a unit that holds an identifier of the query: more than all else together."""
@@ -47,9 +53,9 @@ def compute_features(pool: Pool) -> dict[str, Numbers]:
     share that only its title and heading add. `around`: share that it holds with its neighbours
     and these. `beside`: the better neighbour's share. `named`: share of the title that is asked
     for. `lead`: first of its document, and no row. `peak`: the best `match` in its passage.
-    `score`: its chunk's as retrieved, in standard deviations over the mean. `place`: log of 1 and
-    the chunk's rank. `length`, `bulk`: log of characters, its own and its passage's. `bridge`: a
-    good sentence elsewhere names its document.
+    `score`: its chunk's as retrieved, in standard deviations over the mean, up to `MOST_OVER`.
+    `place`: log of 1 and the chunk's rank. `length`, `bulk`: log of characters, its own and its
+    passage's. `bridge`: a good sentence elsewhere names its document.
     """
     matched = bm25(pool)
     match = matched / (matched.max(initial=0.0) or 1.0)
@@ -151,7 +157,8 @@ def _chunks(pool: Pool) -> dict[str, Numbers]:
     place = np.empty(len(pool.scores))
     place[np.argsort(-np.array(pool.scores), kind="stable")] = [*map(log1p, range(len(place)))]
     chunk = np.array([c for p in pool.passages for c in p.parts], dtype=np.int64)
-    return {"score": standard(pool.scores)[chunk], "place": place[chunk]}
+    over = standard(pool.scores).clip(max=MOST_OVER)
+    return {"score": over[chunk], "place": place[chunk]}
 
 
 def score_title_links(pool: Pool, promise: Numbers) -> Numbers:
