@@ -351,3 +351,17 @@ def test_a_table_whose_title_is_asked_for_is_its_head_and_its_rows() -> None:
         "|---|---|---|",
     ]
     assert (found.earned, found.leans) == ((False, True), (0, 0))
+
+
+def test_rows_without_a_head_are_shown_if_their_title_is_asked_for() -> None:
+    """J3 U2: the rest of a table that was cut in small chunks is found by its title like prose."""
+    rows = "\n".join(f"| 19{n} | Part {n} | open |" for n in range(70, 76))
+    pool = [candidate(f"Ada Byron number {n}.", id=f"b{n}", score=0.9) for n in range(3)]
+    for name, title in (("films", "Ada Byron: 1970s"), ("others", "Grace Hopper: roles")):
+        chunk = Chunk(id=name, document_id=name, title=title, text=rows)
+        pool.append(Candidate(chunk=chunk, score=0.1))
+    found = score_sentences(pool, "What did Ada Byron do?").by_candidate
+
+    assert len(found["films"].spans) == 6
+    assert all(found["films"].earned)
+    assert not any(found["others"].earned)
