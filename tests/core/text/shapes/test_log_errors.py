@@ -49,6 +49,7 @@ OTHERS = [
     "the recent issuer",
     "How does the importer treat errors?",
     "Who came first?",
+    "the failure in first.log",
 ]
 ENTRIES = (
     "10:00:01 INFO start",
@@ -74,6 +75,22 @@ def test_a_question_is_about_the_first_the_last_or_all_errors(
 ) -> None:
     """U1: in several languages, before the word for an error and behind it."""
     assert which_errors(question) == which
+
+
+@pytest.mark.parametrize("behind", ["? Answer in two sentences.", ". Thanks", "\n\nUse JSON"])
+@pytest.mark.parametrize(
+    ("question", "which"),
+    [
+        ("Which errors occurred", "all"),
+        ("What failure came first", "first"),
+        ("Which failure came last", "last"),
+    ],
+)
+def test_instructions_may_follow_the_question(
+    question: str, which: WhichErrors, behind: str
+) -> None:
+    """U1: where a sentence ends, so does the question."""
+    assert which_errors(question + behind) == which
 
 
 @pytest.mark.parametrize("question", OTHERS)

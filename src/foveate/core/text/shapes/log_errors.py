@@ -52,9 +52,11 @@ _FIRST = r"""(?:first|earliest|oldest|initial|erste[mnrs]?|fr\u00fcheste\w*|prem
   |primer[ao]?|prim[ao]|primeir[ao]|eerste|vroegste)"""
 _LAST = r"""(?:last|latest|newest|(?:most[ ])?recent|final|letzte\w*|neueste\w*|j\u00fcngste\w*
   |derni\w+|\u00faltim\w+|ultim\w+|laatste|recentste)"""
-_CAME_FIRST = r"""(?:first(?=\W*+\Z|\s(?:appear|happen|occur|see|show))|zuerst
+_ENDS = r"(?:[^\w?.!\n]*+(?:[?.!](?!\w)|\n|\Z))"
+"""The end of a sentence, or of the request: instructions may follow."""
+_CAME_FIRST = rf"""(?:first(?={_ENDS}|\s(?:appear|happen|occur|see|show))|zuerst
   |(?:plus|m\u00e1s|pi\u00f9|mais)[ ](?:ancien|anti[cg])\w*)"""
-_CAME_LAST = r"""(?:last(?=\W*+\Z|\s(?:appear|happen|occur|see|show))|(?:most[ ])recently|zuletzt
+_CAME_LAST = rf"""(?:last(?={_ENDS}|\s(?:appear|happen|occur|see|show))|(?:most[ ])recently|zuletzt
   |(?:plus|m\u00e1s|pi\u00f9|mais)[ ]r[e\u00e9]c[ei]\w+)"""
 _BETWEEN = r"(?:(?!(?:no|for|after|aid|fix|check|should|must|bei|nach|hilfe|kein\w*)\s)[\w-]+\s)"
 _NOT_ONE = r"(?!\w*\s(?:budget|rate|handl|correction))"
@@ -79,7 +81,7 @@ _ASKS_FOR_ALL = re.compile(
         (?:all|any|every|how[ ]many|list|show|what|which|alle|welche|tous|toutes|quel(?:le)?s
           |tod[ao]s|qu\u00e9|cu\u00e1les|tutti|quali|quais|welke)\s{_BETWEEN}{{0,2}}{_ERRORS}
         (?:\s(?:are|were|is|have|been|there|happened|occurred|logged|gab|gibt|es|sind|aufgetreten
-          |y|a|hay|hubo|ci|sono|zijn|er))*+\W*+\Z
+          |y|a|hay|hubo|ci|sono|zijn|er))*+{_ENDS}
       | {_ERRORS}\s(?:[\w-]+\s){{0,6}}(?:\S*[._-])?(?:(?:sys)?logs?|protokoll|journal|registro)\b
     )"""
 )
