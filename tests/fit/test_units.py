@@ -42,21 +42,21 @@ def test_every_question_has_its_rows(found: Units) -> None:
 
 
 def test_costs_are_those_of_the_packer(found: Units) -> None:
-    """S8: a sentence costs here what it costs in the basket, where its text is not one piece."""
+    """S8: a sentence costs here what it costs in the selection, where its text is not one piece."""
     look = Look()
     case = cases()[0]
     assemble(case.question, case.candidates(), recipe=module._watched(look), budget=60)
     (before, request), *_ = look.seen
     offered = score_sentences(before, case.question).by_candidate
     with_sentences = [replace(c, sentences=offered[c.id]) for c in before]
-    scale = tracker_for_budget(request.budget, request.token_counter, None)
-    basket = build_selection(with_sentences, scale)
+    tracker = tracker_for_budget(request.budget, request.token_counter, None)
+    selection = build_selection(with_sentences, tracker)
 
     lengths = pool_of(sorted(before, key=rank), case.question, "en").lengths
     costs = np.split(found.costs[: found.first[1]], np.cumsum(lengths)[:-1])
     apart = [
-        (here.tolist(), basket.costs[a:b])
-        for here, (a, b) in zip(costs, pairwise(basket.firsts), strict=True)
+        (here.tolist(), selection.costs[a:b])
+        for here, (a, b) in zip(costs, pairwise(selection.firsts), strict=True)
         if b - a > 1
     ]
     assert apart

@@ -74,8 +74,8 @@ def test_the_purse_holds(pool: tuple[Candidate, ...], budget: int) -> None:
     asked = request("pump gate", budget=budget)
     found = score_sentences(pool, "pump gate").by_candidate
     offered = [replace(c, sentences=found[c.id]) for c in pool if found[c.id].spans]
-    scale = tracker_for_budget(asked.budget, asked.token_counter, None)
-    choices = pack_evidence(offered, scale)
+    tracker = tracker_for_budget(asked.budget, asked.token_counter, None)
+    choices = pack_evidence(offered, tracker)
 
     assert sum(c.cost.tokens for c in choices.chosen) <= budget
     assert {c.candidate.id for c in choices.chosen} | set(choices.left_out) == {
@@ -101,8 +101,8 @@ def test_the_bound_is_one(pool: tuple[Candidate, ...], budget: int) -> None:
     asked = request("pump gate", budget=budget)
     found = score_sentences(pool, "pump gate").by_candidate
     offered = [replace(c, sentences=found[c.id]) for c in pool if found[c.id].spans][:3]
-    scale = tracker_for_budget(asked.budget, asked.token_counter, None)
-    notes = pack_evidence(offered, scale).notes
+    tracker = tracker_for_budget(asked.budget, asked.token_counter, None)
+    notes = pack_evidence(offered, tracker).notes
     pieces = [
         (max(1, -(-asked.token_counter.count_chunk(c.chunk) * (b - a) // len(c.text))), worth)
         for c in offered
@@ -126,8 +126,8 @@ def test_a_score_raises_no_sentence_beside_its_own() -> None:
     other = Sentences(spans=((0, 16),), leans=(0,), worths=(by_words / 5,), noise=noise)
     pool = (replace(sure, sentences=sentences), replace(asked, sentences=other))
     budget = request("mill", budget=12)
-    scale = tracker_for_budget(budget.budget, budget.token_counter, None)
-    shown = {c.candidate.id: c.rendition.text for c in pack_evidence(pool, scale).chosen}
+    tracker = tracker_for_budget(budget.budget, budget.token_counter, None)
+    shown = {c.candidate.id: c.rendition.text for c in pack_evidence(pool, tracker).chosen}
 
     assert shown == {"sure": "The gate is shut. …", "asked": asked.text}
 
@@ -364,10 +364,10 @@ def _leans_on(pool: tuple[Candidate, ...], holds: str) -> list[str]:
 
 def _leans_among(pool: tuple[Candidate, ...], holds: str) -> list[str]:
     some = request(budget=900)
-    basket = build_selection(pool, tracker_for_budget(some.budget, some.token_counter, None))
-    texts = [c.text[a:b] for c in basket.pool for a, b in c.sentences.spans]  # type: ignore[union-attr]
+    selection = build_selection(pool, tracker_for_budget(some.budget, some.token_counter, None))
+    texts = [c.text[a:b] for c in selection.pool for a, b in c.sentences.spans]  # type: ignore[union-attr]
     row = next(n for n, text in enumerate(texts) if holds in text)
-    return [texts[n].strip() for n in basket.with_heads(row)[1:]]
+    return [texts[n].strip() for n in selection.with_heads(row)[1:]]
 
 
 @pytest.mark.parametrize("form", LINES)
@@ -528,10 +528,10 @@ def test_work_grows_with_the_tables_of_a_chunk() -> None:
 
         sys.setprofile(note)
         try:
-            basket = build_selection(pool, tracker)
+            selection = build_selection(pool, tracker)
         finally:
             sys.setprofile(None)
-        assert set(basket.heads[1:]) == {0}
+        assert set(selection.heads[1:]) == {0}
         made.append(events)
     assert made[1] < 2.5 * made[0]
 

@@ -33,11 +33,11 @@ def test_what_is_affordable_is_what_fits() -> None:
     one = candidate("One two three four.", id="a")
     for tokens in range(1, 12):
         asked = request(budget=tokens)
-        scale = tracker_for_budget(asked.budget, asked.token_counter, None)
-        cost = scale.cost(one, full_rendition(one))
+        tracker = tracker_for_budget(asked.budget, asked.token_counter, None)
+        cost = tracker.cost(one, full_rendition(one))
 
-        assert scale.afford(one, full_rendition(one)) == (cost if scale.fits(cost) else None)
-        assert scale.fits(cost) == (scale.short_by(cost) <= 0)
+        assert tracker.afford(one, full_rendition(one)) == (cost if tracker.fits(cost) else None)
+        assert tracker.fits(cost) == (tracker.short_by(cost) <= 0)
 
 
 @holding_profiles

@@ -86,39 +86,39 @@ class Pack:
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Supplements first, they were let in for a reason; then the policy."""
-        scale = tracker_for_budget(request.budget, request.token_counter, self.per_document)
+        tracker = tracker_for_budget(request.budget, request.token_counter, self.per_document)
         asides = [c for c in candidates if c.origin == "supplement"]
         rest = [c for c in candidates if c.origin != "supplement"]
-        first = take_in_turn(asides, scale, self._rendition_options(request), None, stop=False)
-        choices = self._choose(rest, scale, request)
+        first = take_in_turn(asides, tracker, self._rendition_options(request), None, stop=False)
+        choices = self._choose(rest, tracker, request)
         choices.chosen = first.chosen + choices.chosen
         choices.left_out |= first.left_out
-        step = _build_step(candidates, choices, scale, request.query)
+        step = _build_step(candidates, choices, tracker, request.query)
         if not self.as_taken:
             return step
         place = {choice.candidate.chunk.id: n for n, choice in enumerate(choices.chosen)}
         taken = sorted(step.candidates, key=lambda c: place[c.chunk.id])
         return replace(step, candidates=tuple(taken))
 
-    def _choose(self, pool: list[Candidate], scale: BudgetTracker, request: Request) -> Choices:
+    def _choose(self, pool: list[Candidate], tracker: BudgetTracker, request: Request) -> Choices:
         renditions_of, cut, stop = (
             self._rendition_options(request),
             self._build_cutter(request),
             self._stops_at_overflow(),
         )
         if self.policy == "value" and any(c.sentences for c in pool):
-            return pack_evidence(pool, scale, fill=self.fill)
+            return pack_evidence(pool, tracker, fill=self.fill)
         if self.policy == "value":
-            return pack_value(pool, scale, renditions_of)
+            return pack_value(pool, tracker, renditions_of)
         if self.policy == "coverage":
-            return pack_coverage(pool, scale, renditions_of, request.query)
+            return pack_coverage(pool, tracker, renditions_of, request.query)
         if self.policy == "documents":
-            return take_groups(documents(pool), scale, renditions_of, cut, stop=stop)
+            return take_groups(documents(pool), tracker, renditions_of, cut, stop=stop)
         if self.policy == "groups":
             order = [candidate for group in group_by_document(pool) for candidate in group]
         else:
             order = round_robin(pool) if self.policy == "interleaved" else by_score(pool)
-        return take_in_turn(order, scale, renditions_of, cut, stop=stop)
+        return take_in_turn(order, tracker, renditions_of, cut, stop=stop)
 
     def _rendition_options(self, request: Request) -> RenditionOptions:
         known: dict[str, Sequence[Rendition]] = {}
@@ -140,16 +140,16 @@ class Pack:
         if self.overflow != "truncate":
             return None
 
-        def cut(candidate: Candidate, scale: BudgetTracker) -> Rendition | None:
+        def cut(candidate: Candidate, tracker: BudgetTracker) -> Rendition | None:
             if candidate.shown is not None:
                 return None  # a choice was made already; the text around it is not its own
-            frame = scale.frame(candidate)
-            room = scale.tokens
+            frame = tracker.frame(candidate)
+            room = tracker.tokens
             if room is not None:
                 room -= frame.tokens
                 if room <= 3 * self.min_tokens:
                     return None
-            characters = scale.characters
+            characters = tracker.characters
             if characters is not None:
                 characters -= frame.characters
             return truncate_candidate(
@@ -165,7 +165,7 @@ class Pack:
 
 
 def _build_step(
-    candidates: tuple[Candidate, ...], choices: Choices, scale: BudgetTracker, query: str
+    candidates: tuple[Candidate, ...], choices: Choices, tracker: BudgetTracker, query: str
 ) -> Step:
     """Candidates in the order they came, each knowing how it is shown."""
     chosen = {choice.candidate.chunk.id: finalise_choice(choice) for choice in choices.chosen}
@@ -175,7 +175,7 @@ def _build_step(
     decisions = [
         _choice_decision(choice, terms) for c, choice in shown if c.shown != choice.rendition
     ]
-    left_out = why_left_out(candidates, choices, scale)
+    left_out = why_left_out(candidates, choices, tracker)
     spent = sum(choice.cost.tokens for choice in choices.chosen)
     excluded = sum(int(d.numbers["tokens"]) for d in left_out)
     notes = {"tokens": spent, "excluded": len(left_out), "excluded_tokens": excluded}

@@ -55,7 +55,7 @@ def worth_figures(value: float, bound: float) -> dict[str, float]:
 
 
 def why_left_out(
-    candidates: Sequence[Candidate], choices: Choices, scale: BudgetTracker
+    candidates: Sequence[Candidate], choices: Choices, tracker: BudgetTracker
 ) -> list[Decision]:
     """A decision for every candidate left out, with its counterfactual.
 
@@ -70,11 +70,11 @@ def why_left_out(
         own = candidate.chunk.id
         if own not in choices.left_out:
             continue
-        cost = scale.shortest(candidate)
+        cost = tracker.shortest(candidate)
         numbers: dict[str, Number] = {"tokens": cost.tokens}
         before, short = (choices.waits or {}).get(own, (0, 0))
         if choices.waits is None:
-            short = scale.short_by(cost)
+            short = tracker.short_by(cost)
         if before:
             numbers["likelier"] = before
         elif short > 0:
@@ -115,7 +115,7 @@ def documents(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
 
 def take_in_turn(
     order: Sequence[Candidate],
-    scale: BudgetTracker,
+    tracker: BudgetTracker,
     renditions_of: RenditionOptions,
     cut: Cut | None,
     *,
@@ -131,21 +131,21 @@ def take_in_turn(
         if stopped:
             choices.left_out[candidate.chunk.id] = "after_stop"
             continue
-        choice = fullest_that_fits(candidate, scale, renditions_of(candidate))
+        choice = fullest_that_fits(candidate, tracker, renditions_of(candidate))
         if choice is None:
-            choice = _cut_to_fit(candidate, scale, cut)
+            choice = _cut_to_fit(candidate, tracker, cut)
             stopped = stop and (choice is not None or bool(choices.chosen))
         if choice is None:
             choices.left_out[candidate.chunk.id] = "over_budget"
             continue
-        scale.take(candidate, choice.cost)
+        tracker.take(candidate, choice.cost)
         choices.chosen.append(choice)
     return choices
 
 
 def take_groups(
     groups: Sequence[Sequence[Candidate]],
-    scale: BudgetTracker,
+    tracker: BudgetTracker,
     renditions_of: RenditionOptions,
     cut: Cut | None,
     *,
@@ -155,12 +155,12 @@ def take_groups(
     choices = Choices()
     stopped = False
     for group in groups:
-        taken = None if stopped else _whole_group(group, scale)
+        taken = None if stopped else _whole_group(group, tracker)
         if taken is not None:
             choices.chosen.extend(taken)
             continue
         if not stopped and not choices.chosen:
-            part = take_in_turn(group, scale, renditions_of, cut, stop=False)
+            part = take_in_turn(group, tracker, renditions_of, cut, stop=False)
             choices.chosen.extend(part.chosen)
             choices.left_out |= part.left_out
         else:
@@ -171,26 +171,26 @@ def take_groups(
 
 
 def fullest_that_fits(
-    candidate: Candidate, scale: BudgetTracker, renditions: Sequence[Rendition]
+    candidate: Candidate, tracker: BudgetTracker, renditions: Sequence[Rendition]
 ) -> Choice | None:
     """The first rendition that the budget holds."""
     for rendition in renditions:
-        cost = scale.afford(candidate, rendition)
+        cost = tracker.afford(candidate, rendition)
         if cost is not None:
             return Choice(candidate=candidate, rendition=rendition, cost=cost)
     return None
 
 
-def _cut_to_fit(candidate: Candidate, scale: BudgetTracker, cut: Cut | None) -> Choice | None:
+def _cut_to_fit(candidate: Candidate, tracker: BudgetTracker, cut: Cut | None) -> Choice | None:
     if cut is None:
         return None
-    rendition = cut(candidate, scale)
-    return fullest_that_fits(candidate, scale, (rendition,)) if rendition is not None else None
+    rendition = cut(candidate, tracker)
+    return fullest_that_fits(candidate, tracker, (rendition,)) if rendition is not None else None
 
 
-def _whole_group(group: Sequence[Candidate], scale: BudgetTracker) -> list[Choice] | None:
+def _whole_group(group: Sequence[Candidate], tracker: BudgetTracker) -> list[Choice] | None:
     """Every candidate of the group in full, or as compress offers it; None if one does not fit."""
-    before = (scale.tokens, scale.characters, set(scale.documents), scale.blocks)
+    before = (tracker.tokens, tracker.characters, set(tracker.documents), tracker.blocks)
     taken = []
     for candidate in group:
         offered = (
@@ -198,11 +198,11 @@ def _whole_group(group: Sequence[Candidate], scale: BudgetTracker) -> list[Choic
             if candidate.shown
             else (full_rendition(candidate), *candidate.renditions)
         )
-        choice = fullest_that_fits(candidate, scale, offered)
+        choice = fullest_that_fits(candidate, tracker, offered)
         if choice is None:
-            scale.tokens, scale.characters, scale.documents, scale.blocks = before
+            tracker.tokens, tracker.characters, tracker.documents, tracker.blocks = before
             return None
-        scale.take(candidate, choice.cost)
+        tracker.take(candidate, choice.cost)
         taken.append(choice)
     return taken
 

@@ -54,7 +54,7 @@ class CoveredWords:
 
 def pack_coverage(
     candidates: Sequence[Candidate],
-    scale: BudgetTracker,
+    tracker: BudgetTracker,
     renditions_of: RenditionOptions,
     query: str,
 ) -> Choices:
@@ -65,8 +65,8 @@ def pack_coverage(
     ]
     worths = candidate_worths(pool)
     said = CoveredWords(word_weights([o[2] for o in options], query, sum(worths.values())), worths)
-    room = scale.tokens if scale.tokens is not None else scale.characters or 0
-    costs = [cost for c in pool for cost in scale.least(c, renditions_of(c))]
+    room = tracker.tokens if tracker.tokens is not None else tracker.characters or 0
+    costs = [cost for c in pool for cost in tracker.least(c, renditions_of(c))]
     heap = [(-said.gain(*option) / costs[n], n) for n, option in enumerate(options)]
     heapify(heap)
     while heap:
@@ -79,12 +79,12 @@ def pack_coverage(
         if heap and key > heap[0]:
             heappush(heap, key)
             continue
-        choice = swap_rendition(scale, said.shown.get(candidate.id), candidate, rendition)
+        choice = swap_rendition(tracker, said.shown.get(candidate.id), candidate, rendition)
         if choice is not None:
             said.add(choice, terms, gain)
     choices = Choices(chosen=[said.shown[c.id] for c in pool if c.id in said.shown])
     choices.left_out = {
-        c.id: _reason(said, scale, c, renditions_of) for c in pool if c.id not in said.shown
+        c.id: _reason(said, tracker, c, renditions_of) for c in pool if c.id not in said.shown
     }
     choices.notes |= worth_figures(said.total, said.total + _left_over(said, options, costs, room))
     return choices
@@ -106,10 +106,13 @@ def word_weights(texts: Sequence[Sequence[str]], query: str, mass: float) -> dic
 
 
 def _reason(
-    said: CoveredWords, scale: BudgetTracker, candidate: Candidate, renditions_of: RenditionOptions
+    said: CoveredWords,
+    tracker: BudgetTracker,
+    candidate: Candidate,
+    renditions_of: RenditionOptions,
 ) -> str:
     """Nothing new to say, or no room to say it."""
-    fits = any(scale.afford(candidate, r) is not None for r in renditions_of(candidate))
+    fits = any(tracker.afford(candidate, r) is not None for r in renditions_of(candidate))
     return "already_said" if fits else "over_budget"
 
 

@@ -57,7 +57,7 @@ NOBODY: Entry = (inf, -1)  # stands behind all that wait
 
 
 def pack_evidence(
-    candidates: Sequence[Candidate], scale: BudgetTracker, *, fill: Fill = "budget"
+    candidates: Sequence[Candidate], tracker: BudgetTracker, *, fill: Fill = "budget"
 ) -> Choices:
     """Fill the budget with sentences; each candidate is shown as those of it that were chosen.
 
@@ -65,105 +65,105 @@ def pack_evidence(
     unlikely beside the best come after all others, up to `_room_for_unlikely`. Where noise would
     be shown, a block that no sentence of it earned may open, and whole.
     """
-    basket = build_selection(candidates, scale)
+    selection = build_selection(candidates, tracker)
     counted: dict[int, Choice] = {}
-    room = (scale.tokens, scale.characters)[basket.unit] or 0
+    room = (tracker.tokens, tracker.characters)[selection.unit] or 0
     if fill == "relevance":
-        basket.least = WORTHLESS
-    _take_asked(basket, counted, scale)
-    waiting, noise, unlikely = _all(basket), list[Entry](), list[Entry]()
+        selection.least = WORTHLESS
+    _take_asked(selection, counted, tracker)
+    waiting, noise, unlikely = _all(selection), list[Entry](), list[Entry]()
     if fill == "relevance":
-        noise, likely = _divide(waiting, basket, basket.noise)
-        basket.likely = basket.noise * UNLIKELY
-        unlikely, waiting = _divide(likely, basket, basket.likely)
-    waiting = _spend(basket, waiting, room, counted, scale)
+        noise, likely = _divide(waiting, selection, selection.noise)
+        selection.likely = selection.noise * UNLIKELY
+        unlikely, waiting = _divide(likely, selection, selection.likely)
+    waiting = _spend(selection, waiting, room, counted, tracker)
     if unlikely:
-        some = _room_for_unlikely(basket, room, _used(basket, counted)[basket.unit])
-        rest = _spend(basket, unlikely, some, counted, scale)
+        some = _room_for_unlikely(selection, room, _used(selection, counted)[selection.unit])
+        rest = _spend(selection, unlikely, some, counted, tracker)
         (noise if some < room else waiting).extend(rest)
-    unmatched = [e for e in waiting if not basket.may_stand(basket.with_heads(e[1]))]
-    modest = min(room, MODEST[basket.unit])
+    unmatched = [e for e in waiting if not selection.may_stand(selection.with_heads(e[1]))]
+    modest = min(room, MODEST[selection.unit])
     if noise or unmatched:
-        basket.is_modest = True
-        rest = _spend(basket, [*noise, *unmatched], modest, counted, scale)
+        selection.is_modest = True
+        rest = _spend(selection, [*noise, *unmatched], modest, counted, tracker)
         others = {piece for _, piece in unmatched}
         noise = [entry for entry in rest if entry[1] not in others]
         waiting = [entry for entry in waiting if entry[1] not in others]
-    if any(map(basket.least.__gt__, basket.worths)):
-        _complete(basket, counted, scale)
-    if not basket.groups:
-        _take_least(basket, counted, scale)
-    _close_gaps(basket, counted, scale)
-    noise = [entry for entry in noise if not basket.taken[entry[1]]]
-    used = _used(basket, counted)[basket.unit]
-    choices = build_choices(basket, counted, scale, room, used)
-    if basket.groups:
-        record_unmatched(choices, basket)
+    if any(map(selection.least.__gt__, selection.worths)):
+        _complete(selection, counted, tracker)
+    if not selection.groups:
+        _take_least(selection, counted, tracker)
+    _close_gaps(selection, counted, tracker)
+    noise = [entry for entry in noise if not selection.taken[entry[1]]]
+    used = _used(selection, counted)[selection.unit]
+    choices = build_choices(selection, counted, tracker, room, used)
+    if selection.groups:
+        record_unmatched(choices, selection)
     if noise and modest < room and not waiting:
-        record_stop(choices, basket, noise)
+        record_stop(choices, selection, noise)
     return choices
 
 
-def _room_for_unlikely(basket: Selection, room: int, used: int) -> int:
+def _room_for_unlikely(selection: Selection, room: int, used: int) -> int:
     """How far unlikely pieces may fill the budget; `used`: what the likely ones took.
 
     Further where the budget holds nearly the whole pool.
     """
-    held = room * min(room / max(sum(basket.costs), 1), 1.0) ** 2
-    some = SOME[basket.unit]
+    held = room * min(room / max(sum(selection.costs), 1), 1.0) ** 2
+    some = SOME[selection.unit]
     most = max(some, SHARE_BEYOND * (room - some), BESIDE_LIKELY * used, held)
     return int(min(room, most))
 
 
 def _spend(
-    basket: Selection,
+    selection: Selection,
     waiting: list[Entry],
     room: int,
     counted: dict[int, Choice],
-    scale: BudgetTracker,
+    tracker: BudgetTracker,
 ) -> list[Entry]:
     """Take what waits while it fits the room, by the count of what is chosen; what did not fit."""
     repeats: list[int] = []
     fresh = FRESH
     for _ in range(ROUNDS):
-        left = room - _used(basket, counted)[basket.unit]
+        left = room - _used(selection, counted)[selection.unit]
         if left <= 0:
             break
-        waiting = _fill(basket, waiting, left, repeats, fresh)
-        _count(basket, counted, scale)
-        back = _take_back(basket, counted, scale)
+        waiting = _fill(selection, waiting, left, repeats, fresh)
+        _count(selection, counted, tracker)
+        back = _take_back(selection, counted, tracker)
         if back:
-            basket.recompute()
+            selection.recompute()
         elif fresh == NEW and not waiting:
             break  # all of what is left was said, and will not be less said another time
         if back or (repeats and not waiting):
             fresh = FRESH if waiting or back else NEW
             again = [*back[1:], *repeats]  # not what went over last: it would do so again
-            waiting += [(-basket.density(p), p) for p in again]
+            waiting += [(-selection.density(p), p) for p in again]
             repeats.clear()
-        if room - _used(basket, counted)[basket.unit] <= SLACK or not waiting:
+        if room - _used(selection, counted)[selection.unit] <= SLACK or not waiting:
             break
     return waiting
 
 
 def _divide(
-    entries: Sequence[Entry], basket: Selection, least: float
+    entries: Sequence[Entry], selection: Selection, least: float
 ) -> tuple[list[Entry], list[Entry]]:
     """The entries that are worth less than that, with all that they are shown with; the others."""
     parts: tuple[list[Entry], list[Entry]] = ([], [])
-    worths, heads = basket.worths, basket.heads
+    worths, heads = selection.worths, selection.heads
     for entry in entries:
         piece = entry[1]
         worth = worths[piece]
         if worth < least and heads[piece] != piece:
-            worth = max(map(worths.__getitem__, basket.with_heads(piece)))
+            worth = max(map(worths.__getitem__, selection.with_heads(piece)))
         parts[worth >= least].append(entry)
     return parts
 
 
-def _all(basket: Selection) -> list[Entry]:
+def _all(selection: Selection) -> list[Entry]:
     """Every piece by its density; few lean on another, and most of those on one that stands."""
-    worths, costs, heads = basket.worths, basket.costs, basket.heads
+    worths, costs, heads = selection.worths, selection.costs, selection.heads
     found = [*map(neg, map(truediv, worths, costs))]
     for piece, head in enumerate(heads):
         if head == piece:
@@ -171,91 +171,93 @@ def _all(basket: Selection) -> list[Entry]:
         if heads[head] == head:
             found[piece] = -(worths[piece] + worths[head]) / (costs[piece] + costs[head])
         else:
-            found[piece] = -basket.density(piece)
+            found[piece] = -selection.density(piece)
     order = places_in_order(found)
-    return [(found[piece], piece) for piece in order if worths[piece] >= basket.least]
+    return [(found[piece], piece) for piece in order if worths[piece] >= selection.least]
 
 
-def _take_asked(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
+def _take_asked(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
     """Records that the query names come first if they fit by their count, and not by an estimate.
 
     The likeliest first, and no more than can be tried one by one.
     """
     order = sorted(
-        [p for p in basket.asked if p not in basket.structural],
-        key=lambda p: (-basket.worths[p], p),
+        [p for p in selection.asked if p not in selection.structural],
+        key=lambda p: (-selection.worths[p], p),
     )
     for piece in order[:LEAST]:
-        if basket.taken[piece]:
+        if selection.taken[piece]:
             continue
-        group = basket.with_heads(piece)
-        inner = tuple([p for p in group if basket.owners[p] == basket.owners[piece]])
+        group = selection.with_heads(piece)
+        inner = tuple([p for p in group if selection.owners[p] == selection.owners[piece]])
         named = (piece, group[-1]) if len(group) > 1 else group  # without the title of its group
         for some in dict.fromkeys((group, named, inner)):  # what is in other chunks may be too much
-            basket.take(some)
-            _count(basket, counted, scale)
-            if _over(_used(basket, counted), scale) <= 0 or _fit_joined(basket, counted, scale):
+            selection.take(some)
+            _count(selection, counted, tracker)
+            if _over(_used(selection, counted), tracker) <= 0 or _fit_joined(
+                selection, counted, tracker
+            ):
                 break
-            basket.drop_last()
-            basket.recompute()
-            _count(basket, counted, scale)
+            selection.drop_last()
+            selection.recompute()
+            _count(selection, counted, tracker)
 
 
-def _take_least(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
+def _take_least(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
     """Where estimates left nothing, the cheapest piece that does fit by its count."""
-    worths = basket.worths
-    pieces = [p for p in range(len(worths)) if p not in basket.structural]
-    costs = {p: sum([basket.costs[own] for own in basket.with_heads(p)]) for p in pieces}
-    order = sorted(pieces, key=lambda p: (worths[p] < basket.least, costs[p], p))
+    worths = selection.worths
+    pieces = [p for p in range(len(worths)) if p not in selection.structural]
+    costs = {p: sum([selection.costs[own] for own in selection.with_heads(p)]) for p in pieces}
+    order = sorted(pieces, key=lambda p: (worths[p] < selection.least, costs[p], p))
     for piece in order[:LEAST]:
-        basket.take(basket.with_heads(piece))
-        _count(basket, counted, scale)
-        if not _over(_used(basket, counted), scale):
+        selection.take(selection.with_heads(piece))
+        _count(selection, counted, tracker)
+        if not _over(_used(selection, counted), tracker):
             return
-        basket.drop_last()
-        basket.recompute()
-        _count(basket, counted, scale)
+        selection.drop_last()
+        selection.recompute()
+        _count(selection, counted, tracker)
 
 
-def _complete(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
+def _complete(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
     """Take what is shown for others alone, if that is all that blocks lack, and all of it fits."""
-    many, taken = basket.many, basket.taken
-    left = [p for p, owner in enumerate(basket.owners) if many[owner] and not taken[p]]
-    if not left or max(map(basket.worths.__getitem__, left)) >= basket.least:
+    many, taken = selection.many, selection.taken
+    left = [p for p, owner in enumerate(selection.owners) if many[owner] and not taken[p]]
+    if not left or max(map(selection.worths.__getitem__, left)) >= selection.least:
         return
-    basket.take(tuple(left))
-    _count(basket, counted, scale)
-    if _over(_used(basket, counted), scale) > 0:
-        basket.drop_last()
-        basket.recompute()
-        _count(basket, counted, scale)
+    selection.take(tuple(left))
+    _count(selection, counted, tracker)
+    if _over(_used(selection, counted), tracker) > 0:
+        selection.drop_last()
+        selection.recompute()
+        _count(selection, counted, tracker)
 
 
-def _close_gaps(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
+def _close_gaps(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
     """Take short rows that alone are left out at their place: a mark costs half as much."""
-    firsts, taken = basket.firsts, basket.taken
+    firsts, taken = selection.firsts, selection.taken
     found: list[int] = []
     for owner, (first, after) in enumerate(pairwise(firsts)):
-        if not 0 < basket.many[owner] < after - first:
+        if not 0 < selection.many[owner] < after - first:
             continue
-        for place in _counted_places(basket, owner):
+        for place in _counted_places(selection, owner):
             p = first + place
             beside = [taken[n] for n in (p - 1, p + 1) if first <= n < after]
-            is_lone = not taken[p] and all(beside) and basket.costs[p] <= LONE[basket.unit]
-            if is_lone and basket.fresh(p) >= NEW:
+            is_lone = not taken[p] and all(beside) and selection.costs[p] <= LONE[selection.unit]
+            if is_lone and selection.fresh(p) >= NEW:
                 found.append(p)
     if not found:
         return
-    for p in sorted(found, key=lambda p: (-basket.worths[p], p)):
-        basket.take(basket.with_heads(p))
-    _count(basket, counted, scale)
-    if _take_back(basket, counted, scale):
-        basket.recompute()
+    for p in sorted(found, key=lambda p: (-selection.worths[p], p)):
+        selection.take(selection.with_heads(p))
+    _count(selection, counted, tracker)
+    if _take_back(selection, counted, tracker):
+        selection.recompute()
 
 
-def _counted_places(basket: Selection, owner: int) -> list[int]:
+def _counted_places(selection: Selection, owner: int) -> list[int]:
     """The places of the pieces of a candidate that are rows, records or the like."""
-    candidate, sentences = basket.pool[owner], basket.pool[owner].sentences
+    candidate, sentences = selection.pool[owner], selection.pool[owner].sentences
     shapes = shapes_of(candidate.chunk, candidate.parts) if sentences else ()
     if sentences is None or not shapes:  # as of most texts
         return []
@@ -263,33 +265,35 @@ def _counted_places(basket: Selection, owner: int) -> list[int]:
     return [n for n, (a, _) in enumerate(sentences.spans) if a in starts]
 
 
-def _take_back(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> list[int]:
+def _take_back(
+    selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker
+) -> list[int]:
     """Take choices back until what is left fits; the pieces, the last taken first.
 
     As many at a time as the estimates say are too many, so that texts are counted a few times.
     """
     found: list[int] = []
-    while basket.groups and (over := _over(_used(basket, counted), scale)) > 0:
-        costs = basket.costs
-        enough = over * sum([costs[p] for group in basket.groups for p in group])
-        while basket.groups and enough > 0:
-            group = basket.drop_last()
+    while selection.groups and (over := _over(_used(selection, counted), tracker)) > 0:
+        costs = selection.costs
+        enough = over * sum([costs[p] for group in selection.groups for p in group])
+        while selection.groups and enough > 0:
+            group = selection.drop_last()
             enough -= sum([costs[p] for p in group])
             found += group
-        _count(basket, counted, scale)
+        _count(selection, counted, tracker)
     return found
 
 
 def _fill(
-    basket: Selection, waiting: list[Entry], room: int, repeats: list[int], new: float
+    selection: Selection, waiting: list[Entry], room: int, repeats: list[int], new: float
 ) -> list[Entry]:
     """Take pieces while they fit; what did not fit is handed back for another round.
 
     What says less than the share `new` that was not said already is added to `repeats`. Those that
     wait stand in line, the best last; those whose worth changed since are in a heap beside it.
     """
-    costs, taken, heads, runs = basket.costs, basket.taken, basket.heads, basket.runs
-    worths, extra = basket.worths, basket.extra
+    costs, taken, heads, runs = selection.costs, selection.taken, selection.heads, selection.runs
+    worths, extra = selection.worths, selection.extra
     least = min(costs, default=0)
     left: list[Entry] = []
     line, heap = [NOBODY, *sorted(waiting, reverse=True)], [NOBODY]
@@ -304,47 +308,49 @@ def _fill(
             left.append(entry)
             continue
         lone = heads[piece] == piece or taken[heads[piece]]  # as most are: what `density` is then
-        worth = -(worths[piece] + extra[piece]) / costs[piece] if lone else -basket.density(piece)
+        worth = (
+            -(worths[piece] + extra[piece]) / costs[piece] if lone else -selection.density(piece)
+        )
         now = (worth, piece)
         if now[0] > entry[0] and (now > heap[0] or now > line[-1]):
             heappush(heap, now)
             continue
-        if runs[piece] and basket.fresh(piece) < new:
+        if runs[piece] and selection.fresh(piece) < new:
             repeats.append(piece)
             continue
-        group = (piece,) if lone else basket.with_heads(piece)
-        cost = basket.cost(group)
-        if cost > room or not basket.may_stand(group):
+        group = (piece,) if lone else selection.with_heads(piece)
+        cost = selection.cost(group)
+        if cost > room or not selection.may_stand(group):
             left.append(now)
             continue
         room -= cost
-        for near in basket.take(group):
-            if worths[near] >= basket.least:
-                heappush(heap, (-basket.density(near), near))
+        for near in selection.take(group):
+            if worths[near] >= selection.least:
+                heappush(heap, (-selection.density(near), near))
     left += line[1:] if room <= 0 else [e for e in line[1:] if not taken[e[1]]]
     left += [e for e in heap if e is not NOBODY and (room <= 0 or not taken[e[1]])]
     return left
 
 
-def _count(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
+def _count(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
     """What the choice costs as it will stand; only what changed is counted again."""
-    for owner in sorted(basket.changed):
-        if not basket.many[owner]:
+    for owner in sorted(selection.changed):
+        if not selection.many[owner]:
             counted.pop(owner, None)
             continue
-        candidate, rendition = basket.pool[owner], _rendition(basket, owner)
-        cost = scale.cost(candidate, rendition, "fresh")
+        candidate, rendition = selection.pool[owner], _rendition(selection, owner)
+        cost = tracker.cost(candidate, rendition, "fresh")
         counted[owner] = Choice(candidate=candidate, rendition=rendition, cost=cost)
-    basket.changed.clear()
+    selection.changed.clear()
 
 
-def _used(basket: Selection, counted: Mapping[int, Choice]) -> Cost:
+def _used(selection: Selection, counted: Mapping[int, Choice]) -> Cost:
     """What is spent, if the blocks of a document stand together: the first of it costs more."""
     tokens = characters = 0
     known: set[str] = set()
     for owner, choice in sorted(counted.items()):
         document = choice.candidate.chunk.document_id
-        cost, around = choice.cost, basket.openings[owner]
+        cost, around = choice.cost, selection.openings[owner]
         less = NOTHING
         if document in known:
             (a, b), (c, d) = around["fresh"], around["same"]
@@ -355,7 +361,9 @@ def _used(basket: Selection, counted: Mapping[int, Choice]) -> Cost:
     return Cost(tokens, characters)
 
 
-def _fit_joined(basket: Selection, counted: Mapping[int, Choice], scale: BudgetTracker) -> bool:
+def _fit_joined(
+    selection: Selection, counted: Mapping[int, Choice], tracker: BudgetTracker
+) -> bool:
     """Whether the blocks of one document fit as one text, a few tokens less than their sum.
 
     Nothing else can come between them then. They may stand in either order.
@@ -363,21 +371,21 @@ def _fit_joined(basket: Selection, counted: Mapping[int, Choice], scale: BudgetT
     chosen = [choice for _, choice in sorted(counted.items())]
     if len(chosen) != FEW or len({choice.candidate.document_id for choice in chosen}) > 1:
         return False
-    header, body = scale.gauge.header, scale.gauge.body
+    header, body = tracker.gauge.header, tracker.gauge.body
     for order in (chosen, chosen[::-1]):
         parts = [
             header(choice.candidate, "behind" if n else "first") + body(choice.rendition.text)
             for n, choice in enumerate(order)
         ]
         text = "".join(parts)
-        if not scale.fits(Cost(scale.gauge.tokenizer.count(text), len(text))):
+        if not tracker.fits(Cost(tracker.gauge.tokenizer.count(text), len(text))):
             return False
-    return scale.per_document is None
+    return tracker.per_document is None
 
 
-def _over(used: Cost, scale: BudgetTracker) -> float:
+def _over(used: Cost, tracker: BudgetTracker) -> float:
     """By what share of what is spent the tighter limit is passed; 0 where neither is."""
-    limits = (scale.tokens, scale.characters)
+    limits = (tracker.tokens, tracker.characters)
     return max(
         (
             1 - most / spent
@@ -388,13 +396,13 @@ def _over(used: Cost, scale: BudgetTracker) -> float:
     )
 
 
-def _rendition(basket: Selection, owner: int) -> Rendition:
+def _rendition(selection: Selection, owner: int) -> Rendition:
     """The chosen sentences of a candidate; all of them are the text itself."""
-    candidate, first = basket.pool[owner], basket.firsts[owner]
-    sentences, last = candidate.sentences, basket.firsts[owner + 1]
-    if sentences is None or basket.many[owner] == last - first or not open_to_choice(candidate):
+    candidate, first = selection.pool[owner], selection.firsts[owner]
+    sentences, last = candidate.sentences, selection.firsts[owner + 1]
+    if sentences is None or selection.many[owner] == last - first or not open_to_choice(candidate):
         return candidate.shown or full_rendition(candidate)
-    places = [n - first for n in range(first, last) if basket.taken[n]]
+    places = [n - first for n in range(first, last) if selection.taken[n]]
     text, ranges = join_chunk_spans(
         candidate.chunk, [sentences.spans[n] for n in places], candidate.parts
     )

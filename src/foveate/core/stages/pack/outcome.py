@@ -14,95 +14,97 @@ NEW = 1e-6  # and with less than that it is left out: all of it was said
 
 
 def build_choices(
-    basket: Selection,
+    selection: Selection,
     counted: Mapping[int, Choice],
-    scale: BudgetTracker,
+    tracker: BudgetTracker,
     room: int,
     used: int,
 ) -> Choices:
     """The chosen, best candidate first; the others with the reason. `used`: of the room."""
     choices = Choices()
-    for owner, candidate in enumerate(basket.pool):
-        if not basket.many[owner]:
-            pieces = range(basket.firsts[owner], basket.firsts[owner + 1])
-            choices.left_out[candidate.chunk.id] = _reason(basket, pieces)
+    for owner, candidate in enumerate(selection.pool):
+        if not selection.many[owner]:
+            pieces = range(selection.firsts[owner], selection.firsts[owner + 1])
+            choices.left_out[candidate.chunk.id] = _reason(selection, pieces)
             continue
         rendition = counted[owner].rendition
-        cost = scale.cost(candidate, rendition)
-        scale.take(candidate, cost)
+        cost = tracker.cost(candidate, rendition)
+        tracker.take(candidate, cost)
         choices.chosen.append(Choice(candidate=candidate, rendition=rendition, cost=cost))
-    order = places_in_order([*map(neg, map(truediv, basket.worths, basket.costs))])
-    waits = _waits(basket, order, room - used)
-    choices.waits = {basket.pool[owner].chunk.id: wait for owner, wait in waits.items()}
-    value = sum([basket.worths[p] for p in sorted(p for group in basket.groups for p in group)])
-    choices.notes |= worth_figures(value, _relaxed(basket, order, room))
-    if hidden := sum(not basket.taken[piece] for piece in basket.asked):
-        choices.notes |= {"with_the_identifier": len(basket.asked), "of_them_left_out": hidden}
+    order = places_in_order([*map(neg, map(truediv, selection.worths, selection.costs))])
+    waits = _waits(selection, order, room - used)
+    choices.waits = {selection.pool[owner].chunk.id: wait for owner, wait in waits.items()}
+    value = sum(
+        [selection.worths[p] for p in sorted(p for group in selection.groups for p in group)]
+    )
+    choices.notes |= worth_figures(value, _relaxed(selection, order, room))
+    if hidden := sum(not selection.taken[piece] for piece in selection.asked):
+        choices.notes |= {"with_the_identifier": len(selection.asked), "of_them_left_out": hidden}
     return choices
 
 
-def _reason(basket: Selection, pieces: Sequence[int]) -> str:
+def _reason(selection: Selection, pieces: Sequence[int]) -> str:
     """Why nothing of a candidate, of which these are the pieces, is shown."""
-    if basket.structural.issuperset(pieces):
+    if selection.structural.issuperset(pieces):
         return "no_match"
-    return "already_said" if all(basket.fresh(p) < NEW for p in pieces) else "over_budget"
+    return "already_said" if all(selection.fresh(p) < NEW for p in pieces) else "over_budget"
 
 
-def record_unmatched(choices: Choices, basket: Selection) -> None:
+def record_unmatched(choices: Choices, selection: Selection) -> None:
     """Say which candidates are left out because nothing in them earned a block."""
     waits = choices.waits or {}
-    for owner, candidate in enumerate(basket.pool):
-        pieces = slice(basket.firsts[owner], basket.firsts[owner + 1])
-        if candidate.chunk.id in choices.left_out and not any(basket.earned[pieces]):
+    for owner, candidate in enumerate(selection.pool):
+        pieces = slice(selection.firsts[owner], selection.firsts[owner + 1])
+        if candidate.chunk.id in choices.left_out and not any(selection.earned[pieces]):
             choices.left_out[candidate.chunk.id] = "no_match"
             waits.pop(candidate.chunk.id, None)
 
 
-def record_stop(choices: Choices, basket: Selection, noise: Sequence[tuple[float, int]]) -> None:
+def record_stop(choices: Choices, selection: Selection, noise: Sequence[tuple[float, int]]) -> None:
     """Say that room was left on purpose, and which candidates it leaves out.
 
     `noise`: the pieces left out, each behind what it was sorted by.
     """
-    best = max(basket.worths[piece] for _, piece in noise)
+    best = max(selection.worths[piece] for _, piece in noise)
     choices.notes |= {"stopped": len(noise), "next_worth": float(f"{best:.3g}")}
     waits = choices.waits or {}
-    unlikely = {basket.owners[piece] for _, piece in noise}
+    unlikely = {selection.owners[piece] for _, piece in noise}
     for owner in sorted(unlikely):
-        own = basket.pool[owner].chunk.id
+        own = selection.pool[owner].chunk.id
         if choices.left_out.get(own) == "over_budget":
             choices.left_out[own] = "unlikely"
             waits.pop(own, None)
 
 
-def _waits(basket: Selection, order: list[int], left: int) -> dict[int, tuple[int, int]]:
+def _waits(selection: Selection, order: list[int], left: int) -> dict[int, tuple[int, int]]:
     """What comes in before a candidate's first piece, and how much that lacks; of those not shown.
 
     In the unit that limits. With more room the pieces that wait come in by density, `order`; those
     that say little new wait on.
     """
-    closed = basket.many.count(0)
+    closed = selection.many.count(0)
     found: dict[int, tuple[int, int]] = {}
     spent = 0
     for p in order:
         if len(found) == closed:
             break
-        if basket.taken[p] or p in basket.structural:
+        if selection.taken[p] or p in selection.structural:
             continue
-        if basket.runs[p] and basket.fresh(p) < FRESH:
+        if selection.runs[p] and selection.fresh(p) < FRESH:
             continue
-        owner = basket.owners[p]
-        if basket.many[owner] or owner in found:
-            spent += basket.costs[p]
+        owner = selection.owners[p]
+        if selection.many[owner] or owner in found:
+            spent += selection.costs[p]
             continue
-        cost = basket.cost(basket.with_heads(p))
+        cost = selection.cost(selection.with_heads(p))
         found[owner] = spent, max(cost - left, 1)
         spent += cost
     return found
 
 
-def _relaxed(basket: Selection, order: list[int], room: int) -> float:
+def _relaxed(selection: Selection, order: list[int], room: int) -> float:
     """The best fractional filling of the room with pieces, their blocks for nothing."""
-    costs, worths = basket.costs, basket.worths
+    costs, worths = selection.costs, selection.worths
     total = 0.0
     for p in order:
         if room <= 0:

@@ -180,37 +180,42 @@ class Selection:
         self.said = {run for group in self.groups for p in group for run in self.runs[p]}
 
 
-def build_selection(candidates: Sequence[Candidate], scale: BudgetTracker) -> Selection:
+def build_selection(candidates: Sequence[Candidate], tracker: BudgetTracker) -> Selection:
     """Every sentence as a piece with a cost; the pool best first."""
     pool = sorted(candidates, key=rank)
-    ways = [full_rendition(c) if open_to_choice(c) else c.shown or full_rendition(c) for c in pool]
-    bodies = [scale.body(c, way) for c, way in zip(pool, ways, strict=True)]
-    frames = [*map(scale.overhead, pool)]
-    basket = Selection(pool, _unit(bodies, frames, scale), openings=frames)
+    renditions = [
+        full_rendition(c) if open_to_choice(c) else c.shown or full_rendition(c) for c in pool
+    ]
+    bodies = [tracker.body(c, rendition) for c, rendition in zip(pool, renditions, strict=True)]
+    frames = [*map(tracker.overhead, pool)]
+    selection = Selection(pool, _unit(bodies, frames, tracker), openings=frames)
     runs: list[PieceRuns] = []
-    for i, (candidate, way) in enumerate(zip(pool, ways, strict=True)):
-        body, size = bodies[i][basket.unit] or 1, len(way.text) or 1
+    for i, (candidate, rendition) in enumerate(zip(pool, renditions, strict=True)):
+        body, size = bodies[i][selection.unit] or 1, len(rendition.text) or 1
         offered = candidate.sentences if open_to_choice(candidate) else None
-        sentences = offered or _single_piece(len(way.text))
-        spans, text, first = sentences.spans, way.text, basket.firsts[-1]
+        sentences = offered or _single_piece(len(rendition.text))
+        spans, text, first = sentences.spans, rendition.text, selection.firsts[-1]
         runs.append(sentences.runs or text_runs([text[a:b] for a, b in spans]))
-        basket.owners += [i] * len(spans)
-        basket.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
-        basket.worths += sentences.worths
-        basket.earned += sentences.earned or [True] * len(spans)
-        basket.noise = max(basket.noise, sentences.noise)
-        basket.asked += [first + place for place in sentences.asked]
-        basket.structural.update([first + place for place in sentences.structural])
-        basket.heads += [first + lean for lean in sentences.leans]
-        basket.firsts.append(first + len(spans))
-    link_heads(pool, basket.firsts, basket.heads)
-    if len(basket.structural) == len(basket.owners):
-        basket.structural.clear()
-    basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
-    basket.many, basket.rights = [0] * len(pool), [0] * len(pool)
-    basket.lengths = [b - a for own in runs for a, b in pairwise(own.bounds)]
-    basket.runs = repeated_runs(runs, basket.lengths)
-    return basket
+        selection.owners += [i] * len(spans)
+        selection.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
+        selection.worths += sentences.worths
+        selection.earned += sentences.earned or [True] * len(spans)
+        selection.noise = max(selection.noise, sentences.noise)
+        selection.asked += [first + place for place in sentences.asked]
+        selection.structural.update([first + place for place in sentences.structural])
+        selection.heads += [first + lean for lean in sentences.leans]
+        selection.firsts.append(first + len(spans))
+    link_heads(pool, selection.firsts, selection.heads)
+    if len(selection.structural) == len(selection.owners):
+        selection.structural.clear()
+    selection.extra, selection.taken = (
+        [0.0] * len(selection.owners),
+        [False] * len(selection.owners),
+    )
+    selection.many, selection.rights = [0] * len(pool), [0] * len(pool)
+    selection.lengths = [b - a for own in runs for a, b in pairwise(own.bounds)]
+    selection.runs = repeated_runs(runs, selection.lengths)
+    return selection
 
 
 def repeated_runs(runs: Sequence[PieceRuns], lengths: Sequence[int]) -> list[list[int]]:
@@ -249,11 +254,11 @@ def _single_piece(length: int) -> Sentences:
 
 
 def _unit(
-    bodies: list[Cost], frames: list[Mapping[BlockPosition, Cost]], scale: BudgetTracker
+    bodies: list[Cost], frames: list[Mapping[BlockPosition, Cost]], tracker: BudgetTracker
 ) -> int:
     """Which limit holds the smaller share of all candidates: tokens (0) or characters (1)."""
-    if scale.tokens is None or scale.characters is None:
-        return int(scale.tokens is None)
+    if tracker.tokens is None or tracker.characters is None:
+        return int(tracker.tokens is None)
     costs = [*bodies, *(around["fresh"] for around in frames)]
     tokens, characters = map(sum, zip(*costs, strict=True)) if costs else (0, 0)
-    return int(scale.characters * tokens < scale.tokens * characters)
+    return int(tracker.characters * tokens < tracker.tokens * characters)

@@ -63,15 +63,15 @@ def candidate_worths(candidates: Iterable[Candidate]) -> dict[str, float]:
 
 
 def pack_value(
-    candidates: Sequence[Candidate], scale: BudgetTracker, renditions_of: RenditionOptions
+    candidates: Sequence[Candidate], tracker: BudgetTracker, renditions_of: RenditionOptions
 ) -> Choices:
     """Fill the budget by worth per token, then with whatever still fits, best score first."""
     pool = by_score(candidates)
     worths = candidate_worths(pool)
     offers = [() if is_undivided(c) else renditions_of(c) for c in pool]
-    frames = scale.narrowest(pool)
+    frames = tracker.narrowest(pool)
     hulls = [
-        build_hull(c, worths[c.chunk.id], scale, offered, frame)
+        build_hull(c, worths[c.chunk.id], tracker, offered, frame)
         for c, offered, frame in zip(pool, offers, frames, strict=True)
     ]
     steps = sorted(
@@ -79,10 +79,10 @@ def pack_value(
         for i, steps in enumerate(hulls)
         for level, step in enumerate(steps)
     )
-    room = scale.tokens if scale.tokens is not None else scale.characters or 0
+    room = tracker.tokens if tracker.tokens is not None else tracker.characters or 0
     bound = _relaxed(steps, hulls, room)
-    chosen = _take_steps(pool, hulls, steps, scale)
-    choices = _finish(pool, chosen, scale, hulls, offers)
+    chosen = _take_steps(pool, hulls, steps, tracker)
+    choices = _finish(pool, chosen, tracker, hulls, offers)
     value = sum(worths[c.candidate.chunk.id] * c.rendition.value for c in choices.chosen)
     choices.notes |= worth_figures(value, bound)
     return choices
@@ -91,7 +91,7 @@ def pack_value(
 def build_hull(
     candidate: Candidate,
     worth: float,
-    scale: BudgetTracker,
+    tracker: BudgetTracker,
     renditions: Sequence[Rendition],
     frame: int,
 ) -> list[HullStep]:
@@ -99,12 +99,12 @@ def build_hull(
 
     `renditions`: none is all the text alone. `frame`: the least that stands around it.
     """
-    unit = int(scale.tokens is None)
+    unit = int(tracker.tokens is None)
     if not renditions:
-        body = scale.entire(candidate)
+        body = tracker.entire(candidate)
         cost = max(body[unit] + frame, 1)
         return [HullStep(None, body, cost, worth, worth / cost)]
-    bodies = [scale.body(candidate, rendition) for rendition in renditions]
+    bodies = [tracker.body(candidate, rendition) for rendition in renditions]
     points = [
         (max(body[unit] + frame, 1), worth * rendition.value, body, rendition)
         for body, rendition in zip(bodies, renditions, strict=True)
@@ -148,7 +148,7 @@ def _take_steps(
     pool: Sequence[Candidate],
     hulls: Sequence[Sequence[HullStep]],
     steps: Sequence[tuple[float, int, int]],
-    scale: BudgetTracker,
+    tracker: BudgetTracker,
 ) -> dict[int, Choice]:
     """Take the steps in order; one whose step below was not taken is not open."""
     chosen: dict[int, Choice] = {}
@@ -157,12 +157,12 @@ def _take_steps(
         if height[i] != level - 1:
             continue
         step, candidate = hulls[i][level], pool[i]
-        if not level and scale.tokens is not None and step.body[0] > scale.tokens:
+        if not level and tracker.tokens is not None and step.body[0] > tracker.tokens:
             continue
         if level and step.rendition is not None:
-            choice = swap_rendition(scale, chosen[i], candidate, step.rendition)
+            choice = swap_rendition(tracker, chosen[i], candidate, step.rendition)
         else:
-            choice = _first(scale, candidate, step.rendition, step.body)
+            choice = _first(tracker, candidate, step.rendition, step.body)
         if choice is not None:
             chosen[i] = choice
             height[i] = level
@@ -170,34 +170,34 @@ def _take_steps(
 
 
 def _first(
-    scale: BudgetTracker, candidate: Candidate, rendition: Rendition | None, body: Cost
+    tracker: BudgetTracker, candidate: Candidate, rendition: Rendition | None, body: Cost
 ) -> Choice | None:
     """Show a candidate that is not shown yet, if the budget holds it."""
-    cost = scale.affords(candidate, body)
+    cost = tracker.affords(candidate, body)
     if cost is None:
         return None
-    scale.take(candidate, cost)
+    tracker.take(candidate, cost)
     return Choice(candidate=candidate, rendition=rendition or full_rendition(candidate), cost=cost)
 
 
 def swap_rendition(
-    scale: BudgetTracker, old: Choice | None, candidate: Candidate, rendition: Rendition
+    tracker: BudgetTracker, old: Choice | None, candidate: Candidate, rendition: Rendition
 ) -> Choice | None:
     """Show the candidate this rendition instead of `old`, if the budget holds the difference.
 
     It keeps its place, and so what stands around it.
     """
     if old is None:
-        cost = scale.afford(candidate, rendition)
+        cost = tracker.afford(candidate, rendition)
         if cost is None:
             return None
-        scale.take(candidate, cost)
+        tracker.take(candidate, cost)
         return Choice(candidate=candidate, rendition=rendition, cost=cost)
-    now, then = scale.body(candidate, rendition), scale.body(candidate, old.rendition)
+    now, then = tracker.body(candidate, rendition), tracker.body(candidate, old.rendition)
     more = new_cost((now[0] - then[0], now[1] - then[1]))
-    if not scale.fits(more):
+    if not tracker.fits(more):
         return None
-    scale.spend(more)
+    tracker.spend(more)
     cost = new_cost((old.cost[0] + more[0], old.cost[1] + more[1]))
     return Choice(candidate=candidate, rendition=rendition, cost=cost)
 
@@ -205,7 +205,7 @@ def swap_rendition(
 def _finish(
     pool: Sequence[Candidate],
     chosen: dict[int, Choice],
-    scale: BudgetTracker,
+    tracker: BudgetTracker,
     hulls: Sequence[Sequence[HullStep]],
     offers: Sequence[Sequence[Rendition]],
 ) -> Choices:
@@ -215,37 +215,37 @@ def _finish(
         if i in chosen:
             continue
         if offers[i]:
-            choice = _what_fits(candidate, scale, offers[i])
+            choice = _what_fits(candidate, tracker, offers[i])
         else:
-            choice = _first(scale, candidate, None, hulls[i][0].body)
+            choice = _first(tracker, candidate, None, hulls[i][0].body)
         if choice is None:
             choices.left_out[candidate.chunk.id] = "over_budget"
         else:
             chosen[i] = choice
     for i, candidate in enumerate(pool):
         if i in chosen and len(offers[i]) > 1:
-            chosen[i] = _fuller(candidate, chosen[i], scale, offers[i])
+            chosen[i] = _fuller(candidate, chosen[i], tracker, offers[i])
     choices.chosen = [chosen[i] for i in sorted(chosen)]
     return choices
 
 
 def _what_fits(
-    candidate: Candidate, scale: BudgetTracker, offered: Sequence[Rendition]
+    candidate: Candidate, tracker: BudgetTracker, offered: Sequence[Rendition]
 ) -> Choice | None:
     """Show it in the first rendition that the budget holds."""
-    choice = fullest_that_fits(candidate, scale, offered)
+    choice = fullest_that_fits(candidate, tracker, offered)
     if choice is not None:
-        scale.take(candidate, choice.cost)
+        tracker.take(candidate, choice.cost)
     return choice
 
 
 def _fuller(
-    candidate: Candidate, choice: Choice, scale: BudgetTracker, offered: Sequence[Rendition]
+    candidate: Candidate, choice: Choice, tracker: BudgetTracker, offered: Sequence[Rendition]
 ) -> Choice:
     for rendition in offered:
         if rendition.value <= choice.rendition.value:
             continue
-        better = swap_rendition(scale, choice, candidate, rendition)
+        better = swap_rendition(tracker, choice, candidate, rendition)
         if better is not None:
             return better
     return choice
