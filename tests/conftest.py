@@ -64,7 +64,7 @@ MARKS = {
     "browser": ("docsite/test_site", "service/playground/"),
     "slow": (
         "core/chat/test_request", "core/stages/test_dedup_near",
-        "core/stages/test_shortlist.py::test_an_oversized", "core/test_gauge",
+        "core/stages/test_shortlist.py::test_an_oversized", "core/test_token_counter",
         "core/test_images.py::test_a_caption", "core/text/shapes/test_code_of",
         "core/text/shapes/test_dialogues",
         "core/test_metadata.py::test_sets_are_the_same", "core/test_notebook.py::test_hostile",

@@ -27,7 +27,7 @@ EXTRACT_VALUE, ABSTRACT_VALUE = (
 
 
 def rendition_from_compressed_text(
-    offer: Offer, candidate: Candidate, *, gauge: TokenCounter, least: int
+    offer: Offer, candidate: Candidate, *, counter: TokenCounter, least: int
 ) -> Rendition | str:
     """The rendition of an offer, of at least `least` tokens; or the reason why there is none."""
     if offer.why:
@@ -39,7 +39,7 @@ def rendition_from_compressed_text(
     )
     if isinstance(made, str):
         return made
-    tokens, size = gauge.count_text(made.text), gauge.count_passage(candidate)
+    tokens, size = counter.count_text(made.text), counter.count_passage(candidate)
     if tokens >= size or len(made.text) >= len(candidate.text.strip()):
         return f"what the model wrote is no shorter: {tokens} tokens, and the text {size}"
     if tokens < least:

@@ -192,10 +192,10 @@ def _drop_least_valued(
 ) -> tuple[tuple[Candidate, ...], list[Decision]]:
     from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 
-    scale = tracker_for_budget(request.budget, request.token_counter, None)
+    tracker = tracker_for_budget(request.budget, request.token_counter, None)
     freed, gone = 0, []
     for candidate in sorted(shown, key=rank, reverse=True):
-        cost = scale.cost(candidate, candidate.shown or full_rendition(candidate))
+        cost = tracker.cost(candidate, candidate.shown or full_rendition(candidate))
         gone.append(
             Decision(
                 chunk_id=candidate.id,
@@ -219,9 +219,11 @@ def place_summaries(
         return {}
     from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 
-    scale = tracker_for_budget(request.budget, request.token_counter, None)
+    tracker = tracker_for_budget(request.budget, request.token_counter, None)
     for candidate in shown:
-        scale.take(candidate, scale.cost(candidate, candidate.shown or full_rendition(candidate)))
+        tracker.take(
+            candidate, tracker.cost(candidate, candidate.shown or full_rendition(candidate))
+        )
     first: dict[str, int] = {}
     texts: dict[str, str] = {}
     for n, candidate in enumerate(shown):
@@ -232,19 +234,21 @@ def place_summaries(
     seated: dict[int, str] = {}
     for document, n in first.items():
         summary = sanitise(texts.get(document, ""))[0]
-        if summary and _spend_on_summary(renderer.format.preamble(renderer.label, summary), scale):
+        if summary and _spend_on_summary(
+            renderer.format.preamble(renderer.label, summary), tracker
+        ):
             seated[n] = summary
     return seated
 
 
-def _spend_on_summary(line: str, scale: BudgetTracker) -> bool:
-    tokens, characters = scale.gauge.count_rendered(line) + 1, len(line)
-    if scale.tokens is not None and scale.tokens < tokens:
+def _spend_on_summary(line: str, tracker: BudgetTracker) -> bool:
+    tokens, characters = tracker.counter.count_rendered(line) + 1, len(line)
+    if tracker.tokens is not None and tracker.tokens < tokens:
         return False
-    if scale.characters is not None and scale.characters < characters:
+    if tracker.characters is not None and tracker.characters < characters:
         return False
-    scale.tokens = scale.tokens - tokens if scale.tokens is not None else None
-    scale.characters = scale.characters - characters if scale.characters is not None else None
+    tracker.tokens = tracker.tokens - tokens if tracker.tokens is not None else None
+    tracker.characters = tracker.characters - characters if tracker.characters is not None else None
     return True
 
 

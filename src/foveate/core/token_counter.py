@@ -40,9 +40,9 @@ class HeaderCostsByPlace(dict[BlockPosition, Cost]):
 
     __slots__ = ("_candidate", "_frame", "_known", "_tokenizer")
 
-    def __init__(self, gauge: TokenCounter, candidate: Candidate) -> None:
-        self._frame, self._candidate = gauge.header, candidate
-        self._tokenizer, self._known = gauge.tokenizer, gauge.count_cache
+    def __init__(self, counter: TokenCounter, candidate: Candidate) -> None:
+        self._frame, self._candidate = counter.header, candidate
+        self._tokenizer, self._known = counter.tokenizer, counter.count_cache
 
     def __missing__(self, place: BlockPosition) -> Cost:
         text = self._frame(self._candidate, place)

@@ -117,10 +117,10 @@ def sweep_thresholds(
 
 
 def _build_request(tokenizer: Tokenizer) -> Request:
-    gauge = TokenCounter(
+    counter = TokenCounter(
         tokenizer=tokenizer, body=lambda text: text, header=lambda _one, _place: ""
     )
-    return Request(query="", budget=Budget(), token_counter=gauge)
+    return Request(query="", budget=Budget(), token_counter=counter)
 
 
 def _find_dropped_pairs(

@@ -255,7 +255,7 @@ def _checked_result(want: CompressionTask, outcome: Reply | Exception, by: Compr
     try:
         offer = _parse_reply(want, outcome, by)
         made = rendition_from_compressed_text(
-            offer, want.candidate, gauge=want.request.token_counter, least=want.stage.min_tokens
+            offer, want.candidate, counter=want.request.token_counter, least=want.stage.min_tokens
         )
     except Exception as error:  # noqa: BLE001  # what is no reply: no text, a lone surrogate
         return _empty_result(want, by, f"the reply cannot be read ({type(error).__name__})")

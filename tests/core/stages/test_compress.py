@@ -67,9 +67,9 @@ def test_all_of_a_text_is_no_shorter_version() -> None:
     offer = Offer(key=key, way="llm_extract", spans=spans)
     gauge = TokenCounter(tokenizer=tokenizer("cl100k_base"), body=identity_body, header=no_header)
 
-    made = rendition_from_compressed_text(offer, one, gauge=gauge, least=1)
+    made = rendition_from_compressed_text(offer, one, counter=gauge, least=1)
     fewer = rendition_from_compressed_text(
-        replace(offer, spans=spans[1:3]), one, gauge=gauge, least=1
+        replace(offer, spans=spans[1:3]), one, counter=gauge, least=1
     )
 
     assert isinstance(made, str)

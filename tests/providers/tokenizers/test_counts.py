@@ -34,8 +34,10 @@ def test_a_chunk_is_tokenized_once_over_requests():
     tokenizer, known = Counting(), Counts()
     chunks = [Chunk(text=f"chunk {i}") for i in range(50)]
     for _ in range(3):
-        gauge = TokenCounter(tokenizer=tokenizer, body=str, header=lambda *_: "", count_cache=known)
-        assert [gauge.count_chunk(c) for c in chunks] == [len(c.text) for c in chunks]
+        counter = TokenCounter(
+            tokenizer=tokenizer, body=str, header=lambda *_: "", count_cache=known
+        )
+        assert [counter.count_chunk(c) for c in chunks] == [len(c.text) for c in chunks]
     assert tokenizer.asked == 50
     assert len(known) == 50
 

@@ -128,7 +128,7 @@ class Compress:
             numbers["model"] = offer.by
             return None, _build_decision(candidate, "irrelevant", numbers, action="dropped")
         made = rendition_from_compressed_text(
-            offer, candidate, gauge=request.token_counter, least=self.min_tokens
+            offer, candidate, counter=request.token_counter, least=self.min_tokens
         )
         if isinstance(made, str):
             if not extracts:
@@ -225,10 +225,10 @@ def characters_that_fit(
 
 def is_over_budget(candidates: Sequence[Candidate], sizes: Sequence[int], request: Request) -> bool:
     """Whether all candidates in full would not fit."""
-    budget, gauge = request.budget, request.token_counter
-    frames = [gauge.header(candidate, "fresh") for candidate in candidates]
+    budget, counter = request.budget, request.token_counter
+    frames = [counter.header(candidate, "fresh") for candidate in candidates]
     if budget.documents is not None:
-        tokens = sum(sizes) + sum(gauge.count_rendered(frame) for frame in frames)
+        tokens = sum(sizes) + sum(counter.count_rendered(frame) for frame in frames)
         if tokens > budget.documents:
             return True
     if budget.characters is None:

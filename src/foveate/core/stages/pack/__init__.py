@@ -157,7 +157,7 @@ class Pack:
                 room,
                 characters,
                 at=self.cut,
-                gauge=request.token_counter,
+                counter=request.token_counter,
                 language=request.language,
             )
 

@@ -34,7 +34,7 @@ def is_undivided(candidate: Candidate) -> bool:
 
 
 def rendition_options(
-    candidate: Candidate, cap: int | None, gauge: TokenCounter
+    candidate: Candidate, cap: int | None, counter: TokenCounter
 ) -> tuple[Rendition, ...]:
     """The renditions to choose from, fullest first; a choice already made is the only one.
 
@@ -50,10 +50,12 @@ def rendition_options(
         full_rendition(candidate),
         *sorted(shorter, key=lambda rendition: (-rendition.value, len(rendition.text))),
     )
-    if cap is None or not shorter or gauge.count_chunk(candidate.chunk) <= cap:
+    if cap is None or not shorter or counter.count_chunk(candidate.chunk) <= cap:
         return renditions
     return (
-        tuple(rendition for rendition in renditions[1:] if gauge.count_text(rendition.text) <= cap)
+        tuple(
+            rendition for rendition in renditions[1:] if counter.count_text(rendition.text) <= cap
+        )
         or renditions[-1:]
     )
 
@@ -65,7 +67,7 @@ class BudgetTracker:
     `per_document` replaces the measured overhead by a fixed number of tokens, once a document.
     """
 
-    gauge: TokenCounter
+    counter: TokenCounter
     tokens: int | None
     characters: int | None
     per_document: int | None = None
@@ -80,7 +82,7 @@ class BudgetTracker:
         own = candidate.chunk.id
         known = self._overheads.get(own)
         if known is None:
-            known = self.gauge.header_costs(candidate)
+            known = self.counter.header_costs(candidate)
             if self.per_document is not None:
                 known = _flat(known, self.per_document)
             self._overheads[own] = known
@@ -150,7 +152,7 @@ class BudgetTracker:
             return self.entire(candidate)
         known = self._bodies.get(text)
         if known is None:
-            tokens = self.gauge.count_text(text, rendition_hash(rendition))
+            tokens = self.counter.count_text(text, rendition_hash(rendition))
             known = self._bodies[text] = new_cost((tokens, self._characters(text)))
         return known
 
@@ -159,12 +161,12 @@ class BudgetTracker:
         chunk = candidate.chunk
         known = self._wholes.get(chunk.id)
         if known is None:
-            tokens = self.gauge.count_chunk(chunk)
+            tokens = self.counter.count_chunk(chunk)
             known = self._wholes[chunk.id] = new_cost((tokens, self._characters(chunk.text)))
         return known
 
     def _characters(self, text: str) -> int:
-        return len(self.gauge.body(text)) if self.characters is not None else 0
+        return len(self.counter.body(text)) if self.characters is not None else 0
 
     def fits(self, cost: Cost) -> bool:
         """Whether the budget holds that much."""
@@ -194,11 +196,11 @@ class BudgetTracker:
 
 
 def tracker_for_budget(
-    budget: Budget, gauge: TokenCounter, per_document: int | None
+    budget: Budget, counter: TokenCounter, per_document: int | None
 ) -> BudgetTracker:
     """A full budget."""
     return BudgetTracker(
-        gauge=gauge,
+        counter=counter,
         tokens=budget.documents,
         characters=budget.characters,
         per_document=per_document,

@@ -213,7 +213,7 @@ def truncate_candidate(
     characters: int | None,
     *,
     at: str,
-    gauge: TokenCounter,
+    counter: TokenCounter,
     language: str = "en",
 ) -> Rendition | None:
     """The longest beginning of the candidate that fits `room` tokens and `characters`; or None.
@@ -237,9 +237,9 @@ def truncate_candidate(
 
     def fits(end: int) -> bool:
         shown, _ = cut_at(end)
-        if characters is not None and len(gauge.body(shown)) > characters:
+        if characters is not None and len(counter.body(shown)) > characters:
             return False
-        return room is None or gauge.count_uncached(shown) <= room
+        return room is None or counter.count_uncached(shown) <= room
 
     end = _last_that_fits(ends, fits)
     if not is_whole:

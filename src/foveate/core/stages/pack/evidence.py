@@ -371,14 +371,14 @@ def _fit_joined(
     chosen = [choice for _, choice in sorted(counted.items())]
     if len(chosen) != FEW or len({choice.candidate.document_id for choice in chosen}) > 1:
         return False
-    header, body = tracker.gauge.header, tracker.gauge.body
+    header, body = tracker.counter.header, tracker.counter.body
     for order in (chosen, chosen[::-1]):
         parts = [
             header(choice.candidate, "behind" if n else "first") + body(choice.rendition.text)
             for n, choice in enumerate(order)
         ]
         text = "".join(parts)
-        if not tracker.fits(Cost(tracker.gauge.tokenizer.count(text), len(text))):
+        if not tracker.fits(Cost(tracker.counter.tokenizer.count(text), len(text))):
             return False
     return tracker.per_document is None
 

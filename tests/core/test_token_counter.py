@@ -48,8 +48,8 @@ class SeenBreaking(Seen):
         return self.inner.breaks(left, right)
 
 
-def gauge(tokenizer, body=identity_body):
-    """A gauge that remembers nothing yet."""
+def new_counter(tokenizer, body=identity_body):
+    """A counter that remembers nothing yet."""
     return TokenCounter(tokenizer=tokenizer, body=body, header=no_header)
 
 
@@ -65,7 +65,7 @@ def test_the_sum_is_the_count(bodies, data):
     glue = data.draw(st.lists(TEXTS, min_size=len(bodies) + 1, max_size=len(bodies) + 1))
     text = put_together(glue, bodies)
     written = [HashedText(body, content_hash(body)) for body in bodies]
-    measure = gauge(CL100K)
+    measure = new_counter(CL100K)
 
     assert measure.count_joined(text, glue, written) == CL100K.count(text)
     assert measure.count_joined(text, glue, written) == CL100K.count(text)
@@ -75,7 +75,7 @@ def test_a_text_is_counted_once_and_its_last_word_with_the_line_break():
     """B7: of a known body only the last word is looked at again, and no more the next time."""
     body = "A long story, told at length, comes to an end."
     tokenizer = SeenBreaking()
-    measure = gauge(tokenizer)
+    measure = new_counter(tokenizer)
     chunk = Chunk(text=body)
     measure.count_chunk(chunk)
     glue = ["[1]\n", "\n\n[2]\n", ""]
@@ -95,7 +95,9 @@ def test_a_text_is_counted_once_and_its_last_word_with_the_line_break():
 def test_without_a_word_on_where_counts_add_up_all_is_counted():
     """B1: a tokenizer that does not say where sums are counts is asked for the whole text."""
     tokenizer = Seen()
-    tokens = gauge(tokenizer).count_joined("[1]\nOne.", ["[1]\n", ""], [HashedText("One.", "h")])
+    tokens = new_counter(tokenizer).count_joined(
+        "[1]\nOne.", ["[1]\n", ""], [HashedText("One.", "h")]
+    )
 
     assert tokens == CL100K.count("[1]\nOne.")
     assert tokenizer.texts == ["[1]\nOne."]
@@ -104,7 +106,7 @@ def test_without_a_word_on_where_counts_add_up_all_is_counted():
 def test_a_text_that_passes_for_a_hash_is_counted_as_itself():
     """B7: a text that is the content hash of another does not get its count."""
     other = "Some words that count more than their hash's own name does, by far and away."
-    measure = gauge(WordTokenizer())
+    measure = new_counter(WordTokenizer())
     measure.count_chunk(Chunk(text=other))
 
     assert measure.count_rendered(content_hash(other)) == 1
@@ -122,8 +124,11 @@ def test_how_a_text_is_written_is_worked_out_once_for_each_way():
 
     chunk = Chunk(text="how loud is this one")
     for _ in range(2):
-        assert gauge(WordTokenizer(), loud).count_chunk(chunk) == 5
-        assert gauge(WordTokenizer()).render_body(chunk.text, chunk.content_hash).text == chunk.text
+        assert new_counter(WordTokenizer(), loud).count_chunk(chunk) == 5
+        assert (
+            new_counter(WordTokenizer()).render_body(chunk.text, chunk.content_hash).text
+            == chunk.text
+        )
     assert calls == [chunk.text]
 
 
@@ -136,7 +141,7 @@ KEYS = st.lists(st.sampled_from((HASHED, HASHED[:31], "a", "\n", " ", "x")), max
 @given(KEYS.map("".join), st.sampled_from(("", "\n", "\n\n", "\n\n\n")))
 def test_no_text_passes_for_the_key_of_another(text, tail):
     """B1: a text that reads like a content hash, line breaks behind it or not, counts as itself."""
-    ours = gauge(CL100K)
+    ours = new_counter(CL100K)
     bodies = [HashedText(BODY, HASHED)]
     finished = put_together(("", f"{tail}x"), (BODY,))
     before = [ours.count_rendered(text), ours.count_rendered(HASHED + tail)]
@@ -193,7 +198,7 @@ def test_a_passage_weighs_what_its_text_does(parts: list[tuple[str, str]]) -> No
             text += glue
         for tokenizer in (SeenBreaking(), Seen(), WordTokenizer()):
             for body in (identity_body, str.upper):
-                weighed = gauge(tokenizer, body)
+                weighed = new_counter(tokenizer, body)
                 passage = Candidate(chunk=Chunk(text=text or "x", id="p"), parts=tuple(inner))
                 assert weighed.count_passage(passage) == tokenizer.count(body(text or "x"))
 
@@ -203,7 +208,7 @@ def test_a_passage_of_known_chunks_is_not_counted() -> None:
     texts = ["The gate is of oak. " * 40 + "It holds.", "The quay is long. " * 40 + "It is wide."]
     chunks = [Chunk(text=text, id=text) for text in texts]
     tokenizer = SeenBreaking()
-    weighed = gauge(tokenizer)
+    weighed = new_counter(tokenizer)
     expected = CL100K.count("\n\n".join(texts))
     for chunk in chunks:
         weighed.count_chunk(chunk)
