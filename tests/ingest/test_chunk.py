@@ -223,6 +223,22 @@ def test_tiny_sections_share_a_chunk() -> None:
     ]
 
 
+def test_tiny_sections_at_the_end_of_a_chapter_stay_in_it() -> None:
+    """Behind them is another chapter, whose title would be read as theirs."""
+    chapters = [f"# Day {n}\n\n## Work\n\n{PARAGRAPH}\n\n## Tea\n\nBlack." for n in range(4)]
+    pieces = _chunk("\n\n".join(chapters), TOKENIZERS[0], 350, 70)
+    assert [piece.text for piece in pieces] == chapters
+
+
+@pytest.mark.parametrize("heading", ["# Day {}", "Day {}\n======"])
+def test_lines_with_labels_go_with_the_heading_above_them(heading: str) -> None:
+    """T2: minutes with the same labels each day are no dialogue that runs over the headings."""
+    minutes = "Present: Ada, Ben.\n\nDecision: The pump is sold.\n\nAction: Ben asks for offers."
+    days = [f"{heading.format(n)}\n\n{minutes}\n\n{PARAGRAPH}".strip() for n in range(4)]
+    pieces = _chunk("\n\n".join(days), TOKENIZERS[0], 350, 70)
+    assert [piece.text for piece in pieces] == days
+
+
 def test_a_long_sentence_after_its_heading_is_cut_to_stay() -> None:
     """A sentence that does not fit below its heading is cut rather than parted from it."""
     text = "# Heading\n\n" + "word " * 95 + "end."

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from foveate.core.errors import BadOption
 from foveate.core.types import FIRST_ERROR, LAST_ERROR
-from foveate.ingest.units import CountBatch, Heads, Window, split_units
+from foveate.ingest.units import CountBatch, Heads, Unit, Window, split_units
 from foveate.ports import Section
 
 SLICE = 256
@@ -82,14 +82,15 @@ def each_chunk(
 ) -> Iterator[Piece]:
     """Yield chunks of at most `size` tokens, sharing up to `overlap` with the previous one.
 
-    Sections smaller than a tenth of `size` share a chunk with the next. Two pages or rows never
-    share one, because a citation names one place; the exception are small rows of a table of more
-    than a thousand rows. A unit longer than `size` is cut between words or characters. `front`:
-    length of the beginning that is in no chunk but counts in all offsets. Raises `BadOption`.
+    Sections smaller than a tenth of `size` share a chunk with the next, the last ones of a chapter
+    with those before them. Two pages or rows never share one, because a citation names one place;
+    the exception are small rows of a table of more than a thousand rows. A unit longer than `size`
+    is cut between words or characters. `front`: length of the beginning that is in no chunk but
+    counts in all offsets. Raises `BadOption`.
     """
     check_sizes(size, overlap)
     found = Window(split_units(text, sections, count, size=size, language=language, front=front))
-    runs = _merge_tail(_pack_units(found, size, overlap), found, size)
+    runs = _merge_tiny(_pack_units(found, size, overlap), found, size)
     yield from _build_pieces(text, sections, found, _fit_to_size(text, found, runs, count, size))
 
 
@@ -123,7 +124,8 @@ def _is_chunk_end(found: Window, first: int, own: int, at: int, size: int) -> bo
     if unit.row:
         return _row_ends(found, so_far, at, size)
     if unit.opens:
-        return unit.separate or found.of(own, at) >= size // _SMALL
+        ends = _leaves_chapter(found[own], unit) and not found[at - 1].heading
+        return unit.separate or ends or found.of(own, at) >= size // _SMALL
     if not unit.whole or found[at - 1].block == unit.block or 2 * so_far < size:
         return False
     block = found.of_block(at, size)
@@ -137,6 +139,12 @@ def _row_ends(found: Window, so_far: int, at: int, size: int) -> bool:
     if row >= small or found.of_row_before(at, small) >= small:
         return True
     return so_far + found[at].gap + row > size
+
+
+def _leaves_chapter(one: Unit, other: Unit) -> bool:
+    """Whether the other is not below the heading that the section of the first is below."""
+    chapter = one.path.rpartition(" > ")[0]
+    return bool(chapter) and not f"{other.path} > ".startswith(f"{chapter} > ")
 
 
 def _trim_headings(found: Window, own: int, last: int) -> int:
@@ -159,16 +167,21 @@ def _overlap_start(found: Window, before: int, own: int, overlap: int) -> int:
     return first
 
 
-def _merge_tail(runs: Iterator[_UnitRange], found: Window, size: int) -> Iterator[_UnitRange]:
-    """Merge a tiny last run into the previous one."""
-    before, tail = next(runs, None), next(runs, None)
-    for run in runs:
-        assert before is not None
+def _merge_tiny(runs: Iterator[_UnitRange], found: Window, size: int) -> Iterator[_UnitRange]:
+    """Merge what is tiny and ends a chapter or the text into the previous run."""
+    before, run = None, next(runs, None)
+    while run is not None:
+        following = next(runs, None)
+        ends = following is None or _leaves_chapter(found[run.own], found[following.own])
+        if before is not None and ends and _is_tiny(found, before, run, size):
+            before = replace(before, last=run.last)
+        else:
+            if before is not None:
+                yield before
+            before = run
+        run = following
+    if before is not None:
         yield before
-        before, tail = tail, run
-    if before is not None and tail is not None and _is_tiny(found, before, tail, size):
-        before, tail = replace(before, last=tail.last), None
-    yield from (run for run in (before, tail) if run is not None)
 
 
 def _is_tiny(found: Window, before: _UnitRange, tail: _UnitRange, size: int) -> bool:

@@ -45,10 +45,11 @@ Heads: TypeAlias = tuple[tuple[str, int], ...]
 class Unit(NamedTuple):
     """`text[start:end]`, which no chunk divides; a tuple, because a text may have millions.
 
-    `gap`: tokens of wide white space before it. `opens`: a section begins here; `separate`: on
-    another page or sheet, and `row`: in the next row. `block`: index of its block; `whole`: prefer
-    to keep the block in one chunk (code, tables). `heads`: where the row with the names of its
-    table begins, and the title of its group; of code, its signatures; of a log, its last error.
+    `gap`: tokens of wide white space before it. `path`: of its section; `opens`: that begins here;
+    `separate`: on another page or sheet, and `row`: in the next row. `block`: index of its block;
+    `whole`: prefer to keep the block in one chunk (code, tables). `heads`: where the row with the
+    names of its table begins, and the title of its group; of code, its signatures; of a log, its
+    last error.
     """
 
     start: int
@@ -56,6 +57,7 @@ class Unit(NamedTuple):
     tokens: int = 0
     gap: int = 0
     heading: bool = False
+    path: str = ""
     opens: bool = False
     separate: bool = False
     row: bool = False
@@ -99,6 +101,7 @@ def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterat
                 start=start,
                 end=end,
                 heading=kind == "heading",
+                path=here.path if here is not None else "",
                 opens=opens,
                 separate=separate and not row,
                 row=row,

@@ -128,3 +128,30 @@ def test_transcripts_with_times_are_no_logs(line: str, name: str) -> None:
     text = "\n".join(line.format(n=n, who=("Ann", "Bob")[n % 2]) for n in range(12))
 
     assert [shape.name for shape in check_shapes(text)] == [name]
+
+
+@pytest.mark.parametrize(
+    "heading", ["# Day {}", "  ## Day {}", "Day {}\n======", "Day {}\n---", "<h2>Day {}</h2>"]
+)
+def test_a_heading_ends_a_dialogue(heading: str) -> None:
+    """U1: labels below headings are no turns, and each day of a transcript is one by itself."""
+    labels = "Present: Ada and Ben.\n\nSeen: The pump of the hall leaks.\n\nDue: The valve.\n\n"
+    turns = "Ada: Is the pump back in its hall?\nBen: It is back, and it runs.\n"
+    labelled, spoken = (
+        "".join(f"{heading.format(day)}\n\n{below}\n" for day in range(4))
+        for below in (labels, 2 * turns)
+    )
+
+    assert "dialogue" not in [shape.name for shape in check_shapes(labelled)]
+    assert [spoken[shape.start : shape.end] for shape in check_shapes(spoken)] == [
+        (2 * turns).strip()
+    ] * 4
+
+
+def test_a_comment_in_a_block_of_code_ends_no_dialogue() -> None:
+    """U1: someone shows a script, in which a line looks like a heading."""
+    turns = "Ada: How do I start the pump?\nBen: Run this.\n```\n# as root\npump up\n```\n"
+
+    (shape,) = check_shapes(3 * turns)
+
+    assert (shape.start, shape.end) == (0, len(3 * turns.strip()) + 2)

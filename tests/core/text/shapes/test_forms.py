@@ -46,6 +46,25 @@ def test_an_item_with_a_text_of_several_lines_is_one_unit(mark: str, ends: str) 
 
 
 @pytest.mark.parametrize(
+    "form",
+    [
+        "# Day {n}\n\n2024-05-{n:02} 10:00:00 INFO packed\n2024-05-{n:02} 11:00:00 INFO sent\n\n",
+        "# Gate {n}\nname: gate {n}\nport: {n}\nclerk: Kim\n\n",
+        "# Gate {n}\n## At the front\n- name: gate {n}\n  port: {n}\n",
+    ],
+)
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_a_heading_or_comment_is_in_one_unit_with_what_is_below_it(form: str, ends: str) -> None:
+    """J3: not with what is above it, which would be read as of the wrong day."""
+    text = "".join(form.format(n=n) for n in range(1, 9)).replace("\n", ends)
+    (shape,) = find_shapes(text)
+    units = [text[slice(*span)] for span in shape.spans]
+
+    assert sum("#" in unit for unit in units) >= 7
+    assert all(unit.rindex("#") < 30 for unit in units if "#" in unit)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "He came at 10:15 and left at noon.\n" * 20,

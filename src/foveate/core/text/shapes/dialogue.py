@@ -1,5 +1,8 @@
 """Dialogue: a turn begins with its speaker, with or without a time, and lasts until the next one.
 
+A heading ends a dialogue: what is below it is about something else, and was not said by the last
+speaker.
+
 A turn is a unit with its speaker. One that cannot be understood without the turn before, for that
 asks something, or because it is too short or too much of an answer, is one unit with it, and leans
 on it if both are long. Long turns are read by sentences that lean on the first, which names the
@@ -12,7 +15,7 @@ import re
 from collections import Counter
 
 from foveate.core.text.sentences import unit_spans
-from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, line_end
+from foveate.core.text.shapes.shape import HEADING, ReadResult, ShapeBuilder, line_end
 from foveate.core.types import Span
 
 FEWEST_TURNS = 4
@@ -25,6 +28,8 @@ SHORT = 40
 """Characters; a turn of no more is an answer to the one before."""
 FARTHEST = 40
 """Lines without a speaker after which a dialogue is over."""
+
+_FENCE = re.compile(r"[ ]{0,3}(?:```|~~~)")
 
 TURN = re.compile(
     r"""[ \t]*+(?:[\[(]?(?:(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}),?[ T])?
@@ -68,10 +73,13 @@ def read_dialogue(text: str, start: int) -> ReadResult:
     """The turns from here on."""
     turns: list[tuple[int, int]] = []  # where a turn begins, and where its words do
     who: Counter[str] = Counter()
-    at, since, end = start, 0, start
+    at, since, end, in_fence = start, 0, start, False
     while at < len(text):
         stop = line_end(text, at)
         turn = TURN.match(text, at, stop)
+        in_fence ^= _FENCE.match(text, at, stop) is not None
+        if not turn and not in_fence and HEADING.match(text, at):
+            break
         if turn:
             turns.append((at + len(text[at:stop]) - len(text[at:stop].lstrip()), turn.end()))
             who[turn.group("who")] += 1
