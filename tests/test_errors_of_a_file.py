@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import foveate
-from foveate.core.types import FIRST_ERROR, LAST_ERROR
+from foveate.core.types import ERRORS
 
 
 @pytest.fixture(scope="module")
@@ -67,16 +67,16 @@ def test_all_errors_include_those_at_both_ends(store: foveate.DocumentStore) -> 
 
 
 def test_each_chunk_of_a_log_says_where_the_errors_are(store: foveate.DocumentStore) -> None:
-    """S5: the first and the last, before a chunk and behind it; no chunk of prose does."""
+    """S5: before a chunk and behind it, at both ends of those that differ in numbers; no prose."""
     chunks = store.store.neighbours([("harbour.log", n) for n in range(0, 700, 7)], 3)
     texts = {chunk.sequence: chunk.text for chunk in chunks}
-    (first,) = {chunk.metadata[FIRST_ERROR] for chunk in chunks}
-    (last,) = {chunk.metadata[LAST_ERROR] for chunk in chunks}
+    ((first, crane, last),) = {tuple(chunk.metadata[ERRORS]) for chunk in chunks}
     (notes,) = store.store.neighbours([("notes.md", 0)], 0)
 
     assert "attempt 1" in texts[first]
+    assert "error 2827 of crane" in texts[crane]
     assert "barrier 9" in texts[last]
-    assert LAST_ERROR not in notes.metadata
+    assert ERRORS not in notes.metadata
 
 
 @pytest.mark.parametrize("name", ["gate.log", "gate.jsonl"])
@@ -94,6 +94,39 @@ def test_rows_of_json_with_a_level_are_entries(
     with foveate.open_store(tmp_path / "store") as opened:
         assert not opened.index(tmp_path / name).failed
         assert error in opened.assemble(f"What is {question} in {name}?", budget=60).text
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What was the last error of the gate?", "barrier 9"),
+        ("Last error of pilot", "lost radar"),
+        ("Which errors did the gate have?", "barrier 9"),
+    ],
+)
+def test_the_errors_of_a_component_are_found_among_those_of_others(
+    tmp_path: Path, question: str, answer: str
+) -> None:
+    """U1, S5: what wrote an entry stands behind its level; its calm entries say "no errors"."""
+    entries = [
+        f"2024-05-{1 + n // 1440:02} {n // 60 % 24:02}:{n % 60:02}:00 "
+        f"INFO [{('gate', 'pilot', 'crane')[n % 3]}] check {n * 7919 % 9973} ok, no errors"
+        for n in range(2_400)
+    ]
+    for at, error in {
+        300: "[crane] rope worn",
+        900: "[pilot] lost radar",
+        1_500: "[gate] barrier 9 stuck",
+        2_100: "[crane] brake hot",
+    }.items():
+        entries[at] = f"{entries[at][:20]}ERROR {error}"
+    (tmp_path / "quay.log").write_text("\n".join(entries))
+    with foveate.open_store(tmp_path / "store") as opened:
+        assert not opened.index(tmp_path / "quay.log").failed
+        shown = opened.assemble(question, budget=150).text
+
+    assert answer in shown
+    assert "[crane]" not in shown
 
 
 @pytest.mark.parametrize("question", ["the last error of order-4030", "first error of order-4100"])

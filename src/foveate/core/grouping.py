@@ -8,16 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from foveate.core.types import (
-    CODE_HEADS,
-    FIRST_ERROR,
-    LAST_ERROR,
-    TABLE_NAMES,
-    TABLE_TITLE,
-    Candidate,
-    Chunk,
-    WhichErrors,
-)
+from foveate.core.types import CODE_HEADS, ERRORS, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk
 
 MOST_CHUNKS = 2**31
 """No document has so many; stores count with 64 bits, and metadata may name any place."""
@@ -63,18 +54,15 @@ def place_in_document(chunk: Chunk) -> tuple[int, int]:
     return (chunk.start if chunk.start is not None else chunk.sequence, chunk.sequence)
 
 
-def head_places(chunk: Chunk, errors: WhichErrors | None = None) -> list[tuple[str, int]]:
+def head_places(chunk: Chunk, *, errors: bool = False) -> list[tuple[str, int]]:
     """Where the chunks are that name the columns of rows, title their group, or define code.
 
-    `errors`: and where these errors of the chunk's log are, of all of them the first and the last.
+    `errors`: and where the errors of the chunk's log are.
     """
     found = [chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE)]
-    around = chunk.metadata.get(CODE_HEADS)
-    found += around if isinstance(around, list | tuple) else ()
-    if errors in ("first", "all"):
-        found.append(chunk.metadata.get(FIRST_ERROR))
-    if errors in ("last", "all"):
-        found.append(chunk.metadata.get(LAST_ERROR))
+    for key in (CODE_HEADS, ERRORS) if errors else (CODE_HEADS,):
+        several = chunk.metadata.get(key)
+        found += several if isinstance(several, list | tuple) else ()
     return [
         (chunk.document_id, sequence)
         for sequence in found

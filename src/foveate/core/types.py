@@ -126,10 +126,8 @@ SECTION_PLACES = "section_places"
 """Metadata of a chunk of several sections or rows: for each, where it begins, its row and path."""
 CODE_HEADS = "code_heads_sequences"
 """Metadata of a chunk of code: the sequences of the chunks that have the signatures around it."""
-FIRST_ERROR = "first_error_sequence"
-"""Metadata of a chunk of a log: the sequence of the chunk that has the first error of the log."""
-LAST_ERROR = "last_error_sequence"
-"""Metadata of a chunk of a log: the sequence of the chunk that has the last error of the log."""
+ERRORS = "errors_sequences"
+"""Metadata of a chunk of a log: the sequences of the chunks that have the log's errors."""
 WhichErrors: TypeAlias = Literal["first", "last", "all"]
 """The errors that a question is about, by where they stand in the text."""
 

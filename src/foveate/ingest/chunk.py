@@ -18,7 +18,7 @@ from operator import attrgetter, itemgetter
 from typing import TypeAlias
 
 from foveate.core.errors import BadOption
-from foveate.core.types import FIRST_ERROR, LAST_ERROR
+from foveate.core.types import ERRORS
 from foveate.ingest.units import CountBatch, Heads, Unit, Window, split_units
 from foveate.ports import Section
 
@@ -39,7 +39,7 @@ class Piece:
     """A chunk before it belongs to a document: `text` is at `start:end`; `line` counts from 1.
 
     `section`, `page` and `row` are those of its first text that is not a heading. `heads`: its
-    `Unit.heads` that stand before the chunk, and the first and last error of its log. `cells`:
+    `Unit.heads` that stand before the chunk, and the errors of its log. `cells`:
     where each cell begins in the text of rows, and its address, as metadata keeps it
     (`core/cells.py`).
     `places`: of more than one section or row, where each begins, its row and its path.
@@ -286,9 +286,7 @@ def _build_pieces(
             section=section.path if section else "",
             page=section.page if section else None,
             row=section.row if section else None,
-            heads=tuple(
-                [h for h in body.heads if h[1] < start or h[0] in (FIRST_ERROR, LAST_ERROR)]
-            ),
+            heads=tuple([h for h in body.heads if h[1] < start or h[0] == ERRORS]),
             cells=_cells(sections, start, end) if section and section.cells else "",
             places=() if section and section.cells else _places(text, sections, start, end),
         )

@@ -5,6 +5,7 @@ Units come in slices, counted in a few batches, so memory holds a slice of any t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple, TypeAlias
@@ -19,7 +20,7 @@ from foveate.core.text.sentences import BlockKind, each_unit
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.log_errors import LOGS, ROWS, find_errors
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import CODE_HEADS, FIRST_ERROR, LAST_ERROR, TABLE_NAMES, TABLE_TITLE
+from foveate.core.types import CODE_HEADS, ERRORS, TABLE_NAMES, TABLE_TITLE
 from foveate.ports import Section
 
 CountBatch = Callable[[Sequence[str]], Sequence[int]]
@@ -33,6 +34,11 @@ MANY_ROWS = 1_000
 
 LONGEST_SHAPED = 4_000_000
 """Characters; a longer text is read by lines and sentences, so that memory holds a slice of it."""
+
+MOST_ERRORS = 24
+"""Errors of a log at each end whose places its chunks know."""
+_KIND = 200  # characters of an error that say which it is
+_WITH_DIGIT = re.compile(r"\w*\d\w*")
 
 _MAX_COUNTED_GAP = 2  # characters of white space that are counted with the unit behind them
 _PIECES_PER_CHUNK = 5
@@ -49,7 +55,7 @@ class Unit(NamedTuple):
     `separate`: on another page or sheet, and `row`: in the next row. `block`: index of its block;
     `whole`: prefer to keep the block in one chunk (code, tables). `heads`: where the row with the
     names of its table begins, and the title of its group; of code, its signatures; of a log, its
-    last error.
+    errors.
     """
 
     start: int
@@ -120,7 +126,7 @@ def _each_block(
     as rows that are written out, which may look like fields of a larger record.
     """
     shapes = () if plain or len(text) > LONGEST_SHAPED else find_shapes(text)
-    errors = _first_and_last_error(text, shapes)
+    errors = _errors(text, shapes)
     at = 0
     for shape in (*shapes, None):
         prose = text[at : shape.start if shape else len(text)] if shapes else text
@@ -135,14 +141,17 @@ def _each_block(
         at = shape.end
 
 
-def _first_and_last_error(text: str, shapes: Sequence[Shape]) -> Heads:
-    """`Unit.heads` of the entries of a log."""
-    first = find_errors(text, shapes, "first")
-    if not first:
-        return ()
-    both = (*first, *find_errors(text, shapes, "last"))
-    starts = [shape.spans[unit][0] for shape, unit in both]
-    return tuple(zip((FIRST_ERROR, LAST_ERROR), starts, strict=True))
+def _errors(text: str, shapes: Sequence[Shape]) -> Heads:
+    """`Unit.heads` of the entries of a log: of errors that differ in numbers, both ends."""
+    ends: dict[str, tuple[int, int]] = {}
+    for shape, unit in find_errors(text, shapes, "all"):
+        start, end = shape.spans[unit]
+        kind = _WITH_DIGIT.sub("", text[start : min(end, start + _KIND)])
+        ends[kind] = (ends.get(kind, (start,))[0], start)
+    starts = sorted({start for both in ends.values() for start in both})
+    if len(starts) > 2 * MOST_ERRORS:
+        starts = starts[:MOST_ERRORS] + starts[-MOST_ERRORS:]
+    return tuple((ERRORS, start) for start in starts)
 
 
 def _heads(shape: Shape, unit: int) -> Heads:

@@ -307,11 +307,11 @@ def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
         return inputs
     chunks = [candidate.chunk for candidate in inputs.candidates]
     places = [(chunk.document_id, chunk.sequence) for chunk in chunks]
-    errors = which_errors(inputs.query)
-    places += [place for chunk in chunks for place in head_places(chunk, errors)]
     found = yield from _chunks_at(store, places, window, inputs)
-    known = {(chunk.document_id, chunk.sequence) for chunk in (*chunks, *found)}
-    heads = {place for chunk in found for place in head_places(chunk)} - known
+    near = (*chunks, *found)
+    known = {(chunk.document_id, chunk.sequence) for chunk in near}
+    errors = which_errors(inputs.query) is not None
+    heads = {place for chunk in near for place in head_places(chunk, errors=errors)} - known
     if heads:
         found = (*found, *(yield from _chunks_at(store, sorted(heads), 0, inputs)))
     return replace(inputs, neighbours=found)

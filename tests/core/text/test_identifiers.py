@@ -9,10 +9,11 @@ from foveate.core.text.words import identifier_pattern, query_identifiers
 
 @pytest.mark.parametrize(
     "word",
-    ["ORD-2041", "tx_9f3a", "tx_ecbf7a", "10.0.4.7", "48213", "1042", "INV-2024-0007", "a1b2c3d4"],
-)
+    ["ORD-2041", "tx_9f3a", "tx_ecbf7a", "10.0.4.7", "48213", "1042", "INV-2024-0007", "a1b2c3d4",
+     "E7", "E07", "F-7", "E-07", "F19", "e07"],
+)  # fmt: skip
 def test_word_that_names_one_thing_is_an_identifier(word: str) -> None:
-    """U2: letters with digits, marks between digits, long numbers; wherever it stands."""
+    """U2: letters with digits, marks between digits, long numbers, codes; wherever it stands."""
     assert query_identifiers(f"What is the state of {word}?") == (word,)
     assert query_identifiers(f'"{word}", and when?') == (word,)
 
@@ -20,7 +21,7 @@ def test_word_that_names_one_thing_is_an_identifier(word: str) -> None:
 @pytest.mark.parametrize(
     "word",
     ["2019", "1980s", "2012-13", "2017-2019", "2024-05-01", "10:30", "3.5", "0.25", "400", "13th",
-     "500mg", "10kg", "F19", "Q3", "max_tokens", "well-known"],
+     "500mg", "10kg", "Q3", "H1", "v2", "mp3", "7b", "5L", "x", "max_tokens", "well-known"],
 )  # fmt: skip
 def test_years_dates_and_quantities_are_none(word: str) -> None:
     """U2: they stand in many rows, and tables are asked for them all the time."""

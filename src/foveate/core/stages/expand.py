@@ -3,7 +3,7 @@
 1. Only retrieved chunks bring neighbours, out of `request.neighbours`.
 2. A neighbour's score is its hit's, less the share 1 - decay ** distance of its size.
    So are those of the chunks with the names of their columns, the title of their group, the
-   signatures around their code, and the errors of their log that the query is about.
+   signatures around their code, and the errors of their log if the query is about errors.
 3. A retrieved chunk keeps its own score; one that two hits reach takes the better.
 4. A missing neighbour is no error. A forbidden one leaves no trace and no count.
 5. The present order stays; neighbours follow, by rank.
@@ -22,7 +22,7 @@ from foveate.core.errors import BadOption
 from foveate.core.grouping import head_places
 from foveate.core.request import Request
 from foveate.core.text.shapes.log_errors import which_errors
-from foveate.core.types import Candidate, Chunk, Decision, Step, WhichErrors, rank
+from foveate.core.types import Candidate, Chunk, Decision, Step, rank
 
 _MAX_WINDOW = 3
 _ChunkPosition = tuple[str, int]
@@ -52,8 +52,8 @@ class Expand:
         """Add the neighbours; one decision `neighbour` for each, `by` the hit it came with."""
         if not self.window or not request.neighbours:
             return Step(candidates=candidates)
-        errors = which_errors(request.query)
-        reached = _best_reaches(candidates, self.window, self.decay, errors)
+        errors = which_errors(request.query) is not None
+        reached = _best_reaches(candidates, self.window, self.decay, errors=errors)
         reached = _reaches_of_heads(request.neighbours, reached) | reached
         entered: dict[str, tuple[Candidate, Decision]] = {}
         for chunk in _absent_neighbours(candidates, request):
@@ -80,7 +80,7 @@ def decay_score(score: float, decay: float, distance: int) -> float:
 
 
 def _best_reaches(
-    candidates: tuple[Candidate, ...], window: int, decay: float, errors: WhichErrors | None
+    candidates: tuple[Candidate, ...], window: int, decay: float, *, errors: bool
 ) -> dict[_ChunkPosition, _Reach]:
     """For each place near a hit: the hit that reaches it best, how far off, and the score."""
     best: dict[_ChunkPosition, _Reach] = {}
@@ -92,7 +92,7 @@ def _best_reaches(
                 reach = (hit, abs(step), decay_score(hit.score, decay, abs(step)))
                 if place not in best or _is_better(reach, best[place]):
                     best[place] = reach
-        for head in head_places(hit.chunk, errors):
+        for head in head_places(hit.chunk, errors=errors):
             best.setdefault(head, (hit, 1, decay_score(hit.score, decay, 1)))
     return best
 

@@ -5,9 +5,10 @@ without spaces (Han, Kana, Thai, Lao, Burmese, Khmer) give overlapping pairs of 
 
 Identifiers are words made to name one thing, as `ORD-2041` or `10.0.4.7`. One has digits, and
 letters or marks between its parts; or it is a number of five digits, or of four that is no year.
-Years and their spans, dates, ordinals, quantities with a unit and decimal numbers are none. An
-identifier is found as it stands, capitals apart: half of one does not count, so that `ORD-204` is
-not found in `ORD-2041`.
+The shortest are codes of one letter and one or two digits, as `E7` or `F-07`; a small letter has
+two. Years and their spans, quarters, dates, ordinals, quantities with a unit and decimal numbers
+are none. An identifier is found as it stands, capitals apart: half of one does not count, so that
+`ORD-204` is not found in `ORD-2041`.
 """
 
 from __future__ import annotations
@@ -46,8 +47,6 @@ _SEPARATORS = re.escape(_ASCII) + _OTHER
 _OTHER_SEPARATOR = re.compile(f"[{_OTHER}]")
 _MIXED_RUN = re.compile(rf"[{UNSPACED}]+|[^\s{_SEPARATORS}{UNSPACED}]+")
 _HAS_UNSPACED = re.compile(rf"[{UNSPACED}]")
-SHORTEST_IDENTIFIER = 4
-"""Characters of an identifier."""
 
 _COMPOUND = re.compile(r"\w(?:[\w.:/@#+~-]*\w)?")
 _NO_IDENTIFIER = re.compile(
@@ -59,8 +58,9 @@ _NO_IDENTIFIER = re.compile(
     )\Z""",
     re.VERBOSE,
 )
-_FEWEST_DIGITS = 2
-_SINGLE_DIGIT_LENGTH = 6  # characters of an identifier with one digit
+_SHORT_CODE = re.compile(r"(?![QH][1-4]\Z)[A-Z]-?\d{1,2}|[a-z]-?\d\d")
+_SHORTEST = 4  # characters of an identifier that is no such code
+_SHORTEST_WITH_ONE_DIGIT = 6
 
 
 def split_words(text: str) -> tuple[str, ...]:
@@ -151,11 +151,10 @@ def query_identifiers(query: str) -> tuple[str, ...]:
 
 def _is_identifier(word: str) -> bool:
     digits = sum(map(str.isdigit, word))
-    if not digits or len(word) < (
-        SHORTEST_IDENTIFIER if digits >= _FEWEST_DIGITS else _SINGLE_DIGIT_LENGTH
-    ):
+    if not digits or _NO_IDENTIFIER.match(word):
         return False
-    return not _NO_IDENTIFIER.match(word)
+    shortest = _SHORTEST_WITH_ONE_DIGIT if digits == 1 else _SHORTEST
+    return len(word) >= shortest or _SHORT_CODE.fullmatch(word) is not None
 
 
 def identifier_pattern(identifiers: Sequence[str]) -> re.Pattern[str]:

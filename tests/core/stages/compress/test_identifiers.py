@@ -37,3 +37,19 @@ def test_the_record_under_its_own_identifier_comes_before_those_that_refer_to_it
     for budget in (90, 150, 300):
         assert "pump seal 17" in assemble("What is P-117?", found, budget=budget).text
     assert "pump seal 9" in assemble("What is P-117?", found, budget=300).text
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [["F1", "F3", "F4"], ["H01", "H03", "H04"], ["d01", "d03", "d04"], ["A-1", "A-3", "A-4"]],
+)
+def test_a_code_of_a_letter_and_a_digit_finds_its_row(codes: list[str]) -> None:
+    """U2: though the question has more words of another code's row."""
+    told = ["the drain filter is blocked: clean the filter", "the door is open", "the fan is worn"]
+    rows = "".join(f"| {code} | {text} |\n" for code, text in zip(codes, told, strict=True))
+    found = [{"text": f"| code | cause |\n|---|---|\n{rows}", "source": "oven.md", "score": 0.5}]
+    question = f"The oven shows {codes[2]}. Is the drain filter blocked, do I clean the filter?"
+
+    shown = assemble(question, found, budget=45).text
+    assert told[2] in shown
+    assert told[0] not in shown

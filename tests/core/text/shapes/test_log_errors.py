@@ -29,6 +29,8 @@ QUESTIONS: dict[WhichErrors, list[str]] = {
         "How many failures were there?",
         "Show me the errors of the db service in app.log",
         "list all failures",
+        "Which errors did the gate have?",
+        "What errors has the db service reported?",
         "Quelles erreurs?",
     ],
 }
@@ -38,6 +40,7 @@ OTHERS = [
     "Which faults does the press have?",
     "Which exceptions are there to the policy?",
     "Which errors does the catalog name?",
+    "Which errors did the minister admit?",
     "What is the first aid for crash victims?",
     "Erste Hilfe bei Fehlern",
     "At first there was no error.",

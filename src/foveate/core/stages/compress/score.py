@@ -30,10 +30,12 @@ from foveate.core.text.shapes.code import asks_for_imports, import_units
 from foveate.core.text.shapes.log_errors import (
     LOGS,
     asks_for_errors,
+    component,
     find_errors,
     which_errors,
 )
 from foveate.core.text.terms import STOP_WORDS
+from foveate.core.text.words import split_words
 from foveate.core.types import Candidate, PieceRuns, Sentences, Span, WhichErrors, rank
 
 if TYPE_CHECKING:
@@ -109,8 +111,10 @@ def score_sentences(
     named = identified(pool, query)
     which = which_errors(query)
     errors = [*_errors(pool, which)]
-    if which and named.any():  # of what the question names, if there is an error of that
-        errors = [one for one in _errors(pool, "all") if named[one[1]] > 0] or errors
+    if which:  # of what the question names, if there is an error of that
+        every = [*_errors(pool, "all")]
+        with_name = [one for one in every if named[one[1]] > 0]
+        errors = with_name or _errors_of_component(every, query) or errors
     if which or asks_for_errors(query):
         _raise_errors(errors, which, named)
     # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
@@ -247,6 +251,18 @@ def _errors(pool: Pool, which: WhichErrors | None) -> Iterator[_Error]:
         for shape, unit in find_errors(p.candidate.text, p.shapes, which):
             first = p.first + bisect_left(p.units.spans, shape.spans[0])
             yield p, first + unit, shape.name
+
+
+def _errors_of_component(errors: Sequence[_Error], query: str) -> list[_Error]:
+    """Those of a component that the query names, unless that is a word of their source."""
+    asked = frozenset(split_words(query))
+    found: list[_Error] = []
+    for p, unit, name in errors:
+        start, end = p.units.spans[unit - p.first]
+        words = {*split_words(component(p.candidate.text[start:end]))}
+        if words <= asked and not words <= {*split_words(p.candidate.chunk.source)}:
+            found.append((p, unit, name))
+    return found
 
 
 def _imports(pool: Pool, held: Sequence[int]) -> list[int]:

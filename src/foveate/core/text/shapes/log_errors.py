@@ -37,6 +37,8 @@ _SAYS_ERROR = re.compile(
     r"\b(?:errors?|failed|fails|failure|exception|fatal|panic|segfault)\b(?!=|: 0\b)",
     re.IGNORECASE,
 )
+_COMPONENT = re.compile(r"""["'\]>|:\s-]*+\[?([\w.-]++)(?:\]|:(?!\S)|\s-\s)""")
+"""Behind the level of an entry: the name of the part of the program that wrote it."""
 _ASKS_FOR_ERRORS = re.compile(
     r"""(?ix)\b(?:abort|bugs?\b|br[eo]ke?|caus|crash|died?\b|err[eo]|exception|fail|fault|health|issue
       |not[ ]work|panic|problem|reason|reject|stop|succe|trace|why|wrong
@@ -82,6 +84,8 @@ _ASKS_FOR_ALL = re.compile(
           |tod[ao]s|qu\u00e9|cu\u00e1les|tutti|quali|quais|welke)\s{_BETWEEN}{{0,2}}{_ERRORS}
         (?:\s(?:are|were|is|have|been|there|happened|occurred|logged|gab|gibt|es|sind|aufgetreten
           |y|a|hay|hubo|ci|sono|zijn|er))*+{_ENDS}
+      | (?:what|which)\s{_BETWEEN}{{0,2}}{_ERRORS}\s(?:did|has|have)\s(?:[\w-]+\s){{1,3}}
+        (?:get|had|have|hit|log|logged|raise|raised|report|reported|see|seen|throw|thrown){_ENDS}
       | {_ERRORS}\s(?:[\w-]+\s){{0,6}}(?:\S*[._-])?(?:(?:sys)?logs?|protokoll|journal|registro)\b
     )"""
 )
@@ -150,6 +154,17 @@ def _is_entry(shape: Shape, unit: int) -> bool:
 
 def _ends_trace(text: str, shape: Shape, unit: int) -> bool:
     return not _is_entry(shape, unit) and ends_traceback(text, *shape.spans[unit])
+
+
+def component(entry: str) -> str:
+    """The part of the program that wrote the entry, if its level is followed by one.
+
+    >>> component("10:00 ERROR [mail] mailbox full"), component("10:01 ERROR mailbox full")
+    ('mail', '')
+    """
+    level = _LEVEL.search(entry)
+    found = _COMPONENT.match(entry, level.end()) if level else None
+    return found[1] if found else ""
 
 
 def is_severe(entry: str) -> bool:
