@@ -62,7 +62,7 @@ class Shape(NamedTuple):
 
 
 _TORN_TAG = re.compile(r"\s*+<[^<>]*+\Z")
-TABLES = ("csv", "html table", "markdown table", "rows", "tsv")
+TABLES = ("csv", "html table", "markdown table", "rows", "sql rows", "tsv")
 
 
 class ReadResult(NamedTuple):
