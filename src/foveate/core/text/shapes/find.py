@@ -33,6 +33,8 @@ from foveate.core.text.shapes.shape import (
     check_shape,
     line_end,
 )
+from foveate.core.text.shapes.sql import OPENS as SQL
+from foveate.core.text.shapes.sql import read_sql
 from foveate.core.text.shapes.torn import read_torn_json, with_rest
 from foveate.core.text.shapes.trace import FRAMES_BELOW, read_trace
 from foveate.core.text.shapes.trace import OPENS as TRACE
@@ -54,6 +56,7 @@ _MAY_OPEN = re.compile(
       | [^\n:]{1,64}+:(?=[\s*]|\Z)
       | (?:async|class|const|def|export|final|fn|from|func|function|impl|import|interface|let
           |namespace|package|private|protected|pub|public|static|struct|use|var)\b
+      | INSERT|REPLACE|insert|replace
       | Traceback|Exception\ in|Caused\ by|[\w.$]++(?:(?<=Error)|(?<=Exception))
       | TRACE|DEBUG|INFO|NOTICE|WARN|ERROR|CRITICAL|FATAL|SEVERE
       | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}
@@ -194,13 +197,14 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield "pipes", read_pipe_table, at
     if first == "<" and XML.match(body):
         yield "xml", read_xml, start
+    if SQL.match(text, start) or (first == "(" and not text[:at].strip()):
+        yield "sql", read_sql, start
     if "<" in body:
         tags = FIRST.finditer(text, start, end)
         yield from (("html", read_html_table, tag.start()) for tag in tags)
     yield from _minified(text, at, end, start)
     yield from _entries(text, at, end, body)
-    if (colon := body.find(":", 0, _LOOKED_AT)) > 0:
-        yield from _labels(at, body, colon)
+    yield from _labels(at, body)
     if "{" in body and (inline := _INLINE.search(text, start + 1, near)):
         yield "inline", _read_inline, inline.start()
     if first in _CODE_OPENS and (CODE.match(body) or (not at and body in _DOCSTRINGS)):
@@ -231,7 +235,10 @@ def _entries(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Rea
         yield "log", read_log, at
 
 
-def _labels(at: int, body: str, colon: int) -> Iterator[tuple[str, Reader, int]]:
+def _labels(at: int, body: str) -> Iterator[tuple[str, Reader, int]]:
+    colon = body.find(":", 0, _LOOKED_AT)
+    if colon <= 0:
+        return
     if TURN.match(body):
         yield "dialogue", read_dialogue, at
     if colon <= _LONGEST_KEY and KEY.match(body):

@@ -72,7 +72,7 @@ HEADING = re.compile(
 """How the line of a heading begins: in Markdown, underlined, or in HTML."""
 _MARKED = re.compile(r"#{1,6}[ \t]")
 _TORN_TAG = re.compile(r"\s*+<[^<>]*+\Z")
-TABLES = ("csv", "html table", "markdown table", "rows", "tsv")
+TABLES = ("csv", "html table", "markdown table", "rows", "sql rows", "tsv")
 
 
 class ReadResult(NamedTuple):

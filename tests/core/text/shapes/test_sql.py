@@ -1,0 +1,86 @@
+"""INSERT statements of a dump: a statement or a row is a unit, whatever its strings hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate.core.text.shapes.find import find_shapes
+from foveate.core.types import Chunk
+from foveate.pipeline.assembler import assemble
+from foveate.testing.shapes import check_linear, check_shapes
+
+STATEMENTS = [
+    "INSERT INTO boats VALUES (41, 'Heron''s (old)', 'moored; dry', now());",
+    "insert into boats (id, name)\n  values (42, 'C:\\', NULL);",
+    "INSERT INTO boats VALUES (43, 'it\\'s; x)', 3) ON CONFLICT DO NOTHING;",
+    'REPLACE INTO `my boats` VALUES (44, "Teal, (small)", 4);',
+]
+HEAD = "INSERT INTO boats (id, name, length) VALUES"
+ROWS = [f"({n}, 'Boat {n}, (wood)', {n % 17}.5)" for n in range(1000, 1120)]
+
+
+def test_each_statement_of_one_row_is_a_unit() -> None:
+    """U1: strings may hold quotation marks, parentheses and semicolons of either dialect."""
+    text = "CREATE TABLE boats (id int);\n" + "\n".join(STATEMENTS) + "\n-- end of the dump\n"
+    (shape,) = check_shapes(text)
+
+    assert [text[a:b] for a, b in shape.spans] == STATEMENTS
+
+
+@pytest.mark.parametrize("between", [",", ",\n", "\n  ,\n"])
+def test_a_row_of_many_is_shown_whole_below_its_statement(between: str) -> None:
+    """U1 U2: rows of one statement lean on its head, and what is left out is counted."""
+    text = f"{HEAD} {between.join(ROWS)};\n"
+    (shape,) = check_shapes(text)
+    shown = assemble("What length has boat 1054?", [{"text": text}], budget=90).text
+
+    assert (shape.head, shape.columns, len(shape.spans)) == (0, 3, 121)
+    assert HEAD in shown
+    assert ROWS[54] in shown
+    assert " of 120 rows]" in shown
+
+
+def test_rows_of_a_later_chunk_are_shown_below_the_head_of_their_statement() -> None:
+    """U2: the head is taken from the chunk that has it."""
+    texts = [f"{HEAD}\n" + ",\n".join(ROWS[:60]) + ",", ",\n".join(ROWS[60:]) + ";"]
+    chunks = [
+        Chunk(id=str(n), text=text, source="boats.sql", document_id="boats", sequence=n)
+        for n, text in enumerate(texts)
+    ]
+    shown = assemble("What length has boat 1099?", chunks, budget=150).text
+
+    assert HEAD in shown
+    assert ROWS[99] in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(a) the first, (b) the second, (c) the third, and (d) what is said of all of them",
+        "Insert into the slot both values (left and right), and turn them until they click.",
+        "INSERT INTO boats SELECT * FROM ships WHERE name = 'Heron' AND length > 4;",
+        "INSERT INTO boats VALUES (1, 'a string that does not end, and so on and on",
+    ],
+)
+def test_prose_and_torn_statements_are_none(text: str) -> None:
+    """U1: they are read as before."""
+    assert find_shapes(text) == ()
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "INSERT INTO t VALUES (1, 'a'); ",
+        "INSERT INTO t VALUES (1, 'a'),(2);\n",
+        "INSERT INTO t VALUES (1);\nINSERT INTO t VALUES ('\n",
+        "INSERT INTO t VALUES (1),(\n",
+        "INSERT INTO t (\n",
+        "INSERT INTO t VALUES ('\\'    \n",
+        "INSERT INTO t VALUES ((((\n",
+        "(1, 2),\n",
+    ],
+)
+def test_dumps_take_linear_time(unit: str) -> None:
+    """U1: with rows, strings and parentheses that do not end, too."""
+    check_linear(lambda n: unit * n, 1_000)
+    check_linear(lambda n: unit.rstrip("\n") * n, 1_000)
