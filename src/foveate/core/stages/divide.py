@@ -5,7 +5,8 @@ passage whose sentences were weighed is split into its chunks again if their wor
 
 1. a sentence goes to the best-scored chunk that has it whole;
 2. a sentence that leans on another goes with that one;
-3. neighbours of about the same worth for their length stay together;
+3. neighbours of about the same worth for their length stay together, and so do the steps of one
+   numbered list, which are done in their order;
 4. a passage whose best sentence is worth less than a hundredth of the best of all stays whole.
 
 A piece has the whole passage's text, chunks and offsets, and shows its own sentences. The piece of
@@ -14,6 +15,7 @@ the first chunk keeps the passage's id, the others take the id of their first ch
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,13 +35,19 @@ BLOCK_OVERHEAD = 60
 MIN_WORTH_SHARE = 0.01
 """Of the best worth; a passage that has no sentence of that worth need not be divided."""
 
+_LATER_STEP = re.compile(
+    r"[ \t]*+(?:[2-9]|[1-9]\d)[.)][ \t][^\n]*?(?:[.:;!?][ \t\r]*(?:\n|\Z)|\n[ \t]*+\S)"
+)
+"""How a step of a numbered list begins that has others before it; no heading, alone on its line."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Divide:
     """Cut passages where what their sentences are worth changes; after `compress`, before `pack`.
 
     `contrast`: a passage is cut where one side is worth more than that many times the other, per
-    character. Needs `compress` to have offered `sentences`; other passages stay as they are.
+    character, but not between two steps of a numbered list. Needs `compress` to have offered
+    `sentences`; other passages stay as they are.
     """
 
     contrast: float = 4.0
@@ -104,20 +112,21 @@ def find_sentence_groups(candidate: Candidate, contrast: float) -> list[Sentence
             chunks=tuple(sorted(chunks[run.first : run.end])),
             sentences=tuple(sorted(chain.from_iterable(places[run.first : run.end]))),
         )
-        for run in _merge_runs(sentences, places, contrast)
+        for run in _merge_runs(candidate.text, sentences, places, contrast)
     ]
 
 
 def _merge_runs(
-    sentences: Sentences, places: Sequence[Sequence[int]], contrast: float
+    text: str, sentences: Sentences, places: Sequence[Sequence[int]], contrast: float
 ) -> list[_ChunkRun]:
     sizes = [b - a for a, b in sentences.spans]
     kept: list[_ChunkRun] = []
     for n, own in enumerate(places):
         worth = sum(map(sentences.worths.__getitem__, own))
         new = _ChunkRun(n, n + 1, worth, BLOCK_OVERHEAD + sum(map(sizes.__getitem__, own)))
-        while kept and _is_similar_density(kept[-1], new, contrast):
-            old = kept.pop()
+        is_step = bool(_LATER_STEP.match(text, sentences.spans[own[0]][0]))
+        while kept and (is_step or _is_similar_density(kept[-1], new, contrast)):
+            is_step, old = False, kept.pop()
             new = _ChunkRun(
                 old.first, new.end, old.worth + new.worth, old.size + new.size - BLOCK_OVERHEAD
             )
