@@ -70,33 +70,6 @@ def test_word_forms_meet() -> None:
     assert best(pool, "Where did they film it?") == "It was filmed in May."
 
 
-def test_a_second_question_is_answered_beside_the_first() -> None:
-    """S8: of two questions in one request, each has an answer of about the highest worth."""
-    pool = [
-        candidate("Ada built the old stone weir below the mill.", id="weir", score=0.5),
-        candidate("The ferry leaves the northern quay at nine.", id="ferry", score=0.5),
-        candidate("The old stone quay stands below the northern mill.", id="quay", score=0.5),
-        candidate("Boats are hired by the hour.", id="boats", score=0.5),
-    ]
-    query = "Who built the old stone weir below the mill? When does the ferry leave?"
-    found = score_sentences(pool, query).by_candidate
-
-    answers = [found[name].worths[0] for name in ("weir", "ferry")]
-
-    assert min(answers) > 0.5 > found["quay"].worths[0]
-
-
-def test_what_is_said_before_a_question_says_what_it_is_about() -> None:
-    """S8: a sentence that is about both the question and what is said before it comes first."""
-    asked = "The valve of a Bravo boiler is reset twice a year by its red key."
-    pool = [
-        candidate(asked, id="a", score=0.5),
-        candidate("The valve is reset.", id="b", score=0.5),
-    ]
-
-    assert best(pool, "The house has a Bravo boiler. How is the valve reset?") == asked
-
-
 def test_a_title_that_is_asked_for_counts() -> None:
     """S8: of two equal sentences, the one whose title the question names is worth more."""
     rows = [

@@ -24,8 +24,7 @@ from foveate.core.stages.compress.features import FIRST_GAIN, GAIN, compute_feat
 from foveate.core.stages.compress.separation import Separation, separate
 from foveate.core.stages.compress.structure import structural_units
 from foveate.core.stages.compress.unit_index import runs_of
-from foveate.core.stages.compress.unit_pool import Passage, Pool, match_query, pool_of
-from foveate.core.text.questions import inner_questions
+from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
 from foveate.core.text.shapes.code import asks_for_imports, import_units
 from foveate.core.text.shapes.log_errors import (
     LOGS,
@@ -75,8 +74,6 @@ _HIRAGANA = re.compile("[\u3041-\u309f]")
 _LIGHT = frozenset().union(*STOP_WORDS.values())
 """Stop words of any language. Of the words of a query, they count last."""
 _FROM_SCORES = ("score", "place")
-ALONE = 0.85
-"""The share of what one unit holds of a longer query that one must hold of a question in it."""
 OF_ENTRY = 0.5
 """What a line of a log's entry is worth, beside the entry."""
 
@@ -104,7 +101,10 @@ def score_sentences(
 
     pool = pool_of(sorted(candidates, key=rank), query, language)
     found = compute_features(pool)
-    words = _score_words(pool, found, query, language, weights)
+    words = np.zeros(pool.units)
+    for name, weight in weights.items():
+        if name not in _FROM_SCORES:
+            words += weight * found[name]
     chunks = np.array([n for p in pool.passages for n in p.parts], dtype=np.int64)
     separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
@@ -165,46 +165,6 @@ def score_sentences(
             scored = _merge_units(p, scored, is_named=bool(p.held or is_linked or is_apart))
         sentences[p.candidate.chunk.id] = scored
     return ScoredSentences(sentences, separation)
-
-
-def _score_words(
-    pool: Pool,
-    found: Mapping[str, Numbers],
-    query: str,
-    language: str,
-    weights: Mapping[str, float],
-) -> Numbers:
-    """The log-odds of each unit by what is said in it and beside it; `found`: for all of the query.
-
-    Questions inside of a longer query are asked alone, too, and a unit counts by what it answers
-    best, if no unit holds much more of the query than the one that holds most of a question. Where
-    one does, the words around the question say what it is about.
-    """
-    import numpy as np
-
-    words = _weigh_words(found, weights)
-    alone = [match_query(pool, question) for question in inner_questions(query, language)]
-    answers = [(own, compute_features(own)) for own in alone]
-    held = max([_most_held(*answer) for answer in answers], default=0.0)
-    if held >= ALONE * _most_held(pool, found):
-        for _, traits in answers:
-            words = np.maximum(words, _weigh_words(traits, weights))
-    return words
-
-
-def _most_held(pool: Pool, found: Mapping[str, Numbers]) -> float:
-    """The rarity of the terms that one unit holds, at most."""
-    return float(found["said"].max(initial=0.0)) * sum(pool.rarity)
-
-
-def _weigh_words(found: Mapping[str, Numbers], weights: Mapping[str, float]) -> Numbers:
-    import numpy as np
-
-    words = np.zeros(len(found["match"]))
-    for name, weight in weights.items():
-        if name not in _FROM_SCORES:
-            words += weight * found[name]
-    return words
 
 
 def _raise_lines(pool: Pool, logs: Numbers) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import frexp, fsum, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -114,7 +114,9 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
     """The pool of candidates, best first."""
     import numpy as np
 
-    titles: dict[str, tuple[str, ...]] = {}
+    terms = query_keys(query)
+    bits = {term: 1 << t for t, term in enumerate(terms)}
+    titles: dict[str, tuple[tuple[str, ...], int]] = {}
     passages: list[Passage] = []
     scores: list[float] = []
     texts: list[str] = []
@@ -123,13 +125,14 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
         shapes = shapes_of(candidate.chunk, candidate.parts)
         units = units_of(text, language, shapes)
         if title not in titles:
-            titles[title] = title_keys(title)
+            found = title_keys(title)
+            titles[title] = found, sum(bits[term] for term in found if term in bits)
         parts = _parts(scores, candidate, units)
-        passages.append(Passage(candidate, shapes, units, len(texts), titles[title], 0, *parts))
+        passages.append(Passage(candidate, shapes, units, len(texts), *titles[title], *parts))
         texts += [text[a:b] for a, b in units.spans]
     index = index_units(texts)
     pool = Pool(
-        terms=(),
+        terms=terms,
         passages=passages,
         scores=scores,
         units=len(texts),
@@ -137,27 +140,8 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
         index=index,
         owners=np.repeat(np.arange(len(texts)), index.sizes),
     )
-    return match_query(pool, query)
-
-
-def match_query(pool: Pool, query: str) -> Pool:
-    """The pool with what its units and titles hold of this query, and how rare its terms are."""
-    terms = query_keys(query)
-    bits = {term: 1 << t for t, term in enumerate(terms)}
-    held = {
-        title: sum([bits[term] for term in title if term in bits])
-        for title in {p.title for p in pool.passages}
-    }
-    places = [pool.units_with(term) for term in terms]
-    counts = [len(units) for units, _ in places]
-    return replace(
-        pool,
-        terms=terms,
-        passages=[p._replace(held=held[p.title]) for p in pool.passages],
-        places=places,
-        rarity=[rarity(many, pool.units) for many in counts],
-        holders=dict(zip(terms, counts, strict=True)),
-    )
+    _match(pool)
+    return pool
 
 
 def _parts(
@@ -184,6 +168,15 @@ def _parts(
             elif score == scores[best[u]]:
                 inside[u] = min(inside[u] + share, 1.0)
     return tuple([before if b < 0 else b for b in best]), tuple(inside)
+
+
+def _match(pool: Pool) -> None:
+    """Which units hold which terms, and how rare the terms are."""
+    for term in pool.terms:
+        units, times = pool.units_with(term)
+        pool.places.append((units, times))
+        pool.holders[term] = len(units)
+        pool.rarity.append(rarity(len(units), pool.units))
 
 
 def bm25(pool: Pool) -> Numbers:

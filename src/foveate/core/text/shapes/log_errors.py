@@ -54,8 +54,8 @@ _FIRST = r"""(?:first|earliest|oldest|initial|erste[mnrs]?|fr\u00fcheste\w*|prem
   |primer[ao]?|prim[ao]|primeir[ao]|eerste|vroegste)"""
 _LAST = r"""(?:last|latest|newest|(?:most[ ])?recent|final|letzte\w*|neueste\w*|j\u00fcngste\w*
   |derni\w+|\u00faltim\w+|ultim\w+|laatste|recentste)"""
-_ENDS = r"(?:[^\w?.!\n]*+(?:[?.!](?!\w)|\n|\Z))"
-"""The end of a sentence, or of the request: instructions may follow."""
+_ENDS = r"(?:\W*+\Z|[^\w?]*+\?(?![^?]*\?))"
+"""The end of the request, or of its last question: instructions may follow that."""
 _CAME_FIRST = rf"""(?:first(?={_ENDS}|\s(?:appear|happen|occur|see|show))|zuerst
   |(?:plus|m\u00e1s|pi\u00f9|mais)[ ](?:ancien|anti[cg])\w*)"""
 _CAME_LAST = rf"""(?:last(?={_ENDS}|\s(?:appear|happen|occur|see|show))|(?:most[ ])recently|zuletzt
