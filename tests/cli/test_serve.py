@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 import warnings
 
 import pytest
@@ -68,6 +69,17 @@ def test_a_store_that_cannot_be_opened_is_said_with_its_own_advice(run, monkeypa
     assert missing.count("index") == 2  # "index documents", and the command
     assert "is not a foveate store; name another folder" in other
     assert "--create" not in other
+
+
+@pytest.mark.parametrize("command", ["serve", "mcp"])
+def test_a_missing_package_names_the_extra(run, monkeypatch, command):
+    """The refusal says what to install."""
+    for name in [name for name in sys.modules if name.startswith("foveate.service")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pydantic_settings", None)
+    ran = run(command)
+    assert ran.code == 5
+    assert f"foveate[{command}]" in ran.err
 
 
 def test_a_store_is_made_on_demand_only(monkeypatch):

@@ -227,13 +227,18 @@ def test_not_a_list(items: Any) -> None:
         ({"body": "Four bar."}, "if 'body' holds it, rename that to 'text'"),
         ({"id": "a", "txt": "Four bar."}, "if 'txt' holds it, rename that to 'text'"),
         ({"id": "a", "words": "x"}, "it is the one field that is required; given: 'id', 'words'"),
-        ({"text": None}, "it is the one field that is required$"),
     ],
 )
 def test_a_text_under_another_name(item: Any, said: str) -> None:
     """I3: what was given is named, and the key that likely is the text."""
     with pytest.raises(BadInput, match=f"^item 2, field 'text': is missing; {said}"):
         candidates_from_items([{"text": "A."}, item])
+
+
+def test_a_text_that_is_none() -> None:
+    """I3: a text that was given as None is not called missing."""
+    with pytest.raises(BadInput, match=r"^item 1, field 'text': is None \(null\); it is the one"):
+        candidates_from_items([{"id": "a", "text": None}])
 
 
 def test_a_list_of_strings() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,9 +29,10 @@ def mcp(
     HTTP, at /mcp.
     """
     from foveate.pipeline.store_with_embedder import open_store_with_embedder
-    from foveate.service.mcp.stdio import serve
-    from foveate.service.mcp.tool import ToolLimits
 
+    with _require_extra("mcp"):
+        from foveate.service.mcp.stdio import serve
+        from foveate.service.mcp.tool import ToolLimits
     with open_store_with_embedder(store) as (opened, embedder):
         serve(
             opened,
@@ -38,6 +41,17 @@ def mcp(
             bounds=ToolLimits(budget=max_budget, usual_budget=min(budget, max_budget)),
             seconds=timeout,
         )
+
+
+@contextmanager
+def _require_extra(extra: str) -> Iterator[None]:
+    """Raise `MissingExtra` where an import within it finds no package."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        from foveate.core.errors import MissingExtra
+
+        raise MissingExtra(str(error.name), extra) from None
 
 
 class ServeCommand(TyperCommand):
@@ -75,12 +89,8 @@ def serve(
     """
     given = {"host": host, "port": port, "store": store, "workers": workers}
     given["create"] = create or None
-    try:
+    with _require_extra("serve"):
         from foveate.service.run import serve as served
         from foveate.service.settings import load_settings
-    except ModuleNotFoundError as error:
-        from foveate.core.errors import MissingExtra
-
-        raise MissingExtra(str(error.name), "serve") from None
     found = load_settings(settings, **{k: v for k, v in given.items() if v is not None})
     raise typer.Exit(served(found))

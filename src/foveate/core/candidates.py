@@ -243,7 +243,8 @@ def _missing_text(record: Mapping[str, Any]) -> str:
     if (likely := next((key for key in LIKELY_TEXT_KEYS if key in given), None)) is not None:
         return f"is missing; if {likely!r} holds it, rename that to 'text'"
     listed = f"; given: {', '.join(map(repr, given[:MAX_LISTED_KEYS]))}" if given else ""
-    return f"is missing; it is the one field that is required{listed}"
+    what = "is None (null)" if "text" in record else "is missing"
+    return f"{what}; it is the one field that is required{listed}"
 
 
 def chunk_from_record(record: Mapping[str, Any]) -> Chunk:

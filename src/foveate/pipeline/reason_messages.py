@@ -59,10 +59,7 @@ REASON_SENTENCES: Mapping[str, str] = {
     "turn_left_out": "its {tokens} tokens do not fit",
     "message_kept": "as it came, {tokens} tokens",
     "message_pinned": "stays as it came, {tokens} tokens",
-    "message_left_out": (
-        "its {tokens} tokens do not fit; of {values} values that are shown nowhere else, "
-        "the ledger names {named}"
-    ),
+    "message_left_out": "older than the newest messages that fit, {tokens} tokens",
     "message_orphaned": "a call without its result or a result without its call is not sent",
     "result_shortened": "its most fitting parts, {shown} of {tokens} tokens",
     "result_repeated": "a later result has the same text",
@@ -75,10 +72,13 @@ STITCHED_SENTENCES = {
     "changed": "joined from {parts} chunks, {overlap} repeated characters left out",
     "merged": "joined to {by}, {overlap} repeated characters left out",
 }
-SINGULAR_PATTERN = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b")
+SINGULAR_PATTERN = re.compile(
+    r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b(?P<verb> do\b)?"
+)
 COUNTERFACTUALS: Mapping[str, str] = {
     "carried_by": "carried by {carried_by}",
     "carries": "holds {carries}",
+    "named": "values shown nowhere else: {values}, of which the ledger names {named}",
     "results": "its results, counted on their own: {results}",
     "short_by": "would fit with {short_by} tokens more, all else unchanged",
     "likelier": "about {likelier} tokens of sentences that are more likely to answer come first",
@@ -108,7 +108,11 @@ def format_decision(decision: Decision) -> str:
     for name, words in COUNTERFACTUALS.items():
         if name in decision.numbers and (filled := _fill_sentence(words, values)):
             said.append(filled)
-    return SINGULAR_PATTERN.sub(r"1 \1", "; ".join(said))
+    return SINGULAR_PATTERN.sub(_use_singular, "; ".join(said))
+
+
+def _use_singular(match: re.Match[str]) -> str:
+    return f"1 {match[1]}{' does' if match['verb'] else ''}"
 
 
 def _fill_sentence(sentence: str, values: Mapping[str, str]) -> str:

@@ -389,6 +389,38 @@ def test_errors_and_what_is_asked_of_long_logs_outlive_them(budget):
     assert len(re.findall(r", u\d+", made.ledger)) <= 4 * len(logs)
 
 
+@pytest.mark.parametrize("budget", [500, 900])
+def test_a_conclusion_outlives_lists_of_names(budget):
+    """A3: what the model said in brief comes before names of a series, in whatever results."""
+    gates = [f"lock{n}.canal" for n in range(300)]
+    steps = [
+        *looked_up(json.dumps({"keeper": "team-blue", "gates": gates}), 1, asked="Whose is it?"),
+        {"role": "assistant", "content": "team-blue keeps it; ring anna@example.com."},
+        *looked_up(
+            json.dumps([{"gate": gate, "seal": f"0x{n:04X}"} for n, gate in enumerate(gates)]), 2
+        ),
+    ]
+    made = compact(
+        [*steps, {"role": "user", "content": "Write the plan: who keeps it?"}], budget=budget
+    )
+    assert "team-blue keeps it; ring anna@example.com." in json.dumps(made.messages)
+    assert made.token_count <= budget
+
+
+def test_values_of_what_is_quoted_count_as_named():
+    """A3: the figure of a decision is of all that the ledger says, values and quotes."""
+    names = ", ".join(f"{c}{c}-1{c}" for c in "abcdefghijklmnopqrstuvw")
+    messages = [
+        *looked_up(names, asked="Open gates 3, 5 and 7 at 9?"),
+        {"role": "assistant", "content": "word " * 900},
+        {"role": "user", "content": "Well?"},
+    ]
+    made = compact(messages, budget=110)
+    numbers = made.decisions[0].numbers
+    assert "\u201cOpen gates 3, 5 and 7 at 9?\u201d" in made.ledger
+    assert numbers["named"] == numbers["values"] == 4
+
+
 def test_a_line_that_the_question_names_outlives_a_log():
     """A3: by an identifier or a time; the day of every line names none."""
     log = log_of(0, 400, at_307="INFO [gate] badge B-7714 opened the north door")

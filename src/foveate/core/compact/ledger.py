@@ -1,7 +1,7 @@
 """The ledger: one message in front that says what left, filled up to its room.
 
 Questions and handles come first, then lines that say an error, the values that the next call most
-likely needs, what people said, and excerpts. `ledger_text.py` spells it.
+likely needs, what the model and people said, and excerpts. `ledger_text.py` spells it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from foveate.core.compact.ledger_text import (
@@ -46,15 +47,17 @@ HANDLE_TOKENS = 16
 """More than a handle takes, with its words and a line of its own."""
 RANGE_TOKENS = 3
 """More than the end of a range of places takes."""
-QUESTION_SHARE, HANDLE_SHARE, RULE_SHARE, LINE_SHARE = 3, 6, 8, 3
+QUESTION_SHARE, HANDLE_SHARE, RULE_SHARE, LINE_SHARE, ANSWER_SHARE = 3, 6, 8, 3, 3
 """Questions, handles, rules of people, and lines of long results that the question names or that
-say an error may each take this part of the room before the values."""
+say an error may each take this part of the room before the values; short sentences of the model
+this part behind what people said."""
 MOST_REFUSED = 24
 """Values in a row without room for them, after which no other is tried."""
 MANY = 24
-"""Values that only one text names; of such, so many come before what people said."""
+"""Values that only one text names; of such, so many come before what was said. The same holds for a
+series: values that only results name and that differ in their numbers alone."""
 SERIAL = 3
-"""Of more than `MANY` such values that differ in their numbers alone, so many are named first."""
+"""Of more than `MANY` such values that nothing else names, so many are named first."""
 LONGEST_SAID = 240
 """Characters of a sentence of a person; a longer one is an excerpt like others."""
 
@@ -181,7 +184,7 @@ class LedgerBuilder:
                 line.asked = origin.asked
                 self.used += cost
 
-    def finish(self, values: int, needed: int) -> Ledger:
+    def finish(self, values: frozenset[str], needed: int) -> Ledger:
         """The ledger, what was added last taken away until the text itself fits."""
         text = self.text()
         while self.added and self.count(text) > self.room:
@@ -197,8 +200,8 @@ class LedgerBuilder:
         return Ledger(
             text=text,
             tokens=self.count(text),
-            named=frozenset(text for line in self.lines.values() for text in line.values),
-            values=values,
+            named=values & {text for line in self.lines.values() for text in line.named()},
+            values=len(values),
             needed=needed if self.lines else self.count(text),
             added=len(self.added) + sum(line.handle for line in self.lines.values()),
         )
@@ -207,9 +210,10 @@ class LedgerBuilder:
 class RankedValues(NamedTuple):
     """What left, each value with the origin to name it under, the most needed first.
 
-    `numerous`: of each origin, the values that nothing else names, but for its `MANY` best.
-    `serial`: of a result, more than `MANY` of these that differ in their numbers alone, but for the
-    `SERIAL` best.
+    `numerous`: of each origin, the values that nothing else names, and those of a series that
+    several results list, but for its `MANY` best.
+    `serial`: of a result, more than `MANY` values that nothing else names and that differ in their
+    numbers alone, but for the `SERIAL` best.
     """
 
     first: Sequence[tuple[int, Value]]
@@ -229,6 +233,7 @@ def rank_values(
     `said`: values that people named. `used`: values in arguments of calls. `end`: places in all.
     """
     home: dict[str, tuple[int, Value]] = {}
+    spoken: set[str] = set()
     times: dict[str, int] = {}
     last: dict[str, float] = {}
     for results in (True, False):
@@ -243,6 +248,8 @@ def rank_values(
                 if text in visible:
                     continue
                 place = origin.place + step * at
+                if not results:
+                    spoken.add(text)
                 if text not in home:
                     home[text] = (n, value)
                     times[text], last[text] = 1, place
@@ -256,26 +263,26 @@ def rank_values(
         return points + RECENT_WEIGHT * min(last[text] / max(end, 1), 1.0)
 
     ranked = sorted(home, key=lambda text: (-worth(text), home[text][0], text))
-    alone = {
+    listed = {
         text: home[text][0]
         for text in ranked
-        if times[text] == 1
-        and text not in said
+        if text not in said
         and text not in used
         and origins[home[text][0]].last <= origins[home[text][0]].place
     }
-    forms = {t: (n, value_form(t)) for t, n in alone.items() if origins[n].kind == "tool"}
-    first, numerous, serial = _split_numerous(ranked, alone, forms)
-    return RankedValues(*([home[text] for text in texts] for texts in (first, numerous, serial)))
+    forms = {text: (n, value_form(text)) for text, n in listed.items() if text not in spoken}
+    alone = {text: n for text, n in listed.items() if times[text] == 1}
+    lists = _split_numerous(ranked, alone, forms)
+    return RankedValues(*([home[text] for text in texts] for texts in lists))
 
 
 def _split_numerous(
     ranked: Sequence[str], alone: Mapping[str, int], forms: Mapping[str, tuple[int, str]]
-) -> tuple[list[str], list[str], list[str]]:
+) -> tuple[list[str], ...]:
     """The lists of `RankedValues`.
 
-    `alone`: the origin of each value that nothing else names; `forms`: the same with its form, in
-    tool results alone, because messages of people and models are no logs.
+    `alone`: the origin of each value that nothing else names; `forms`: the origin and the form of
+    each value that tool results alone name, because messages of people and models are no logs.
     """
     sizes = Counter(forms.values())
     first: list[str] = []
@@ -284,16 +291,18 @@ def _split_numerous(
     of_form: Counter[tuple[int, str]] = Counter()
     of_origin: Counter[int] = Counter()
     for text in ranked:
-        if text not in alone:
-            first.append(text)
-            continue
-        if text in forms and sizes[forms[text]] > MANY:
+        is_series = text in forms and sizes[forms[text]] > MANY
+        if is_series and text in alone:
             of_form[forms[text]] += 1
             if of_form[forms[text]] > SERIAL:
                 serial.append(text)
                 continue
-        of_origin[alone[text]] += 1
-        (numerous if of_origin[alone[text]] > MANY else first).append(text)
+        if not is_series and text not in alone:
+            first.append(text)
+            continue
+        n = forms[text][0] if is_series else alone[text]
+        of_origin[n] += 1
+        (numerous if of_origin[n] > MANY else first).append(text)
     return first, numerous, serial
 
 
@@ -305,6 +314,7 @@ def write_ledger(
     rules: Iterable[tuple[int, str]],
     lines: Iterable[tuple[int, str]],
     said: Iterable[tuple[int, str]],
+    answers: Iterable[tuple[int, str]],
     excerpts: Iterable[tuple[int, str]],
     left: Sequence[Range],
     room: int,
@@ -313,8 +323,8 @@ def write_ledger(
     """The ledger in at most `room` tokens; `left`: the places of the messages that left.
 
     Questions, handles, `rules` and `lines` come first, each in a part of the room. What
-    `rank_values` puts first, what people `said`, the numerous, excerpts and serial values follow
-    while they fit.
+    `rank_values` puts first, what people `said`, `answers` of the model in a part of the room, the
+    numerous, excerpts and serial values follow while they fit.
     """
     builder = LedgerBuilder(origins=origins, left=left, room=room, count=count)
     builder.add_first_quotes(questions, QUESTION_SHARE)
@@ -323,8 +333,10 @@ def write_ledger(
     builder.add_first_quotes(lines, LINE_SHARE)
     builder.add_values(ranked.first)
     builder.add_quotes(said)
+    builder.add_first_quotes(answers, ANSWER_SHARE)
     needed = builder.used
     builder.add_values(ranked.numerous)
     builder.add_quotes(excerpts)
     builder.add_values(ranked.serial)
-    return builder.finish(sum(map(len, ranked)), needed)
+    left_values = frozenset(value.text for _, value in chain(*ranked))
+    return builder.finish(left_values, needed)

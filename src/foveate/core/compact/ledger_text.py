@@ -147,10 +147,17 @@ class Line:
         """Its quotes."""
         return [spell_quote(quote) for quote in self.quotes]
 
+    def quoted_values(self) -> set[str]:
+        """The values in what is quoted."""
+        return {value.text for quote in self.quotes for value in extract_values(quote)}
+
+    def named(self) -> set[str]:
+        """Every value that it says."""
+        return self.quoted_values() | self.values.keys()
+
     def spelled(self) -> list[str]:
-        """Its values in the order of the text, but for those in what is quoted of a person."""
-        quotes = self.quotes if self.origin.kind == "user" else ()
-        quoted = {value.text for quote in quotes for value in extract_values(quote)}
+        """Its values in the order of the text, but for those in what is quoted of speech."""
+        quoted = self.quoted_values() if self.origin.kind != "tool" else set()
         said = self.values.keys() - quoted
         known = {value.text: value for value in self.origin.values}
         return [spell_value(known[text]) for text in known if text in said]

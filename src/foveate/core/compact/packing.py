@@ -187,7 +187,8 @@ class Packing:
             ranked,
             questions=self._questions(origins),
             rules=self._rules(origins),
-            said=self._sentences(origins),
+            said=self._sentences(origins, "user"),
+            answers=self._sentences(origins, "assistant"),
             lines=self._telling_lines(origins),
             excerpts=self._excerpts(origins),
             left=join_ranges(
@@ -201,10 +202,11 @@ class Packing:
         )
 
     def named_values(self, entry: Entry, result: Result | None) -> dict[str, int]:
-        """How many values of a text that left are not in view, and how many the ledger names."""
+        """How many values of a text that left are not in view, if any, and how many are named."""
         origins = [self._result_origin(entry, result)] if result else self._gone_origins(entry)
         values = {value.text for origin in origins for value in origin.values} - self.visible
-        return {"values": len(values), "named": len(values & self.ledger.named)}
+        named = len(values & self.ledger.named)
+        return {"values": len(values), "named": named} if values else {}
 
     def _known_values(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         """Values that are shown; of all messages up to the point, those said and those used."""
@@ -300,15 +302,15 @@ class Packing:
                     if question not in origins[n].shown:
                         yield n, question
 
-    def _sentences(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
-        """The sentences of people in what left that are not long, the newest text first."""
-        for n, piece in self._pieces(origins, ("user",)):
+    def _sentences(self, origins: list[Origin], kind: Speaker) -> Iterator[tuple[int, str]]:
+        """The sentences of people or the model that are not long, the newest text first."""
+        for n, piece in self._pieces(origins, (kind,)):
             if len(piece) <= LONGEST_SAID:
                 yield n, piece
 
     def _rules(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
         """Of these, what forbids, demands or limits something."""
-        for n, piece in self._sentences(origins):
+        for n, piece in self._sentences(origins, "user"):
             if any(map(polarity_mark, split_words(piece))):
                 yield n, piece
 

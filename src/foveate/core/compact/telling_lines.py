@@ -22,7 +22,7 @@ MOST_NAMED = 24
 LEAST_WORDS = 3
 """In a line; fewer are a value with its key, which a ledger names without quoting it."""
 _LINE = re.compile(r"[^\n]++")
-_DIGITS = re.compile(r"\d++")
+_NUMBER = re.compile(r"0x[\da-fA-F]++|\d++")
 _KNOWN: BoundedCache[str, tuple[Span, ...]] = BoundedCache(2_000_000)
 """An agent sends its logs again with each call; reading them again took a fifth of the time."""
 
@@ -33,7 +33,7 @@ def value_form(text: str) -> str:
     >>> value_form("req-95964") == value_form("req-7")
     True
     """
-    return _DIGITS.sub("0", text)
+    return _NUMBER.sub("0", text)
 
 
 def error_lines(text: str) -> tuple[Span, ...]:
