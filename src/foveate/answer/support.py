@@ -122,9 +122,8 @@ class SourceIndex:
             (-shares(mask), len(run), run.start, run)
             for run, mask in self._sentence_runs(marker, held)
         )
-        ranked = nsmallest(
-            MAX_SCORED_RUNS if scorer else 1, runs
-        )  # no two are equal in the first 3
+        most = MAX_SCORED_RUNS if scorer is not None else 1
+        ranked = nsmallest(most, runs)  # no two are equal in the first 3
         if not ranked:
             first = next(here for here in self._blocks[marker] if here)
             ranked = [(0.0, 1, first.start, first[:1])]

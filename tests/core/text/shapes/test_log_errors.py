@@ -80,7 +80,7 @@ def test_a_question_is_about_the_first_the_last_or_all_errors(
     assert which_errors(question) == which
 
 
-@pytest.mark.parametrize("behind", ["? Answer in two sentences.", ". Thanks", "\n\nUse JSON"])
+@pytest.mark.parametrize("behind", ["", "?", "? Answer in two sentences.", "?\n\nUse JSON."])
 @pytest.mark.parametrize(
     ("question", "which"),
     [
@@ -92,8 +92,22 @@ def test_a_question_is_about_the_first_the_last_or_all_errors(
 def test_instructions_may_follow_the_question(
     question: str, which: WhichErrors, behind: str
 ) -> None:
-    """U1: where a sentence ends, so does the question."""
+    """U1: the last question of a request says which errors it is about."""
     assert which_errors(question + behind) == which
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "The screen does not show any errors. What is the torque of the valve?",
+        "I fixed all errors. When does the warranty end?",
+        "Does the parser handle all errors? How long does it take?",
+        "The error came first. How long did the backup take?",
+    ],
+)
+def test_errors_before_another_question_are_not_asked_for(request_: str) -> None:
+    """U1: what is said before the last question asks for nothing."""
+    assert which_errors(request_) is None
 
 
 @pytest.mark.parametrize("question", OTHERS)

@@ -73,6 +73,27 @@ def test_the_table_of_a_page_laid_out_by_another_gives_its_rows() -> None:
     assert text[shape.start :].startswith(f"<table>{NAMES}")
 
 
+def test_a_stray_end_tag_in_the_row_of_names_loses_nothing() -> None:
+    """U2: the names of the columns stay the head, and all rows are of one table."""
+    text = f"<table>{NAMES.replace('name</th>', 'name</th></th>')}{rows('a')}</table>"
+
+    (shape,) = find_shapes(text)
+
+    assert shape.head == 0
+    assert len(shape.counted[0].spans) == 3
+
+
+def test_a_long_cell_of_a_table_with_names_makes_no_layout_of_it() -> None:
+    """U2: a table of data keeps its rows, whatever one of its cells holds."""
+    inner = "".join(f"<tr><td>x{n}</td><td>value {n}</td></tr>" for n in range(200))
+    long_row = f"<tr><td>n</td><td><table>{inner}</table></td></tr>"
+
+    (shape,) = find_shapes(f"<table>{NAMES}{rows('a')}{long_row}{rows('b')}</table>")
+
+    assert shape.head == 0
+    assert len(shape.counted[0].spans) == 7
+
+
 @pytest.mark.parametrize(
     "piece",
     [
@@ -84,6 +105,7 @@ def test_the_table_of_a_page_laid_out_by_another_gives_its_rows() -> None:
         "<table><tr></table>",
         "<table></td><td>",
         "<table></td><tbody><th>",
+        "<table><tr></td><td>",
         "<table><tr><td>a<tr><td>b</td></tr></td><td>",
         f"<tr><td><table><tr><td>{'a' * 3000}<tr><td></table>",
         "<table><tr><td></td></td></tr></tr>",

@@ -25,6 +25,9 @@ FEWEST_ROWS = 2
 LONGEST_ROW = 2_000
 """Characters of a row that is a unit, if it is most of a table and has a table in it."""
 DEEPEST = 6
+STRAY_REACH = 400
+"""Characters behind a stray end tag in which a table has two rows, or is given up."""
+MOST_LAYOUT_ROWS = 8
 """Tables inside one another that are read at once, so that each place is read that many times."""
 
 
@@ -73,11 +76,11 @@ class _Table:
 class _Scan:
     """The rows of the outermost table: where each begins, and whether all its cells are names.
 
-    `inner`: where the tables inside of it begin. `whole`: it begins with its tag. `has_stray`: a
-    row or a cell ends that is not open in it. A table that begins outside of a cell is the next
-    one, and the end of a row or a cell that is open in an outer table alone ends the inner ones. If
-    the outer was not read, it ends one without rows: else each of many such would be read to the
-    end of the text.
+    `inner`: where the tables inside of it begin. `whole`: it begins with its tag. `stray`: where
+    a row or a cell first ends that is not open in it. A table that begins outside of a cell is the
+    next one, and the end of a row or a cell that is open in an outer table alone ends the inner
+    ones. If the outer was not read, it ends one without rows: else each of many such would be read
+    to the end of the text.
     """
 
     end: int
@@ -85,7 +88,7 @@ class _Scan:
     inner: list[int] = field(default_factory=list)
     whole: bool = False
     broken: bool = False
-    has_stray: bool = False
+    stray: int = -1
     _tables: list[_Table] = field(default_factory=list)
     _is_open: bool = False  # whether the last tag opens something
     _has_cells: bool = False  # whether a cell of the last row was read
@@ -103,13 +106,13 @@ class _Scan:
         elif name == "tr":
             self._row(tag.start(), closing=closing)
         elif name in ("td", "th"):
-            self._cell(closing=closing, names=name == "th")
+            self._cell(tag.start(), closing=closing, names=name == "th")
         elif name != "table":
             begins = not closing and len(self._tables) == 1 and tag.start() > self._tables[0].start
             if begins and not (self.whole or self.rows):
                 return True  # the rest of a table has a row before another part of it
             self._tables[-1].in_row = self._tables[-1].in_cell = False
-        if self.has_stray and len(self.rows) < FEWEST_ROWS:
+        if len(self.rows) < FEWEST_ROWS and 0 <= self.stray < tag.start() - STRAY_REACH:
             return True
         self.end, self._is_open = tag.end(), not closing
         return not self._tables
@@ -130,22 +133,24 @@ class _Scan:
         tables = self._tables
         while closing and len(tables) > 1 and not tables[-1].in_row:
             tables.pop()
-        self.has_stray |= closing and not tables[-1].in_row
+        if closing and not tables[-1].in_row and self.stray < 0:
+            self.stray = at
         tables[-1].in_row, tables[-1].in_cell = not closing, False
         if len(tables) == 1 and not closing:
             self.rows.append((at, False))
             self._has_cells = False
 
-    def _cell(self, *, closing: bool, names: bool) -> None:
+    def _cell(self, at: int, *, closing: bool, names: bool) -> None:
         tables = self._tables
         if closing and len(tables) > 1 and not tables[-1].in_cell:
             tables.pop()
-        self.has_stray |= closing and not tables[-1].in_cell
+        if closing and not tables[-1].in_cell and self.stray < 0:
+            self.stray = at
         tables[-1].in_cell = not closing
         if len(tables) > 1 or closing or not self.rows:
             return
-        at, only_names = self.rows[-1]
-        self.rows[-1] = (at, names and (only_names or not self._has_cells))
+        row, only_names = self.rows[-1]
+        self.rows[-1] = (row, names and (only_names or not self._has_cells))
         self._has_cells = True
 
     def cut(self, text: str) -> None:
@@ -159,17 +164,20 @@ class _Scan:
 
 
 def _laid_out(scan: _Scan, start: int) -> int:
-    """Where the first table in the longest row begins, if the row is too long for a unit; else -1.
+    """Where the first table in the longest row of a page's layout begins; -1 if it is no layout.
 
     Such a row is most of its table: the table lays out a page. What is before is passed over, and
-    no more than half is left behind, so all is read in proportion to its length.
+    no more than half is left behind, so all is read in proportion to its length. A table with names
+    of columns, or with many rows, holds data.
     """
+    if scan.stray >= 0 or scan.rows[0][1] or len(scan.rows) > MOST_LAYOUT_ROWS:
+        return -1
     ends = [*(at for at, _ in scan.rows[1:]), scan.end]
     first, last = max(
         [(at, end) for (at, _), end in zip(scan.rows, ends, strict=True)],
         key=lambda row: row[1] - row[0],
     )
-    if scan.has_stray or last - first <= max(LONGEST_ROW, (scan.end - start) // 2):
+    if last - first <= max(LONGEST_ROW, (scan.end - start) // 2):
         return -1
     return next((at for at in scan.inner if first <= at < last), -1)
 
