@@ -62,7 +62,7 @@ def _check_readers(candidates: tuple[Candidate, ...], request: Request) -> None:
 
 
 def balance(before: Sequence[Candidate], step: Step) -> None:
-    """Raise `StageBroke`, naming the candidate and the fault, unless the step's books balance."""
+    """Raise `StageBroke`, with the candidate and the fault, unless each change has one decision."""
     _check_shape(step)
     if step.candidates is before and not step.decisions:
         return

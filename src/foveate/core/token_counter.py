@@ -109,8 +109,8 @@ class TokenCounter:
         starts = [*(part.span[0] for part in parts), len(body)]
         ends = [0, *(part.span[1] for part in parts)]
         glue = [body[end:start] for end, start in zip(ends, starts, strict=True)]
-        told = "".join(chain(*zip(glue, [own for own, _ in bodies], strict=False), glue[-1:]))
-        if told != body:  # they overlap, or the text is written otherwise
+        whole = "".join(chain(*zip(glue, [own for own, _ in bodies], strict=False), glue[-1:]))
+        if whole != body:  # they overlap, or the text is written otherwise
             return self._count_and_cache(key, body)
         count = self.count_cache[key] = self.count_joined(body, glue, bodies)
         return count

@@ -118,11 +118,13 @@ class HistoryFit:
         self.dispositions = ["verbatim"] * len(self.turns)
         for n in sorted(self.withdrawn):
             self.set_shown(n, None, "withdrawn")
-        told = self.summary
+        summary = self.summary
         for n, shown in enumerate(self.before):
             if self.dispositions[n] == "verbatim" and not self.stays(n) and shown != self.turns[n]:
-                is_told = told is not None and n < told.turns
-                self.set_shown(n, shown, told.disposition(n) if told and is_told else "left_out")
+                is_summarised = summary is not None and n < summary.turns
+                self.set_shown(
+                    n, shown, summary.disposition(n) if summary and is_summarised else "left_out"
+                )
 
     def set_shown(self, n: int, shown: Turn | None, fate: Disposition = "left_out") -> None:
         """Show a turn otherwise, or (None) not at all, for the reason that `fate` says."""

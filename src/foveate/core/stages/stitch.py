@@ -281,8 +281,8 @@ def _build_decisions(run: list[JoinedPiece], made: Candidate) -> list[Decision]:
         for (piece, _), characters in zip(run[1:], shared[1:], strict=True)
     ]
     numbers = {"parts": len(made.parts), "overlap": sum(shared)}
-    told = new_decision(chunk_id=own, action="changed", reason="stitched", numbers=numbers)
-    return [told, *merged]
+    decision = new_decision(chunk_id=own, action="changed", reason="stitched", numbers=numbers)
+    return [decision, *merged]
 
 
 _PROBE = 16

@@ -60,7 +60,7 @@ class Selection:
     noise: float = 0.0  # the worth under which a piece is not worth showing
     least: float = 0.0  # the worth under which a piece is shown for others alone
     likely: float = 0.0  # the worth under which a piece is unlikely beside the best
-    changed: set[int] = field(default_factory=set)  # candidates to be counted anew
+    changed: set[int] = field(default_factory=set)  # candidates to be counted again
 
     def with_heads(self, piece: int) -> tuple[int, ...]:
         """The piece and what it leans on, as far as that is not taken yet."""

@@ -48,11 +48,11 @@ def gap_mark(
     found = [one for one in found if one[0] != UNCOUNTED]
     if len(found) > MOST_COUNTS:
         found = _add_up(found)
-    told = ", ".join(
+    counts = ", ".join(
         f"{number} of {total} {noun}" if number < total else f"{total} {noun}"
         for noun, number, total in found
     )
-    mark = f"[… {told}]" if found else ELISION.strip()
+    mark = f"[… {counts}]" if found else ELISION.strip()
     if not found and (start == 0 or end == len(text)):
         is_blank = is_apart or not text[start:end].strip()
         mark = "" if is_blank else END_MARK
