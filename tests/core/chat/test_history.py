@@ -360,7 +360,7 @@ def test_values_of_what_is_not_shown_stand_in_front():
     assert lead.startswith("[Ledger: ")
     shown = "".join(message.text for message in made.messages[1:])
     assert "- #1 assistant (expand " in lead
-    assert ": B_00, " in lead
+    assert "“Berth B_00 is free for us.”" in lead
     named = {word.strip(",") for word in lead.split()} & {f"B_{n:02}" for n in range(60)}
     assert len(named) > 40
     assert not named & set(shown.split())
