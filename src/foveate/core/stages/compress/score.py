@@ -258,8 +258,8 @@ def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sent
     """The text as one piece, for nothing speaks for a part of it.
 
     `is_named`: its title, a link or its score speaks for all of it. The head of a table and the
-    title of its open group stay pieces of their own, for rows in later chunks are shown with them.
-    Rows without a head, and other shapes, stay as they are; if named, each may open the block.
+    title of its open group stay pieces of their own, for rows in later chunks are shown with them;
+    other shapes than tables stay as they are.
     """
     if not scored.spans:
         return scored
@@ -268,10 +268,9 @@ def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sent
     groups = [range(count)]
     if shapes and count > 1:
         head, title = shapes[0].head, shapes[0].title
-        if not is_named or (shapes[0].start, shapes[0].end) != (0, size):
+        is_all = (shapes[0].start, shapes[0].end) == (0, size)
+        if not is_named or not is_all or (head < 0 and not shapes[0].is_table):
             return scored
-        if head < 0:
-            return replace(scored, earned=(True,) * count)
         ends = sorted({0, head + 1, count, *((title, title + 1) if title >= 0 else ())})
         groups = [range(a, b) for a, b in pairwise(ends)]
     edges = [0, *(group[-1] + 1 for group in groups)]
