@@ -56,7 +56,7 @@ REASON_SENTENCES: Mapping[str, str] = {
     "turn_kept": "as it is, {tokens} tokens",
     "turn_shortened": "its best sentences, {shown} of {tokens} tokens",
     "turn_summarised": "its {tokens} tokens are part of the summary",
-    "turn_left_out": "its {tokens} tokens do not fit",
+    "turn_left_out": "it does not fit, {tokens} tokens",
     "message_kept": "as it came, {tokens} tokens",
     "message_pinned": "stays as it came, {tokens} tokens",
     "message_left_out": "older than the newest messages that fit, {tokens} tokens",
@@ -72,9 +72,7 @@ STITCHED_SENTENCES = {
     "changed": "joined from {parts} chunks, {overlap} repeated characters left out",
     "merged": "joined to {by}, {overlap} repeated characters left out",
 }
-SINGULAR_PATTERN = re.compile(
-    r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b(?P<verb> do\b)?"
-)
+SINGULAR_PATTERN = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b")
 COUNTERFACTUALS: Mapping[str, str] = {
     "carried_by": "carried by {carried_by}",
     "carries": "holds {carries}",
@@ -108,11 +106,7 @@ def format_decision(decision: Decision) -> str:
     for name, words in COUNTERFACTUALS.items():
         if name in decision.numbers and (filled := _fill_sentence(words, values)):
             said.append(filled)
-    return SINGULAR_PATTERN.sub(_use_singular, "; ".join(said))
-
-
-def _use_singular(match: re.Match[str]) -> str:
-    return f"1 {match[1]}{' does' if match['verb'] else ''}"
+    return SINGULAR_PATTERN.sub(r"1 \1", "; ".join(said))
 
 
 def _fill_sentence(sentence: str, values: Mapping[str, str]) -> str:
