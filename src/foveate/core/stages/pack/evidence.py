@@ -14,14 +14,14 @@ the same pieces in that room is worth more than the bound.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 from math import inf
 from operator import neg, truediv
 from typing import Literal, TypeAlias
 
-from foveate.core.renditions import full_rendition, join_chunk_spans, shapes_of
+from foveate.core.renditions import shapes_of
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.outcome import (
@@ -32,13 +32,18 @@ from foveate.core.stages.pack.outcome import (
     record_stop,
     record_unmatched,
 )
-from foveate.core.stages.pack.selection import Selection, build_selection, open_to_choice
-from foveate.core.token_counter import Cost, new_cost
-from foveate.core.types import Candidate, Rendition
+from foveate.core.stages.pack.selection import Selection, build_selection
+from foveate.core.stages.pack.selection_cost import (
+    count_changes,
+    count_used,
+    fit_joined,
+    share_over,
+    take_back,
+)
+from foveate.core.types import Candidate
 
 ROUNDS = 4  # of counting what was chosen and using what is left
 LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
-NOTHING = Cost(0, 0)
 # Tokens, characters; with less than that, noise is no burden. On a quarter of 13 sets, 400 tokens
 # brought no more evidence into any context, and doubled those in which little is likely.
 MODEST = (150, 600)
@@ -47,7 +52,6 @@ SOME = (1_500, 6_000)  # tokens, characters; up to that size, unlikely pieces ar
 BESIDE_LIKELY = 1.15  # or up to that times what likely pieces took, if it is more
 SHARE_BEYOND = 0.6  # or up to that share of the budget less `SOME`: large pools need more
 WORTHLESS = 1e-300  # what is worth less, such as imports, is shown where it is asked for
-FEW = 2  # blocks: a row, and the names of its columns
 LONE = (24, 96)  # tokens, characters; a row no longer than that is shown if it alone is left out
 SLACK = 3  # tokens or characters that are not worth another round
 
@@ -78,7 +82,7 @@ def pack_evidence(
         unlikely, waiting = _divide(likely, selection, selection.likely)
     waiting = _spend(selection, waiting, room, counted, tracker)
     if unlikely:
-        some = _room_for_unlikely(selection, room, _used(selection, counted)[selection.unit])
+        some = _room_for_unlikely(selection, room, count_used(selection, counted)[selection.unit])
         rest = _spend(selection, unlikely, some, counted, tracker)
         (noise if some < room else waiting).extend(rest)
     unmatched = [e for e in waiting if not selection.may_stand(selection.with_heads(e[1]))]
@@ -95,7 +99,7 @@ def pack_evidence(
         _take_least(selection, counted, tracker)
     _close_gaps(selection, counted, tracker)
     noise = [entry for entry in noise if not selection.taken[entry[1]]]
-    used = _used(selection, counted)[selection.unit]
+    used = count_used(selection, counted)[selection.unit]
     choices = build_choices(selection, counted, tracker, room, used)
     if selection.groups:
         record_unmatched(choices, selection)
@@ -126,12 +130,12 @@ def _spend(
     repeats: list[int] = []
     fresh = FRESH
     for _ in range(ROUNDS):
-        left = room - _used(selection, counted)[selection.unit]
+        left = room - count_used(selection, counted)[selection.unit]
         if left <= 0:
             break
         waiting = _fill(selection, waiting, left, repeats, fresh)
-        _count(selection, counted, tracker)
-        back = _take_back(selection, counted, tracker)
+        count_changes(selection, counted, tracker)
+        back = take_back(selection, counted, tracker)
         if back:
             selection.recompute()
         elif fresh == NEW and not waiting:
@@ -141,7 +145,7 @@ def _spend(
             again = [*back[1:], *repeats]  # not what went over last: it would do so again
             waiting += [(-selection.density(p), p) for p in again]
             repeats.clear()
-        if room - _used(selection, counted)[selection.unit] <= SLACK or not waiting:
+        if room - count_used(selection, counted)[selection.unit] <= SLACK or not waiting:
             break
     return waiting
 
@@ -193,14 +197,14 @@ def _take_asked(selection: Selection, counted: dict[int, Choice], tracker: Budge
         named = (piece, group[-1]) if len(group) > 1 else group  # without the title of its group
         for some in dict.fromkeys((group, named, inner)):  # what is in other chunks may be too much
             selection.take(some)
-            _count(selection, counted, tracker)
-            if _over(_used(selection, counted), tracker) <= 0 or _fit_joined(
+            count_changes(selection, counted, tracker)
+            if share_over(count_used(selection, counted), tracker) <= 0 or fit_joined(
                 selection, counted, tracker
             ):
                 break
             selection.drop_last()
             selection.recompute()
-            _count(selection, counted, tracker)
+            count_changes(selection, counted, tracker)
 
 
 def _take_least(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
@@ -211,12 +215,12 @@ def _take_least(selection: Selection, counted: dict[int, Choice], tracker: Budge
     order = sorted(pieces, key=lambda p: (worths[p] < selection.least, costs[p], p))
     for piece in order[:LEAST]:
         selection.take(selection.with_heads(piece))
-        _count(selection, counted, tracker)
-        if not _over(_used(selection, counted), tracker):
+        count_changes(selection, counted, tracker)
+        if not share_over(count_used(selection, counted), tracker):
             return
         selection.drop_last()
         selection.recompute()
-        _count(selection, counted, tracker)
+        count_changes(selection, counted, tracker)
 
 
 def _complete(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
@@ -226,11 +230,11 @@ def _complete(selection: Selection, counted: dict[int, Choice], tracker: BudgetT
     if not left or max(map(selection.worths.__getitem__, left)) >= selection.least:
         return
     selection.take(tuple(left))
-    _count(selection, counted, tracker)
-    if _over(_used(selection, counted), tracker) > 0:
+    count_changes(selection, counted, tracker)
+    if share_over(count_used(selection, counted), tracker) > 0:
         selection.drop_last()
         selection.recompute()
-        _count(selection, counted, tracker)
+        count_changes(selection, counted, tracker)
 
 
 def _close_gaps(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
@@ -250,8 +254,8 @@ def _close_gaps(selection: Selection, counted: dict[int, Choice], tracker: Budge
         return
     for p in sorted(found, key=lambda p: (-selection.worths[p], p)):
         selection.take(selection.with_heads(p))
-    _count(selection, counted, tracker)
-    if _take_back(selection, counted, tracker):
+    count_changes(selection, counted, tracker)
+    if take_back(selection, counted, tracker):
         selection.recompute()
 
 
@@ -263,25 +267,6 @@ def _counted_places(selection: Selection, owner: int) -> list[int]:
         return []
     starts = {a for shape in shapes for counted in shape.counted for a, _ in counted.spans}
     return [n for n, (a, _) in enumerate(sentences.spans) if a in starts]
-
-
-def _take_back(
-    selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker
-) -> list[int]:
-    """Take choices back until what is left fits; the pieces, the last taken first.
-
-    As many at a time as the estimates say are too many, so that texts are counted a few times.
-    """
-    found: list[int] = []
-    while selection.groups and (over := _over(_used(selection, counted), tracker)) > 0:
-        costs = selection.costs
-        enough = over * sum([costs[p] for group in selection.groups for p in group])
-        while selection.groups and enough > 0:
-            group = selection.drop_last()
-            enough -= sum([costs[p] for p in group])
-            found += group
-        _count(selection, counted, tracker)
-    return found
 
 
 def _fill(
@@ -330,81 +315,3 @@ def _fill(
     left += line[1:] if room <= 0 else [e for e in line[1:] if not taken[e[1]]]
     left += [e for e in heap if e is not NOBODY and (room <= 0 or not taken[e[1]])]
     return left
-
-
-def _count(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
-    """What the choice costs as it will stand; only what changed is counted again."""
-    for owner in sorted(selection.changed):
-        if not selection.many[owner]:
-            counted.pop(owner, None)
-            continue
-        candidate, rendition = selection.pool[owner], _rendition(selection, owner)
-        cost = tracker.cost(candidate, rendition, "fresh")
-        counted[owner] = Choice(candidate=candidate, rendition=rendition, cost=cost)
-    selection.changed.clear()
-
-
-def _used(selection: Selection, counted: Mapping[int, Choice]) -> Cost:
-    """What is spent, if the blocks of a document stand together: the first of it costs more."""
-    tokens = characters = 0
-    known: set[str] = set()
-    for owner, choice in sorted(counted.items()):
-        document = choice.candidate.chunk.document_id
-        cost, around = choice.cost, selection.openings[owner]
-        less = NOTHING
-        if document in known:
-            (a, b), (c, d) = around["fresh"], around["same"]
-            less = new_cost((a - c, b - d))
-        known.add(document)
-        tokens += max(cost[0] - less[0], 1)
-        characters += max(cost[1] - less[1], 1)
-    return Cost(tokens, characters)
-
-
-def _fit_joined(
-    selection: Selection, counted: Mapping[int, Choice], tracker: BudgetTracker
-) -> bool:
-    """Whether the blocks of one document fit as one text, a few tokens less than their sum.
-
-    Nothing else can come between them then. They may stand in either order.
-    """
-    chosen = [choice for _, choice in sorted(counted.items())]
-    if len(chosen) != FEW or len({choice.candidate.document_id for choice in chosen}) > 1:
-        return False
-    header, body = tracker.counter.header, tracker.counter.body
-    for order in (chosen, chosen[::-1]):
-        parts = [
-            header(choice.candidate, "behind" if n else "first") + body(choice.rendition.text)
-            for n, choice in enumerate(order)
-        ]
-        text = "".join(parts)
-        if not tracker.fits(Cost(tracker.counter.tokenizer.count(text), len(text))):
-            return False
-    return tracker.per_document is None
-
-
-def _over(used: Cost, tracker: BudgetTracker) -> float:
-    """By what share of what is spent the tighter limit is passed; 0 where neither is."""
-    limits = (tracker.tokens, tracker.characters)
-    return max(
-        (
-            1 - most / spent
-            for most, spent in zip(limits, used, strict=True)
-            if most is not None and spent > most
-        ),
-        default=0.0,
-    )
-
-
-def _rendition(selection: Selection, owner: int) -> Rendition:
-    """The chosen sentences of a candidate; all of them are the text itself."""
-    candidate, first = selection.pool[owner], selection.firsts[owner]
-    sentences, last = candidate.sentences, selection.firsts[owner + 1]
-    if sentences is None or selection.many[owner] == last - first or not open_to_choice(candidate):
-        return candidate.shown or full_rendition(candidate)
-    places = [n - first for n in range(first, last) if selection.taken[n]]
-    text, ranges = join_chunk_spans(
-        candidate.chunk, [sentences.spans[n] for n in places], candidate.parts
-    )
-    value = sum([sentences.worths[n] for n in places]) / (sum(sentences.worths) or 1.0)
-    return Rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
