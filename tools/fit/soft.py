@@ -19,7 +19,8 @@ SOFT = 0.6
 CLOSE = 1e-4
 """Of the budget; the bar is right when the parts cost the budget to that share."""
 ROUNDS = 60
-"""Halving alone would be there in thirty; a Newton step is taken where it stays in between."""
+"""In the first half Newton's steps are taken where they stay in between; in the second half all
+steps halve: along the tail of a sigmoid Newton goes no further than SOFT a step."""
 MARK = 3
 """Tokens that a sentence costs beyond its own: `pack` counts as many for a mark between two."""
 
@@ -70,7 +71,7 @@ def bars(
     low = np.minimum.reduceat(score, starts) - 40 * SOFT
     high = np.maximum.reduceat(score, starts) + 40 * SOFT
     bar = np.clip(guess, low, high)
-    for _ in range(ROUNDS):
+    for turn in range(ROUNDS):
         part = parts(score, bar[owner])
         over = np.add.reduceat(costs * part, starts) - budget
         if np.abs(over).max() <= CLOSE * budget:
@@ -78,7 +79,8 @@ def bars(
         low, high = np.where(over > 0, bar, low), np.where(over > 0, high, bar)
         slope = np.add.reduceat(costs * part * (1 - part), starts) / SOFT
         step = bar + over / np.maximum(slope, 1e-12)
-        bar = np.where((step > low) & (step < high), step, (low + high) / 2)
+        inside = (step > low) & (step < high) & (turn < ROUNDS // 2)
+        bar = np.where(inside, step, (low + high) / 2)
     return bar
 
 
