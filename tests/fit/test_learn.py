@@ -59,6 +59,19 @@ def test_what_is_planted_is_found() -> None:
     assert -found["bulk"] > 2 * max(others)
 
 
+def test_where_nothing_is_taught_the_weights_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S8: budgets that hold all leave the equal weights, each with the sign of its trait."""
+    monkeypatch.setattr(learn, "BUDGETS", (10_000,))
+    some = units()
+    by_deviation = [
+        value * scale
+        for value, scale in zip(fit(some).values(), some.traits.std(axis=0), strict=True)
+    ]
+
+    signs = [0 if trait == "length" else -1 if trait in {"place", "bulk"} else 1 for trait in NAMES]
+    assert by_deviation == pytest.approx([learn.PRIOR * sign for sign in signs])
+
+
 def test_every_set_counts_the_same() -> None:
     """S8: a set that is there three times over has no more say than once."""
     one, two = units(seed=1), units(seed=2, name="two")
