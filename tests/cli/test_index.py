@@ -35,22 +35,26 @@ def docs(tmp_path) -> Path:
             "no file to read in 'pictures/' (pictures/p.png: no loader for .png); name",
         ),
         (["a/docs", "--store", "broken"], 3, "holds other files and no store"),
+        (["a/docs", "--store", "a/docs/tea.md"], 3, "is a file"),
+        (["a/docs", "--store", "redis://x"], 2, "unknown store"),
         (["a/docs", "--size", "3"], 2, "size is 3 tokens"),
+        (["a/docs", "--size", "big"], 2, "--size"),
         (["a/docs", "--overlap", "300"], 2, "overlap is 300 tokens"),
+        (["a/docs", "--embedder", "hashin"], 2, "did you mean 'hashing'?"),
         (["a/docs", "a/docs"], 2, "two of the paths are called 'docs'"),
         (["a/docs", "nowhere"], 3, "no such file or folder: 'nowhere'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_no_store_is_left_where_there_is_nothing_to_do(run, docs, words, code, said):
-    """F2, X2: sizes and paths are checked before a store is made."""
+    """F2, X1, X2: names, sizes and paths are checked before a store is made."""
     Path("empty").mkdir()
     Path("broken").mkdir()
     Path("broken/b.md").write_bytes(b"\xff\xfe\x00")
     Path("pictures").mkdir()
     Path("pictures/p.png").write_bytes(b"\x89PNG")
 
-    ran = run("index", *words, *HASHING)
+    ran = run("index", *HASHING, *words)
 
     assert ran.code == code
     assert said in ran.complaint
