@@ -124,22 +124,6 @@ def test_an_emptied_folder_empties_its_store(run, docs):
     assert ran.json["deleted"] == 1
 
 
-def test_folders_of_one_name_do_not_replace_each_other(run, docs, tmp_path):
-    """T2, F2: the second is refused with what to do, and the first stays as it was."""
-    other = tmp_path / "b" / "docs"
-    other.mkdir(parents=True)
-    (other / "milk.md").write_text("# Milk\n\nKeep it cold.\n")
-    first = run("index", docs, *HASHING, "--json").json
-
-    refused = run("index", other, *HASHING)
-    again = run("index", "a/docs", *HASHING, "--json").json
-
-    assert refused.code == 2
-    assert "another place called 'docs/'" in refused.complaint
-    assert (again["unchanged"], again["deleted"]) == (1, 0)
-    assert again["state_root"] == first["state_root"]
-
-
 def test_names_that_are_not_utf_8_are_reported(run, docs):
     """X2, F2: the report can be printed, and read as JSON."""
     (docs / os.fsdecode(b"d\xff")).mkdir()
