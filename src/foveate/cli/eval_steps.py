@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from foveate import plugins
-from foveate._version import __version__
 from foveate.cli import output
 from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import escape_unprintable
@@ -29,9 +28,7 @@ from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_reg
 from foveate.evals.questions import retrieve_pools
 from foveate.evals.read import read_cases
 from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
-from foveate.evals.rows import Row
 from foveate.evals.scores import rescore_cases
-from foveate.evals.summary import summarise
 from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
 from foveate.evals.trials import Setting
 from foveate.evals.worker import embed_candidates
@@ -195,17 +192,6 @@ def load_cases(
         return cases
     with open_store_with_embedder(store) as (opened, embedder):
         return retrieve_pools(cases, Assembler(opened, embedder=embedder), limit)
-
-
-def summarise_rows(rows: Sequence[Row], setting: Setting, baseline: str) -> Summary:
-    """The figures of a finished run."""
-    return summarise(
-        rows,
-        baseline=baseline,
-        version=__version__,
-        tokenizer=setting.tokenizer,
-        embedder=setting.embedder,
-    )
 
 
 def limit_cases(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:
