@@ -35,22 +35,26 @@ def docs(tmp_path) -> Path:
             "no file to read in 'pictures/' (pictures/p.png: no loader for .png); name",
         ),
         (["a/docs", "--store", "broken"], 3, "holds other files and no store"),
+        (["a/docs", "--store", "a/docs/tea.md"], 3, "is a file"),
+        (["a/docs", "--store", "redis://x"], 2, "unknown store"),
         (["a/docs", "--size", "3"], 2, "size is 3 tokens"),
+        (["a/docs", "--size", "big"], 2, "--size"),
         (["a/docs", "--overlap", "300"], 2, "overlap is 300 tokens"),
+        (["a/docs", "--embedder", "hashin"], 2, "did you mean 'hashing'?"),
         (["a/docs", "a/docs"], 2, "two of the paths are called 'docs'"),
         (["a/docs", "nowhere"], 3, "no such file or folder: 'nowhere'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_no_store_is_left_where_there_is_nothing_to_do(run, docs, words, code, said):
-    """F2, X2: sizes and paths are checked before a store is made."""
+    """F2, X1, X2: names, sizes and paths are checked before a store is made."""
     Path("empty").mkdir()
     Path("broken").mkdir()
     Path("broken/b.md").write_bytes(b"\xff\xfe\x00")
     Path("pictures").mkdir()
     Path("pictures/p.png").write_bytes(b"\x89PNG")
 
-    ran = run("index", *words, *HASHING)
+    ran = run("index", *HASHING, *words)
 
     assert ran.code == code
     assert said in ran.complaint
@@ -118,22 +122,6 @@ def test_an_emptied_folder_empties_its_store(run, docs):
 
     assert ran.code == 0
     assert ran.json["deleted"] == 1
-
-
-def test_folders_of_one_name_do_not_replace_each_other(run, docs, tmp_path):
-    """T2, F2: the second is refused with what to do, and the first stays as it was."""
-    other = tmp_path / "b" / "docs"
-    other.mkdir(parents=True)
-    (other / "milk.md").write_text("# Milk\n\nKeep it cold.\n")
-    first = run("index", docs, *HASHING, "--json").json
-
-    refused = run("index", other, *HASHING)
-    again = run("index", "a/docs", *HASHING, "--json").json
-
-    assert refused.code == 2
-    assert "another place called 'docs/'" in refused.complaint
-    assert (again["unchanged"], again["deleted"]) == (1, 0)
-    assert again["state_root"] == first["state_root"]
 
 
 def test_names_that_are_not_utf_8_are_reported(run, docs):

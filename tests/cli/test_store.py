@@ -98,41 +98,6 @@ def test_bad_files_are_reported_and_the_rest_go_on(run, manual):
     assert record["unchanged"] == 3
 
 
-def test_nothing_but_bad_files_is_3(run, tmp_path):
-    """X2, F2: where no file could be read, the report says so and the exit code is 3."""
-    (tmp_path / "broken.md").write_bytes(b"\0\1\2" * 50)
-
-    ran = run("index", "broken.md", *HASHING)
-
-    assert ran.code == 3
-    assert "broken.md" in ran.out
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["missing"], 3, "no such file or folder: 'missing'"),
-        (["manual", "--size", "0"], 2, "size"),
-        (["manual", "--overlap", "400"], 2, "overlap"),
-        (["manual", "--size", "big"], 2, "--size"),
-        (["manual", "--embedder", "wordlama"], 2, "did you mean 'wordllama'?"),
-        (["manual", "--store", "manual"], 3, "holds other files"),
-        (["manual", "--store", "manual/pump.md"], 3, "is a file"),
-        (["manual", "--store", "redis://x"], 2, "unknown store"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_what_cannot_be_indexed_is_refused(run, manual, words, code, said):
-    """F2, X1, X2: one line and the exit code, and no store is left behind."""
-    embedder = () if "--embedder" in words else HASHING
-
-    ran = run("index", *words, *embedder)
-
-    assert ran.code == code
-    assert said in ran.complaint
-    assert not Path(".foveate/store.db").exists() or words[0] == "manual"
-
-
 def test_a_store_of_another_embedder_is_refused(run, manual, indexed, monkeypatch):
     """X1, T6: vectors of two models are never mixed, at writing or at reading."""
     ran = run("index", manual)

@@ -139,6 +139,7 @@ CHANGES = {
         "other",
         "tokenizer_fingerprint: 'other' → ",
     ),
+    "the stages": (("recipe", "stages"), ["pack"], "recipe: "),
     "the text": (("text",), "forged", "the recorded text does not match"),
 }
 
@@ -198,7 +199,14 @@ def test_secrets_are_not_bundled() -> None:
         (lambda b: {k: v for k, v in b.items() if k != "trace"}, "'trace'"),
         (lambda b: {k: v for k, v in b.items() if k != "query"}, "damaged"),
         (lambda b: {**b, "budget": {"documents": "many"}}, "damaged"),
+        (lambda b: {**b, "budget": {"documents": 0}}, "1 or more"),
         (lambda b: {**b, "candidates": [{"id": "c"}]}, "text"),
+        (lambda b: {**b, "candidates": 7}, "damaged"),
+        (lambda b: {**b, "manifest": []}, "damaged"),
+        (lambda b: {**b, "trace": 7}, "damaged"),
+        (lambda b: {**b, "trace": [{"stage": "pack"}]}, "damaged"),
+        (lambda b: {**b, "text": 7}, "damaged"),
+        (lambda b: {**b, "parts": []}, "damaged"),
     ],
 )
 def test_damaged_bundles(change: Any, message: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from http_wire import ask
 from service_kills import Noted, kill_often, killed, settle, under_load, wait_for_end
-from service_process import Service, running
+from service_process import running
 
 SMALL: dict[str, Any] = {"embedder": "hashing", "size": 16, "overlap": 0}
 
@@ -31,11 +31,11 @@ def test_a_killed_worker_comes_back_and_ends_with_its_starter(tmp_path: Path) ->
 
         def kill_one() -> None:
             noted.wait_for(10)
-            before = set(workers_of(service))
+            before = set(service.workers())
             one = min(before)
             os.kill(one, signal.SIGKILL)
             wait_for_end(one)
-            while len(now := set(workers_of(service))) < 2 or now == before:
+            while len(now := set(service.workers())) < 2 or now == before:
                 ask(service.address, "GET", "/healthz")
 
         writers = under_load(service, noted, 3, kill_one)
@@ -45,15 +45,6 @@ def test_a_killed_worker_comes_back_and_ends_with_its_starter(tmp_path: Path) ->
 
     assert noted.wrong == []
     assert noted.acknowledged >= 20
-
-
-def workers_of(service: Service) -> list[int]:
-    """Its processes that serve."""
-    return [
-        pid
-        for pid in service.children()
-        if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
 
 
 def test_told_to_stop_it_finishes_what_was_sent_before_all_knew(tmp_path: Path) -> None:

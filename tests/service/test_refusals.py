@@ -38,7 +38,10 @@ def with_candidate(**fields: Any) -> str:
         ('{"query": "a", "where": {"x": 1e999}}', "where.x"),
         ('{"query": "a", "where": {"\\ud800": 1}}', "where"),
         ('{"query": "a\\ud800b"}', "query"), ("[" * 100_000, None), ('{"a":' * 200, None),
-        ("1" * 5_000, None),
+        ("[" * 40_000 + "]" * 40_000, None), ("1" * 5_000, None),
+        ('{"query": "é"}'.encode("latin-1"), None), (json.dumps(GOOD).encode("utf-32-be"), None),
+        (b'{"query": "\xe2\x82"}', None), (b'{"query": "\xed\xa0\x80"}', None),
+        ('{"query": "a\nb"}', None), (f'{{"query": "a", "budget": {"9" * 5_000}}}', None),
     ],
 )  # fmt: skip
 def test_what_is_no_json_is_said(service, body, field):

@@ -132,8 +132,8 @@ def test_a_step_that_was_begun_goes_on_to_its_end():
     ("place", "name", "at", "body"),
     [
         (assemble, "assemble_request", "/v1/assemble", {"query": QUERY, "candidates": CHUNKS[:1]}),
-        (replay, "run_replay", "/v1/replay", {"bundle": {"kind": "x"}}),
-        (replay, "run_check", "/v1/check-answer", {"answer": "a", "bundle": {"kind": "x"}}),
+        (replay, "check_bundle", "/v1/replay", {"bundle": {"kind": "x"}}),
+        (replay, "check_bundle", "/v1/check-answer", {"answer": "a", "bundle": {"kind": "x"}}),
     ],
 )
 def test_a_request_that_computes_for_ever_costs_its_own_time(monkeypatch, place, name, at, body):

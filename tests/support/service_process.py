@@ -16,17 +16,23 @@ from http_wire import PATIENCE, Answer, Wire, ask, request
 from source_tree import PACKAGE
 
 HOST = "127.0.0.1"
-_LISTENS = re.compile(r"listening on http://[^:]+:(\d+)")
 Address = tuple[str, int]
 
 
 class Service:
     """A running service. `settings`: as in the settings file; lists and tables are allowed.
 
-    `packages`: a folder of packages that are installed beside ours.
+    `packages`: a folder of packages that are installed beside ours. `is_awaited`: until it answers.
     """
 
-    def __init__(self, folder: Path, *, packages: Path | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        packages: Path | None = None,
+        is_awaited: bool = True,
+        **settings: Any,
+    ) -> None:
         self.folder = folder
         self.log = folder / "service.log"
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,16 +51,17 @@ class Service:
                 cwd=folder,
                 env={**environment, "PYTHONPATH": path},
             )
-        self.address: Address = (HOST, self._port())
-        ask(self.address, "GET", "/readyz")  # its port is taken before it answers
+        self.address: Address = (HOST, int(self.wait_for(r"listening on http://[^:]+:(\d+)")[1]))
+        if is_awaited:
+            ask(self.address, "GET", "/readyz")  # its port is taken before it answers
 
-    def _port(self) -> int:
-        """Where it listens, once it says so."""
-        while (found := _LISTENS.search(self.said())) is None:
+    def wait_for(self, pattern: str) -> re.Match[str]:
+        """What it logs of this kind, once it does."""
+        while (found := re.search(pattern, self.said())) is None:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(0.02)
-                raise AssertionError(f"it does not start: {self.said()[-3_000:]}")
-        return int(found[1])
+                raise AssertionError(f"it ended: {self.said()[-3_000:]}")
+        return found
 
     def said(self, since: int = 0) -> str:
         """All that it wrote to its log, from a place on."""
@@ -81,6 +88,11 @@ class Service:
         """The processes that it started, for `workers`."""
         return _children(self.process.pid)
 
+    def workers(self) -> list[int]:
+        """Those of them that serve."""
+        commands = {pid: Path(f"/proc/{pid}/cmdline") for pid in self.children()}
+        return [pid for pid, file in commands.items() if b"spawn_main" in file.read_bytes()]
+
     def sockets(self) -> int:
         """How many sockets it holds open, those of its own included."""
         found = 0
@@ -99,9 +111,9 @@ class Service:
 
 
 @contextmanager
-def running(folder: Path, *, packages: Path | None = None, **settings: Any) -> Iterator[Service]:
+def running(folder: Path, **settings: Any) -> Iterator[Service]:
     """A service as long as the block lasts; told to stop at the end, where it is still there."""
-    service = Service(folder, packages=packages, **settings)
+    service = Service(folder, **settings)
     try:
         yield service
     finally:

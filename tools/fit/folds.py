@@ -15,7 +15,6 @@ from tools.fit.learn import BUDGETS, fit, rounded
 from tools.fit.trial import recipe_with
 from tools.fit.units import Units
 
-from foveate._version import __version__
 from foveate.evals.cases import Case
 from foveate.evals.figures import Summary
 from foveate.evals.rows import Row
@@ -82,4 +81,4 @@ def tried(cases: Sequence[Case], found: Fits, folder: Path, progress: Progress) 
             progress(before + n, each * len(cases), dataset)
 
         rows += run(mine, settings, results=folder / f"rows-{name}.jsonl", on_progress=tell)
-    return summarise(rows, baseline=NAIVE, version=__version__, tokenizer=settings.tokenizer)
+    return summarise(rows, baseline=NAIVE, tokenizer=settings.tokenizer)

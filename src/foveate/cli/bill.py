@@ -34,24 +34,24 @@ def bill(
     from dataclasses import asdict
 
     from foveate.cli import output
-    from foveate.cli.failures import name_file_in_errors
+    from foveate.core.errors import name_in_errors
     from foveate.pipeline import bill as bills
 
     request = read_request(file)
     earlier = read_request(before) if before is not None else None
-    with name_file_in_errors(file):
+    with name_in_errors(file):
         found = bills.bill(request, before=earlier, tokenizer=tokenizer)
     output.write_result(asdict(found), _lines(found), as_json=as_json)
 
 
 def read_request(name: str) -> LoggedRequest:
     """A logged request from a file, in the spelling of any provider."""
-    from foveate.cli.failures import name_file_in_errors
     from foveate.cli.files import display_name, read_json
+    from foveate.core.errors import name_in_errors
     from foveate.pipeline.bill import parse_request
 
     value = read_json(name)
-    with name_file_in_errors(display_name(name)):
+    with name_in_errors(display_name(name)):
         return parse_request(value)
 
 

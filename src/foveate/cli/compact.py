@@ -10,7 +10,7 @@ import typer
 from foveate.cli import output
 from foveate.cli.failures import BUDGET, INPUT
 from foveate.cli.options import Json, ModelName, Principals, TokenizerName, argument, option
-from foveate.core.errors import BadInput, BadOption
+from foveate.core.errors import BadInput, BadOption, name_in_errors
 
 if TYPE_CHECKING:
     from foveate.pipeline.compact_json import CompactRequests
@@ -132,10 +132,8 @@ def _read_requests(name: str) -> Iterator[Any]:
         if not line.strip():
             continue
         where = f"{display_name(name)}: line {number}"
-        try:
+        with name_in_errors(where):
             request = parse_json(line)
-        except BadInput as error:
-            raise BadInput(f"{where}: {error}") from None
         if isinstance(request, dict) and "role" in request and "messages" not in request:
             raise BadInput(f"{where}: this is one message; {LINE_RULE}")
         yield request
@@ -211,7 +209,6 @@ def observed(
     """
     from foveate import plugins
     from foveate.cli.bill import read_request
-    from foveate.cli.failures import name_file_in_errors
     from foveate.cli.files import display_name, read_json
     from foveate.pipeline.observed import observe
 
@@ -236,6 +233,6 @@ def observed(
         )
     except BadInput as error:
         name = request if error.field in ("messages", "tools") else usage
-        with name_file_in_errors(display_name(name)):
+        with name_in_errors(display_name(name)):
             raise
     output.write_result(learned, [learned["tokenizer"]], as_json=as_json)

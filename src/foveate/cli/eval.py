@@ -83,6 +83,7 @@ def run(
     from foveate.cli import eval_steps as steps
     from foveate.evals.gate import Rules, read_rules
     from foveate.evals.run import run as run_cases
+    from foveate.evals.summary import summarise
     from foveate.evals.trials import build_setting
 
     names = [*(dataset or []), *(files or [])]
@@ -105,7 +106,9 @@ def run(
     results = steps.prepare_folder(out) if out is not None else None
     with output.progress_bar() as on_progress:
         rows = run_cases(chosen, setting, results=results, jobs=jobs, on_progress=on_progress)
-    summary = steps.summarise_rows(rows, setting, reference)
+    summary = summarise(
+        rows, baseline=reference, tokenizer=setting.tokenizer, embedder=setting.embedder
+    )
     if judge is not None:
         answers = steps.run_answers(judge, chosen, setting, reference)
         summary = replace(summary, answers=answers)

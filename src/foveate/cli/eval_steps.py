@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from foveate import plugins
-from foveate._version import __version__
 from foveate.cli import output
 from foveate.cli.assemble_run import load_model
-from foveate.cli.failures import escape_unprintable, name_file_in_errors
+from foveate.cli.failures import escape_unprintable
 from foveate.cli.files import display_name, read_json, read_text_lines
 from foveate.cli.output import progress_bar
 from foveate.core.candidates import candidates_from_jsonl
-from foveate.core.errors import BadInput, ExternalError, MissingExtra
+from foveate.core.errors import BadInput, ExternalError, MissingExtra, name_in_errors
 from foveate.core.types import Candidate
 from foveate.evals.answers.outcome import Outcome
 from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstimate, CallUsage
@@ -29,9 +28,7 @@ from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_reg
 from foveate.evals.questions import retrieve_pools
 from foveate.evals.read import read_cases
 from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
-from foveate.evals.rows import Row
 from foveate.evals.scores import rescore_cases
-from foveate.evals.summary import summarise
 from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
 from foveate.evals.trials import Setting
 from foveate.evals.worker import embed_candidates
@@ -49,7 +46,7 @@ def load_pools(chunks: str | None, cases: Sequence[str], store: str | None) -> P
         return [_load_store(store)]
     name = chunks or ""
     lines = read_text_lines(name)
-    with name_file_in_errors(display_name(name)):
+    with name_in_errors(display_name(name)):
         found = candidates_from_jsonl(lines)
         if not found:
             raise BadInput("holds no chunks; give one JSON object a line")
@@ -146,7 +143,7 @@ _VECTORS = "wordllama"
 def load_summary(name: str) -> Any:
     """An earlier summary; raises `BadInput` if it is none."""
     earlier = read_json(name)
-    with name_file_in_errors(name):
+    with name_in_errors(name):
         check_summary(earlier)
     return earlier
 
@@ -155,7 +152,7 @@ def find_broken(summary: Summary, rules: Rules | None, earlier: Any, name: str |
     """What the rules, and an earlier summary in the file `name`, have against this one."""
     said = find_broken_rules(summary, rules) if rules is not None else []
     if earlier is not None:
-        with name_file_in_errors(name):
+        with name_in_errors(name):
             said += find_regressions(summary, earlier)
     return said
 
@@ -195,17 +192,6 @@ def load_cases(
         return cases
     with open_store_with_embedder(store) as (opened, embedder):
         return retrieve_pools(cases, Assembler(opened, embedder=embedder), limit)
-
-
-def summarise_rows(rows: Sequence[Row], setting: Setting, baseline: str) -> Summary:
-    """The figures of a finished run."""
-    return summarise(
-        rows,
-        baseline=baseline,
-        version=__version__,
-        tokenizer=setting.tokenizer,
-        embedder=setting.embedder,
-    )
 
 
 def limit_cases(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:

@@ -16,8 +16,6 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import typer
 
@@ -136,16 +134,3 @@ def escape_unprintable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in SPACES else ascii(c)[1:-1] for c in text)
-
-
-@contextmanager
-def name_file_in_errors(name: object) -> Iterator[None]:
-    """Whatever is wrong with a request inside is this file's fault, and says so."""
-    try:
-        yield
-    except InvalidRequest as error:
-        line = error.line if isinstance(error, BadInput) else None
-        field = error.field if isinstance(error, BadInput) else None
-        found = BadInput(f"{name}: {error}")
-        found.line, found.field = line, field
-        raise found from error

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from foveate.cli.output import exit_broken_pipe, stdout
-from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.core.errors import BadInput, BadOption, ExternalError, name_in_errors
 from foveate.pipeline.text_files import decode_line, name_unreadable
 from foveate.stores.atomic_write import atomic_write
 
@@ -46,10 +46,8 @@ def read_json(name: str) -> Any:
     text = "\n".join(read_text_lines(name))
     if not text.strip():
         raise BadInput(f"{display_name(name)}: is empty")
-    try:
+    with name_in_errors(display_name(name)):
         return parse_json(text)
-    except BadInput as error:
-        raise BadInput(f"{display_name(name)}: {error}") from None
 
 
 def display_name(name: str) -> str:

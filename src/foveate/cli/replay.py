@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foveate.cli import output
-from foveate.cli.failures import INPUT, name_file_in_errors
+from foveate.cli.failures import INPUT
 from foveate.cli.options import Json, argument
-from foveate.core.errors import BadInput, BudgetTooSmall, StageBroke
+from foveate.core.errors import BadInput, BudgetTooSmall, StageBroke, name_in_errors
 
 if TYPE_CHECKING:
     from foveate.core.replay import Verdict
@@ -52,7 +52,7 @@ def _read_bundle(name: str) -> Mapping[str, Any]:
     from foveate.pipeline.text_files import decode_line
 
     data = b"\n".join(read_lines(name))
-    with name_file_in_errors(display_name(name)):
+    with name_in_errors(display_name(name)):
         if not data.strip():
             raise BadInput("is empty")
         try:
@@ -73,7 +73,7 @@ def _compact_again(name: str, old: Mapping[str, Any], other: str | None) -> Verd
 
     if other is not None:
         raise typer.BadParameter("a compaction is compared with its own replay: give one file")
-    with name_file_in_errors(display_name(name)):
+    with name_in_errors(display_name(name)):
         return replay_compaction(old)
 
 
@@ -83,7 +83,7 @@ def _assemble_again(name: str, old: Mapping[str, Any]) -> Mapping[str, Any]:
     from foveate.core.assemble import assemble
     from foveate.core.replay import build_bundle, inputs_from_bundle
 
-    with name_file_in_errors(display_name(name)):
+    with name_in_errors(display_name(name)):
         inputs = inputs_from_bundle(old, plugins.component_registry())
         tokenizer = plugins.tokenizer(str(old["manifest"].get("tokenizer", "")))
         try:

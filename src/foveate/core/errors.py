@@ -15,7 +15,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 MAX_LISTED_NAMES = 5
@@ -121,3 +122,15 @@ class MissingExtra(ExternalError):
         self.package = package
         self.extra = extra
         super().__init__(f"{package} is not installed; run: pip install 'foveate[{extra}]'")
+
+
+@contextmanager
+def name_in_errors(name: object) -> Iterator[None]:
+    """Whatever is wrong with a request inside is this file's fault, and says so as `BadInput`."""
+    try:
+        yield
+    except InvalidRequest as error:
+        found = BadInput(f"{name}: {error}")
+        if isinstance(error, BadInput):
+            found.line, found.field = error.line, error.field
+        raise found from error

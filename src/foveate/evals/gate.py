@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from foveate.core.candidates import parse_json
-from foveate.core.errors import BadInput, InvalidRequest, UnknownName
+from foveate.core.errors import BadInput, UnknownName, name_in_errors
 from foveate.core.json_values import read_record
 from foveate.evals.bootstrap import interval, resampled_means
 from foveate.evals.figures import SCHEMA, OverallFigures, Summary
@@ -55,11 +55,9 @@ def read_rules(name: str) -> Rules:
     """
     read = read_toml_file if name.endswith(".toml") else read_text_file
     found = read(name)
-    try:
+    with name_in_errors(name):
         record = parse_json(found) if isinstance(found, str) else found
         rules: Rules = read_record(Rules, record, "rule")
-    except InvalidRequest as error:
-        raise BadInput(f"{name}: {error}") from None
     return rules
 
 

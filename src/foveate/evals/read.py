@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from foveate.core.candidates import parse_json
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, name_in_errors
 from foveate.core.json_values import read_value, type_name
 from foveate.core.manifest import digest
 from foveate.evals.cases import Case
@@ -49,17 +49,9 @@ def _each_case(name: str, *, pools: bool) -> Iterator[tuple[str, Case]]:
         return
     for number, line in read_lines(name):
         where = f"{name}: line {number}"
-        yield where, _parse_line(where, line, pools=pools)
-
-
-def _parse_line(where: str, line: str, *, pools: bool) -> Case:
-    """One line; whatever is wrong with it names the file and the line."""
-    try:
-        return case_from_record(parse_json(line), hash=digest(line.strip()), pools=pools)
-    except BadInput as error:
-        found = BadInput(f"{where}: {error}")
-        found.field = error.field
-        raise found from None
+        with name_in_errors(where):
+            case = case_from_record(parse_json(line), hash=digest(line.strip()), pools=pools)
+        yield where, case
 
 
 def case_from_record(record: Any, *, hash: str = "", pools: bool = True) -> Case:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from foveate._version import __version__
 from foveate.core.errors import BadInput
 from foveate.evals.bootstrap import RESAMPLES, Interval, interval, resampled_means
 from foveate.evals.figures import COMPLETE_LOSS, RECALL_LOSS, Cell, OverallFigures, Summary
@@ -130,7 +131,7 @@ def summarise(
     rows: Sequence[Row],
     *,
     baseline: str = "naive",
-    version: str = "",
+    version: str = __version__,
     tokenizer: str = "",
     embedder: str = "",
     resamples: int = RESAMPLES,

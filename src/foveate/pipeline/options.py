@@ -17,7 +17,7 @@ from foveate.core import zones
 from foveate.core.arguments import check_fields, show_value
 from foveate.core.checks import check_principals
 from foveate.core.contracts import Format, Tokenizer
-from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
+from foveate.core.errors import BadOption, UnknownName, name_in_errors
 from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml
 from foveate.core.types import Chunk, Supplement, Vector
@@ -334,10 +334,8 @@ def read_recipe(name: str) -> Recipe:
     from foveate.pipeline.text_files import read_text_file
 
     text = read_text_file(name)
-    try:
+    with name_in_errors(name):
         return recipe_from_toml(text, plugins.component_registry())
-    except InvalidRequest as error:
-        raise BadInput(f"{name}: {error}") from error
 
 
 def _reorder(recipe: Recipe, order: str) -> Recipe:

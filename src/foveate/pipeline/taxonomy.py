@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from foveate.core.errors import BadInput, InvalidRequest
+from foveate.core.errors import BadInput, name_in_errors
 from foveate.core.json_values import NonBlank, read_record
 from foveate.core.manifest import digest
 from foveate.core.request import Recipe
@@ -117,10 +117,8 @@ def add_supplement_gate(recipe: Recipe, taxonomy: Taxonomy) -> Recipe:
 def load_taxonomy(path: str | Path) -> Taxonomy:
     """The taxonomy in a TOML file; raises `BadInput` naming the file and what is wrong."""
     data = read_toml_file(path)
-    try:
+    with name_in_errors(path):
         return taxonomy_from_tables(data)
-    except InvalidRequest as error:
-        raise BadInput(f"{path}: {error}") from None
 
 
 def taxonomy_from_tables(data: Mapping[str, Any]) -> Taxonomy:

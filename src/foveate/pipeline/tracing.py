@@ -131,7 +131,9 @@ class Tracing:
             recipe = {ATTRIBUTE_PREFIX + "recipe": self.named(made.manifest.recipe)}
             for entry, span in match_spans(made.trace, spans):
                 span.set_attributes({**stage_attributes(entry), **recipe})
-            whole.set_attributes({**context_attributes(made), **recipe})
+            figures = context_figures(made)
+            whole.set_attributes({ATTRIBUTE_PREFIX + key: n for key, n in figures.items()})
+            whole.set_attributes(recipe)
             whole.set_attribute(ATTRIBUTE_PREFIX + "from_cache", not spans)
             if self.content:
                 most = openinference.most_documents()
@@ -207,17 +209,15 @@ def stage_attributes(entry: StageTrace) -> Attributes:
     }
 
 
-def context_attributes(made: Context) -> Attributes:
+def context_figures(made: Context) -> Mapping[str, int]:
     """What a context came to, in numbers."""
     chunks, tokens = count_exclusions(made.trace)
-    found: dict[str, str | bool | int | float] = {
-        f"{ATTRIBUTE_PREFIX}tokens": made.token_count,
-        f"{ATTRIBUTE_PREFIX}blocks": len(made.blocks),
-        f"{ATTRIBUTE_PREFIX}excluded_chunks": chunks,
-        f"{ATTRIBUTE_PREFIX}excluded_tokens": tokens,
+    budget = made.budget.documents
+    return {
+        "candidates": made.trace[0].before if made.trace else 0,
+        "blocks": len(made.blocks),
+        "tokens": made.token_count,
+        "excluded_chunks": chunks,
+        "excluded_tokens": tokens,
+        **({"budget": budget} if budget is not None else {}),
     }
-    if made.trace:
-        found[f"{ATTRIBUTE_PREFIX}candidates"] = made.trace[0].before
-    if made.budget.documents is not None:
-        found[f"{ATTRIBUTE_PREFIX}budget"] = made.budget.documents
-    return found

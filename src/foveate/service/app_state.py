@@ -112,11 +112,6 @@ class AppState:
             threads=settings.writers, waiting=waiting, seconds=seconds, name="writing"
         )
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether new requests should come here."""
-        return not self.draining
-
     @contextmanager
     def assembler(
         self, tenant: str, options: AssembleOptions, *, store: bool = True

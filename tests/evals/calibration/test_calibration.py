@@ -146,12 +146,12 @@ def test_a_model_that_says_nothing(finish, advice):
 def test_a_question_that_fails_is_asked_once_more():
     """E6, X3: one failure costs nothing; two of the same question cost that question alone."""
     model = Faulty(fails=lambda call: call == 4)
-    assert run_sweep(model, Sweep(rounds=2)).failures == ()
+    assert run_sweep(model, Sweep(rounds=2)).failures == []
     assert model.calls == 21
 
     measured = run_sweep(Faulty(fails=lambda call: call in (4, 5)), Sweep(rounds=2))
     (_, beside) = describe_result(measured)
-    assert (measured.answers, measured.failures) == (19, ("the pump stopped at call 5",))
+    assert (measured.answers, measured.failures) == (19, ["the pump stopped at call 5"])
     assert beside.startswith("1 of 20 questions failed")
     assert sum(point.asked for point in measured.curves["all"].points) == 19
 

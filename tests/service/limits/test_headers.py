@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -52,6 +53,10 @@ def test_gigantic_headers_are_431(service, sent):
         ("Content-Length: +5",),
         ("Content-Length: -5",),
         ("Content-Length: 0x5",),
+        ("Content-Length: 1e3",),
+        ("Content-Length: ²",),
+        ("Content-Length:",),
+        ("Content-Length: " + "9" * 30,),
         ("Transfer-Encoding: gzip, chunked",),
         ("Transfer-Encoding: chunked, chunked",),
         ("Transfer-Encoding: identity",),
@@ -102,15 +107,46 @@ def test_headers_that_never_end_have_a_time(service, sent):
         b"GET  / HTTP/1.1\r\n\r\n",
         b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
         b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost\r\n\r\n",
+        b"hello?\r\n\r\n",
+        bytes(500),
     ],
 )
 def test_what_is_no_request_is_refused(service, sent):
-    """X2: TLS, HTTP/2 and noise get an end, and the next connection is served."""
+    """X1, X2: TLS, HTTP/2 and noise get a problem and an end; the next connection is served."""
     with wire(service) as raw:
         answer = raw.send(sent + b"\r\n\r\n").answer()
+        ended = raw.ended()
 
     assert 400 <= answer.status < 500
+    assert answer.problem["instance"] == answer.headers["x-request-id"]
+    assert ended
     assert service.get("/healthz").status_code == 200
+
+
+def test_what_is_no_request_behind_one(service):
+    """X2: the request is answered, what follows it refused."""
+    with wire(service) as raw:
+        first = raw.send(head("GET /healthz"), b"\0\0\0\r\n\r\n").answer()
+        second = raw.answer()
+        ended = raw.ended()
+
+    assert (first.status, second.status, ended) == (200, 400, True)
+    assert second.problem["detail"]
+
+
+def test_a_byte_now_and_then_makes_headers_no_longer(service):
+    """X4: their time is not that of the last byte."""
+    with wire(service, patience=0.02) as raw:
+        raw.send(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: ")
+        answers = []
+        for _ in range(6_000):
+            raw.send(b"a")
+            with suppress(TimeoutError):
+                answers.append(raw.answer())
+                break
+
+    assert answers == [None]
 
 
 def test_upgrades_are_not_made(service):

@@ -144,35 +144,18 @@ def test_searches_are_counted_by_their_badge(service):
     assert after.value("foveate_step_seconds_count", step="retrieve") > 0
 
 
-def test_a_callers_words_are_no_labels(service):
-    """F7, X5: an inline recipe's name, a path or a method of a caller's never becomes a label."""
-    inline = {"name": "plantedrecipe", "stages": ["pack"], "format": "numbered"}
-    answer = service.post(
-        "/v1/assemble",
-        json={"query": "plantedquery?", "candidates": CHUNKS, "budget": 300, "recipe": inline},
-    )
-    for n in range(30):
-        service.get(f"/plantedpath/{n}")
-    service.request("PLANTED", "/v1/assemble")
-
-    found = scraped(service)
-
-    assert answer.status_code == 200, answer.text
-    assert "planted" not in found.text
-    assert found.value("foveate_contexts_total", recipe="inline") >= 1
-    assert len(found.labels("foveate_requests_total", "route")) < 30
-
-
 def test_series_are_bounded(service):
-    """F7: other questions, other documents and other callers bring no series of their own."""
+    """F7, X5: other questions, documents, callers and addresses bring no series of their own."""
     for n in range(3):
         assembled(service, query=f"What of house {n}?")
+        service.get(f"/unknown/{n}")
         scraped(service)
     before = scraped(service)
 
     for n in range(3, 25):
         chunks = [{**one, "source": f"{n}.md", "title": f"{n}"} for one in CHUNKS]
         assembled(service, query=f"What of house {n}?", candidates=chunks)
+        service.get(f"/unknown/{n}")
 
     after = scraped(service)
     assert sum(map(len, after.samples.values())) == sum(map(len, before.samples.values()))

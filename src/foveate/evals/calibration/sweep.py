@@ -22,6 +22,8 @@ from foveate.providers.chat.request import check_timeout
 
 ProbeKind: TypeAlias = Literal["pairs", "facts"]
 PROBE_KINDS: tuple[ProbeKind, ...] = ("pairs", "facts")
+Outcomes: TypeAlias = dict[str, list[list[bool]]]
+"""Which answers were right, by kind of probe and place."""
 
 _NAME_STARTS = (
     "Ash Birk Cald Dun Elm Fen Gar Holt Ing Kel Lang Mul Nor Oak Pen Rad Sel Thorn Ul Wex"
@@ -133,47 +135,36 @@ class Sweep:
         return len(self.kinds) * self.places * self.rounds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class SweepResult:
-    """A curve for each kind of probe, and `all` together.
+    """A curve for each kind of probe, and `all` together, once every question was asked.
 
     `answers`: received; `empty`: blank ones, `cut`: blank because their limit was spent.
     `failures`: reasons, one a question without an answer.
     """
 
-    curves: dict[str, Curve]
-    answers: int
-    empty: int
-    cut: int
-    failures: tuple[str, ...]
-
-
-@dataclass(slots=True, kw_only=True)
-class _SweepCounts:
-    """Outcomes by kind and place."""
-
-    right: dict[str, list[list[bool]]]
+    curves: dict[str, Curve] = field(default_factory=dict)
     answers: int = 0
     empty: int = 0
     cut: int = 0
     failures: list[str] = field(default_factory=list)
-    in_a_row: int = 0
+    _failures_in_a_row: int = 0
 
-    def add_reply(self, outcomes: list[bool], reply: Reply, answer: str) -> None:
-        """An answer, right or wrong."""
+    def add_reply(self, reply: Reply, answer: str) -> bool:
+        """Count a reply; whether it is right."""
         silent = not reply.text.strip()
-        self.in_a_row = 0
+        self._failures_in_a_row = 0
         self.answers += 1
         self.empty += silent
         self.cut += silent and reply.finish == "length"
-        outcomes.append(answer.casefold() in reply.text.casefold())
+        return answer.casefold() in reply.text.casefold()
 
     def add_failure(self, error: ExternalError) -> None:
         """Count a question without an answer; raises if most fail, or the last ones."""
         self.failures.append(str(error))
-        self.in_a_row += 1
+        self._failures_in_a_row += 1
         mostly = len(self.failures) >= _MIN_FAILURES and len(self.failures) > self.answers
-        if mostly or self.in_a_row >= _MAX_FAILURES_IN_A_ROW:
+        if mostly or self._failures_in_a_row >= _MAX_FAILURES_IN_A_ROW:
             asked = len(self.failures) + self.answers
             raise ExternalError(
                 f"{error}; given up: {len(self.failures)} of {asked} questions failed, each twice"
@@ -186,8 +177,8 @@ def run_sweep(model: Model, sweep: Sweep, *, on_progress: Progress | None = None
     Every place gets the same questions; rounds go through all places, so that a slowing server
     affects all alike.
     """
-    counts = _SweepCounts(right={kind: [[] for _ in range(sweep.places)] for kind in sweep.kinds})
-    done = 0
+    found, done = SweepResult(), 0
+    right: Outcomes = {kind: [[] for _ in range(sweep.places)] for kind in sweep.kinds}
     for round_ in range(sweep.rounds):
         for kind in sweep.kinds:
             for number in range(sweep.places):
@@ -197,19 +188,14 @@ def run_sweep(model: Model, sweep: Sweep, *, on_progress: Progress | None = None
                 )
                 reply = _ask_with_retry(model, sweep, one)
                 if isinstance(reply, Reply):
-                    counts.add_reply(counts.right[kind][number], reply, one.answer)
+                    right[kind][number].append(found.add_reply(reply, one.answer))
                 else:
-                    counts.add_failure(reply)
+                    found.add_failure(reply)
                 done += 1
                 if on_progress is not None:
                     on_progress(done, sweep.questions, f"{kind} at {at + 1}")
-    return SweepResult(
-        curves=_fit_curves(counts, sweep),
-        answers=counts.answers,
-        empty=counts.empty,
-        cut=counts.cut,
-        failures=tuple(counts.failures),
-    )
+    found.curves = _fit_curves(right, sweep, found.failures)
+    return found
 
 
 def _ask_with_retry(model: Model, sweep: Sweep, one: Probe) -> Reply | ExternalError:
@@ -225,19 +211,19 @@ def _ask_with_retry(model: Model, sweep: Sweep, one: Probe) -> Reply | ExternalE
     raise AssertionError
 
 
-def _fit_curves(counts: _SweepCounts, sweep: Sweep) -> dict[str, Curve]:
-    for kind, places in counts.right.items():
+def _fit_curves(right: Outcomes, sweep: Sweep, failures: Sequence[str]) -> dict[str, Curve]:
+    for kind, places in right.items():
         if not all(places):
             raise ExternalError(
                 f"every question of {kind} at one place failed, the last with: "
-                f"{counts.failures[-1]}; ask more often (--rounds)"
+                f"{failures[-1]}; ask more often (--rounds)"
             )
     together = [
-        [one for kind in sweep.kinds for one in counts.right[kind][number]]
+        [one for kind in sweep.kinds for one in right[kind][number]]
         for number in range(sweep.places)
     ]
     at = sweep.positions
-    curves = {kind: fit_curve(outcomes, sweep.seed, at) for kind, outcomes in counts.right.items()}
+    curves = {kind: fit_curve(outcomes, sweep.seed, at) for kind, outcomes in right.items()}
     return {**curves, "all": fit_curve(together, sweep.seed, at)}
 
 

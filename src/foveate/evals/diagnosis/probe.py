@@ -138,24 +138,40 @@ def probe_case(
     pool, context, refused = _assemble_case(case, reader, assembler)
     after = None
     if assembler.reranker is not None:
-        after = tuple(
-            candidate.id
-            for candidate in assembler.search(
-                case.question, principals=reader.principals
-            ).candidates
+        found = assembler.search(case.question, principals=reader.principals)
+        after = _candidate_ids(found.candidates)
+    golds = [_gold_chunk_ids(evidence, reader) for evidence in case.evidence]
+    fused = _candidate_ids(ranked.fused)
+
+    def follow(evidence: Evidence, gold: frozenset[str]) -> EvidenceTrail:
+        chunks = reader.chunks(evidence.doc_id)
+        stored = evidence_share(evidence.text, [join_chunks(chunks)])
+        now = current(evidence.doc_id) if current is not None else None
+        changed = now is not None and evidence_share(evidence.text, [now]) >= MIN_EVIDENCE_SHARE
+        found = join_chunks(_sort_document_chunks(pool, evidence.doc_id))
+        return EvidenceTrail(
+            evidence=evidence,
+            indexed=bool(chunks),
+            stale=changed and stored < MIN_EVIDENCE_SHARE,
+            document=stored,
+            chunk=max((evidence_share(evidence.text, [c.text]) for c in chunks), default=0.0),
+            pool=evidence_share(evidence.text, [found]),
+            context=evidence_share(evidence.text, [context.text]) if context is not None else 0.0,
+            words=_first_gold_rank(gold, ranked.words),
+            vectors=_first_gold_rank(gold, ranked.vectors),
+            fused=_first_gold_rank(gold, fused),
+            reranked=_first_gold_rank(gold, after or ()),
+            reason=_drop_reason(gold, context) if context is not None else refused,
+            with_reranker=after is not None,
+            with_vectors=bool(ranked.vectors),
         )
-    golds = {n: _gold_chunk_ids(evidence, reader) for n, evidence in enumerate(case.evidence)}
-    seen = _PipelineOutput(ranked, after, pool, context, refused)
-    trails = tuple(
-        _build_trail(evidence, golds[n], reader, seen, current)
-        for n, evidence in enumerate(case.evidence)
-    )
+
     return Probe(
         case=case,
-        trails=trails,
+        trails=tuple(map(follow, case.evidence, golds)),
         rankings=ranked,
         reranked=after,
-        gold=frozenset().union(*golds.values()) if golds else frozenset(),
+        gold=frozenset[str]().union(*golds),
         context=context,
     )
 
@@ -184,47 +200,6 @@ def _gold_chunk_ids(evidence: Evidence, reader: StoreReader) -> frozenset[str]:
     best = max(shares.values(), default=0.0)
     return frozenset(
         name for name, share in shares.items() if share >= min(best, MIN_EVIDENCE_SHARE) > 0
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _PipelineOutput:
-    rankings: Rankings
-    reranked: tuple[str, ...] | None
-    pool: Sequence[Chunk]
-    context: Context | None
-    refused: str
-
-
-def _build_trail(
-    evidence: Evidence,
-    gold: frozenset[str],
-    reader: StoreReader,
-    seen: _PipelineOutput,
-    current: CurrentText | None,
-) -> EvidenceTrail:
-    chunks = reader.chunks(evidence.doc_id)
-    ranked, after, context = seen.rankings, seen.reranked, seen.context
-    stored = evidence_share(evidence.text, [join_chunks(chunks)])
-    now = current(evidence.doc_id) if current is not None else None
-    return EvidenceTrail(
-        evidence=evidence,
-        indexed=bool(chunks),
-        stale=now is not None
-        and stored < MIN_EVIDENCE_SHARE <= evidence_share(evidence.text, [now]),
-        document=stored,
-        chunk=max((evidence_share(evidence.text, [c.text]) for c in chunks), default=0.0),
-        pool=evidence_share(
-            evidence.text, [join_chunks(_sort_document_chunks(seen.pool, evidence.doc_id))]
-        ),
-        context=evidence_share(evidence.text, [context.text]) if context is not None else 0.0,
-        words=_first_gold_rank(gold, ranked.words),
-        vectors=_first_gold_rank(gold, ranked.vectors),
-        fused=_first_gold_rank(gold, [candidate.id for candidate in ranked.fused]),
-        reranked=_first_gold_rank(gold, after) if after is not None else None,
-        reason=_drop_reason(gold, context) if context is not None else seen.refused,
-        with_reranker=after is not None,
-        with_vectors=bool(ranked.vectors),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from foveate.core.candidates import parse_json
-from foveate.core.errors import BadInput
+from foveate.core.errors import name_in_errors
 from foveate.core.json_values import read_value
 from foveate.evals.diagnosis import layers
 from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE, EvidenceTrail, Probe
@@ -162,10 +162,8 @@ class _AgentSession:
 def _read_records(path: Path, kind: type[T]) -> dict[str, T]:
     found: dict[str, T] = {}
     for number, line in read_lines(str(path)):
-        try:
+        with name_in_errors(f"{path}: line {number}"):
             record = parse_json(line)
             value = read_value(kind, record)
             found[read_value(str, record.get("id"), "id")] = value
-        except BadInput as error:
-            raise BadInput(f"{path}: line {number}: {error}") from None
     return found

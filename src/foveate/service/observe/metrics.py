@@ -60,22 +60,12 @@ class LabelNames:
 
     def model_label(self, name: str) -> str:
         """The name that requests give a model."""
-        return name if name in self.models else OTHER
+        return known_label(name, self.models)
 
 
-def reason_label(name: str) -> str:
-    """A decision's reason, as the trace and the page have it."""
-    return name if name in REASONS else OTHER
-
-
-def method_label(name: str) -> str:
-    """An HTTP method."""
-    return name if name in METHODS else OTHER
-
-
-def badge_label(name: object) -> str:
-    """How a search went."""
-    return str(name) if name in BADGES else OTHER
+def known_label(name: object, known: Collection[str]) -> str:
+    """The name, of a closed list: `METHODS`, `REASONS`, `BADGES`."""
+    return str(name) if name in known else OTHER
 
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -186,8 +176,8 @@ class Metrics:
         self._stores = [self._gauge(name, text, mode="livemax") for name, text in about.items()]
 
     def record_request(self, route: str, verb: str, status: int, seconds: float) -> None:
-        """Count an answered request."""
-        self.requests.labels(route, method_label(verb), str(status)).inc()
+        """Count an answered request; `verb` is of `METHODS`, or `OTHER`."""
+        self.requests.labels(route, verb, str(status)).inc()
         self.request_seconds.labels(route).observe(seconds)
 
     def record_pool(self, pool: str, taken: int, threads: int) -> None:
@@ -216,12 +206,12 @@ class Metrics:
             self.stage_in.labels(stage).inc(entry.before)
             self.stage_out.labels(stage).inc(entry.after)
             for code, count in Counts(d.reason for d in entry.decisions).items():
-                self.decisions.labels(stage, reason_label(code)).inc(count)
+                self.decisions.labels(stage, known_label(code, REASONS)).inc(count)
 
     def record_search(self, figures: CallFigures) -> None:
         """Count a search in a store."""
         exact = "yes" if figures.get("exact") else "no"
-        self.searches.labels(badge_label(figures.get("badge")), exact).inc()
+        self.searches.labels(known_label(figures.get("badge"), BADGES), exact).inc()
         self.search_candidates.inc(float(figures.get("candidates", 0)))
 
     def record_check(self, made: AnswerCheck, *, of: str) -> None:

@@ -11,7 +11,6 @@ from functools import partial
 from time import monotonic, perf_counter
 
 from foveate import plugins
-from foveate.core.measure import count_exclusions
 from foveate.core.types import Context
 from foveate.pipeline.observers import (
     ASSEMBLY_STEPS,
@@ -20,6 +19,7 @@ from foveate.pipeline.observers import (
     Observers,
     combine_observers,
 )
+from foveate.pipeline.tracing import context_figures
 from foveate.service.app_state import AnswerSlots, AppState
 from foveate.service.deadline import deadline_observer
 from foveate.service.observe.metrics import LabelNames, Metrics
@@ -69,18 +69,8 @@ class StepObserver:
         seen = REQUEST_STATE.get()
         if seen is None:
             return
-        chunks, tokens = count_exclusions(context.trace)
-        seen.counts.update(
-            recipe=self.metrics.names.recipe_label(context.manifest.recipe),
-            cached=int(cached),
-            candidates=context.trace[0].before if context.trace else 0,
-            blocks=len(context.blocks),
-            tokens=context.token_count,
-            excluded_chunks=chunks,
-            excluded_tokens=tokens,
-        )
-        if context.budget.documents is not None:
-            seen.counts["budget"] = context.budget.documents
+        recipe = self.metrics.names.recipe_label(context.manifest.recipe)
+        seen.counts.update(recipe=recipe, cached=int(cached), **context_figures(context))
         seen.content.update(query=context.query, text=context.text)
 
     def _record_search(self, figures: CallFigures) -> None:

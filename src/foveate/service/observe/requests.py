@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foveate.service.limits.asgi import Layer
 from foveate.service.observe.logs import ACCESS_LOG
-from foveate.service.observe.metrics import method_label
+from foveate.service.observe.metrics import METHODS, known_label
 from foveate.service.observe.observers import Telemetry
 from foveate.service.observe.request_state import REQUEST_STATE, RequestState, log_errors
 from foveate.service.observe.tracing import RequestSpan
@@ -62,7 +62,7 @@ class _RequestTelemetry:
     def __init__(self, observed: Telemetry, scope: Scope) -> None:
         self._telemetry, self._scope = observed, scope
         self._path = scope["path"]
-        self._verb = method_label(scope["method"])
+        self._verb = known_label(scope["method"], METHODS)
         self._status, self._bytes = 0, 0
         self.state = RequestState(scope=scope, metrics=observed.metrics)
         self._span: RequestSpan | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from fastapi import Request, Response
@@ -17,7 +18,13 @@ def state_of(request: Request) -> AppState:
     return state
 
 
-async def run_in_pool(request: Request, work: Callable[[], Any]) -> Response:
-    """The work's value as JSON, computed in the worker pool."""
-    pool = state_of(request).pool
-    return json_bytes_response(await pool.run(request, lambda: encode_json(work())))
+def pooled(work: Callable[..., Any]) -> Callable[..., Any]:
+    """The endpoint that computes the work's value in the worker pool, and answers with it."""
+
+    @wraps(work)
+    async def endpoint(request: Request, **given: Any) -> Response:
+        pool = state_of(request).pool
+        body = await pool.run(request, lambda: encode_json(work(request, **given)))
+        return json_bytes_response(body)
+
+    return endpoint

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 
 from foveate import plugins
 from foveate.core.candidates import candidates_from_items
@@ -22,7 +22,7 @@ from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.problems import ProblemError, problem_responses
 from foveate.service.request_options import NEIGHBOUR_REACH
-from foveate.service.routes import run_in_pool, state_of
+from foveate.service.routes import pooled, state_of
 from foveate.service.tenant_images import image_bytes_to_json
 from foveate.service.wire.answers import AssembleAnswer, SearchAnswer
 from foveate.service.wire.body import StrictRoute
@@ -43,24 +43,21 @@ router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 @router.post(
     "/assemble", response_model=AssembleAnswer, responses=problem_responses(404, 504, body=True)
 )
-async def assemble(
+@pooled
+def assemble(
     request: Request, body: AssembleRequest, caller: Annotated[Caller, require_scope("assemble")]
-) -> Response:
+) -> dict[str, Any]:
     """Turn candidates, or what the store finds for the query, into a context that fits."""
-
-    def work() -> dict[str, Any]:
-        result = assemble_request(state_of(request), caller, body)
-        record = result_to_json(request, caller, body, result, bundle=body.bundle)
-        if body.image_bytes:
-            lost: set[str] = set()
-            record["image_bytes"] = image_bytes_to_json(
-                state_of(request), caller.tenant, body, result.context, lost
-            )
-            if lost:
-                record["lost_images"] = sorted(lost)
-        return record
-
-    return await run_in_pool(request, work)
+    state = state_of(request)
+    result = assemble_request(state, caller, body)
+    record = result_to_json(request, caller, body, result, bundle=body.bundle)
+    if body.image_bytes:
+        lost: set[str] = set()
+        images = image_bytes_to_json(state, caller.tenant, body, result.context, lost)
+        record["image_bytes"] = images
+        if lost:
+            record["lost_images"] = sorted(lost)
+    return record
 
 
 def assemble_request(state: AppState, caller: Caller, body: AssembleRequest) -> AssemblyResult:
@@ -135,26 +132,11 @@ def result_to_json(
 @router.post(
     "/search", response_model=SearchAnswer, responses=problem_responses(404, 409, 504, body=True)
 )
-async def search(
+@pooled
+def search(
     request: Request, body: SearchRequest, caller: Annotated[Caller, require_scope("search")]
-) -> Response:
+) -> dict[str, Any]:
     """What the store finds for a question, before anything is assembled."""
-
-    def work() -> dict[str, Any]:
-        page, state_root = run_search(state_of(request), caller, body)
-        principals = caller.narrow_principals(body.principals)
-        add_audit_fields(request.scope, state_root=state_root, principals=principals)
-        return page
-
-    return await run_in_pool(request, work)
-
-
-def run_search(state: AppState, caller: Caller, body: SearchRequest) -> tuple[dict[str, Any], str]:
-    """One page of a search, which is run again for each page, and the state that was searched.
-
-    Raises the errors of a store's search, and a 409 problem if the store was written to after the
-    first page.
-    """
     principals = caller.narrow_principals(body.principals)
     same = _search_digest(body, principals)
     first, root = 0, ""
@@ -166,8 +148,9 @@ def run_search(state: AppState, caller: Caller, body: SearchRequest) -> tuple[di
     options = AssembleOptions(
         limit=min(MAX_CHUNKS, last + 1), depth=body.depth, principals=principals, where=body.where
     )
-    with state.assembler(caller.tenant, options) as assembler:
-        # A page is cut out of the search's own order, which a longer list does not change.
+    with state_of(request).assembler(caller.tenant, options) as assembler:
+        # Run again for each page, which is cut out of the search's own order: a longer list
+        # does not change that.
         found = replace(assembler, reranker=None).search(body.query)
     if root and root != found.state_root:
         detail = "the store changed meanwhile; begin again"
@@ -175,7 +158,8 @@ def run_search(state: AppState, caller: Caller, body: SearchRequest) -> tuple[di
     page = search_to_json(body.query, replace(found, candidates=found.candidates[first:last]))
     more = len(found.candidates) > last
     page["next"] = encode_cursor([last, found.state_root, same]) if more else None
-    return page, found.state_root
+    add_audit_fields(request.scope, state_root=found.state_root, principals=principals)
+    return page
 
 
 def _search_digest(body: SearchRequest, principals: tuple[str, ...]) -> str:

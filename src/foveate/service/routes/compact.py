@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 
 from foveate.core.errors import BadOption
 from foveate.pipeline.bill import Bill, bill
@@ -18,11 +18,10 @@ from foveate.pipeline.compact_json import (
 )
 from foveate.pipeline.observed import observe
 from foveate.pipeline.observers import combine_observers, observe_call
-from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.problems import problem_responses
-from foveate.service.routes import run_in_pool, state_of
+from foveate.service.routes import pooled, state_of
 from foveate.service.wire.body import StrictRoute
 from foveate.service.wire.compaction import (
     BillRequest,
@@ -38,20 +37,13 @@ router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 
 
 @router.post("/compact", response_model=CompactAnswer, responses=problem_responses(504, body=True))
-async def compact_list(
+@pooled
+def compact_list(
     request: Request, body: CompactRequest, caller: Annotated[Caller, require_scope("assemble")]
-) -> Response:
+) -> dict[str, Any]:
     """Fit an agent's message list into a budget; originals of what is shortened are kept."""
-
-    def work() -> dict[str, Any]:
-        add_audit_fields(request.scope, principals=caller.narrow_principals(body.principals))
-        return compact_request(state_of(request), caller, body)
-
-    return await run_in_pool(request, work)
-
-
-def compact_request(state: AppState, caller: Caller, body: CompactRequest) -> dict[str, Any]:
-    """The list as JSON; its originals are kept for the caller."""
+    state, principals = state_of(request), caller.narrow_principals(body.principals)
+    add_audit_fields(request.scope, principals=principals)
     if body.model is not None and body.tokenizer is not None:
         raise BadOption("give model or tokenizer, not both: a model brings its tokenizer")
     if body.model is None and body.budget is None:
@@ -71,58 +63,46 @@ def compact_request(state: AppState, caller: Caller, body: CompactRequest) -> di
         form=body.form,
     )
     made = observe_call(combine_observers(state.observers), "compact", call, compaction_figures)
-    principals = caller.narrow_principals(body.principals)
     if made.originals:
         state.originals.keep(made.originals, tenant=caller.tenant, principals=principals)
     return compacted_to_json(made)
 
 
 @router.post("/expand", response_model=ExpandAnswer, responses=problem_responses(504, body=True))
-async def expand_handle(
+@pooled
+def expand_handle(
     request: Request, body: ExpandRequest, caller: Annotated[Caller, require_scope("assemble")]
-) -> Response:
+) -> dict[str, Any]:
     """Show more of a tool's result that was shortened or left a message list."""
-
-    def work() -> dict[str, Any]:
-        state = state_of(request)
-        principals = caller.narrow_principals(body.principals)
-        add_audit_fields(request.scope, principals=principals)
-        tokenizer = state.request_options.tokenizer(body.tokenizer or DEFAULT_TOKENIZER)
-        text = expand(
-            body.handle,
-            state.originals,
-            query=body.query,
-            budget=body.budget,
-            tokenizer=tokenizer,
-            tenant=caller.tenant,
-            principals=principals,
-        )
-        return expanded_to_json(body.handle, text, tokenizer)
-
-    return await run_in_pool(request, work)
+    state, principals = state_of(request), caller.narrow_principals(body.principals)
+    add_audit_fields(request.scope, principals=principals)
+    tokenizer = state.request_options.tokenizer(body.tokenizer or DEFAULT_TOKENIZER)
+    text = expand(
+        body.handle,
+        state.originals,
+        query=body.query,
+        budget=body.budget,
+        tokenizer=tokenizer,
+        tenant=caller.tenant,
+        principals=principals,
+    )
+    return expanded_to_json(body.handle, text, tokenizer)
 
 
 @router.post("/observed", response_model=ObservedBody, responses=problem_responses(504, body=True))
-async def observe_usage(
+@pooled
+def observe_usage(
     request: Request, body: ObservedRequest, _: Annotated[Caller, require_scope("assemble")]
-) -> Response:
+) -> dict[str, Any]:
     """Learn from what a provider counted; the answer is all that is kept, by the caller."""
-
-    def work() -> dict[str, Any]:
-        return observe(**body.model_dump(), load=state_of(request).request_options.tokenizer)
-
-    return await run_in_pool(request, work)
+    return observe(**body.model_dump(), load=state_of(request).request_options.tokenizer)
 
 
 @router.post("/bill", response_model=Bill, responses=problem_responses(504, body=True))
-async def bill_request(
+@pooled
+def bill_request(
     request: Request, body: BillRequest, _: Annotated[Caller, require_scope("assemble")]
-) -> Response:
+) -> dict[str, Any]:
     """Show where the tokens of an agent's request go, and what broke its prefix; none is kept."""
-
-    def work() -> dict[str, Any]:
-        names = state_of(request).request_options
-        tokenizer = names.tokenizer(body.tokenizer or DEFAULT_TOKENIZER)
-        return asdict(bill(body.request, before=body.before, tokenizer=tokenizer))
-
-    return await run_in_pool(request, work)
+    tokenizer = state_of(request).request_options.tokenizer(body.tokenizer or DEFAULT_TOKENIZER)
+    return asdict(bill(body.request, before=body.before, tokenizer=tokenizer))

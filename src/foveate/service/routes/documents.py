@@ -37,7 +37,7 @@ from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.deadline import check_deadline
 from foveate.service.problems import ProblemError, problem_responses
-from foveate.service.routes import run_in_pool, state_of
+from foveate.service.routes import pooled, state_of
 from foveate.service.settings import Settings
 from foveate.service.tenant_images import check_metadata, keep_images
 from foveate.service.tenant_stores import TenantStore
@@ -128,29 +128,6 @@ def remove_document(state: AppState, caller: Caller, name: str) -> None:
     """Delete it, if it is there."""
     with state.stores.borrow(caller.tenant) as opened:
         opened.writer().delete(name)
-
-
-def list_page(state: AppState, caller: Caller, page: ListRequest) -> dict[str, Any]:
-    """One page of the documents that the caller may read."""
-    after = decode_cursor(page.cursor, str)[0] if page.cursor is not None else ""
-    with state.stores.borrow(caller.tenant) as opened:
-        found = _listing_store(opened).listed(
-            after=after, limit=page.limit + 1, principals=caller.principals
-        )
-    more, found = len(found) > page.limit, found[: page.limit]
-    return {
-        "documents": [_document_to_json(document) for document in found],
-        "next": encode_cursor([found[-1].id]) if more else None,
-    }
-
-
-def read_document(state: AppState, caller: Caller, name: str) -> dict[str, Any]:
-    """One document with its text; a 404 problem if it does not exist or may not be read."""
-    with state.stores.borrow(caller.tenant) as opened:
-        found = _listing_store(opened).document(name, principals=caller.principals)
-    if found is None:
-        raise ProblemError(404, "not-found", "there is no such document")
-    return {**_document_to_json(found), "text": found.text}
 
 
 def _document_to_json(document: Document) -> dict[str, Any]:
@@ -265,23 +242,36 @@ CHECK_PATH = [Depends(_check_utf8_path)]
 
 
 @router.get("/documents", response_model=ListAnswer, responses=PROBLEMS)
-async def list_documents(
+@pooled
+def list_documents(
     request: Request,
     page: Annotated[ListRequest, Query()],
     caller: Annotated[Caller, require_scope("read")],
-) -> Response:
+) -> dict[str, Any]:
     """The documents that the caller may read whole, by id, in pages."""
-    state = state_of(request)
-    return await run_in_pool(request, lambda: list_page(state, caller, page))
+    after = decode_cursor(page.cursor, str)[0] if page.cursor is not None else ""
+    with state_of(request).stores.borrow(caller.tenant) as opened:
+        found = _listing_store(opened).listed(
+            after=after, limit=page.limit + 1, principals=caller.principals
+        )
+    more, found = len(found) > page.limit, found[: page.limit]
+    return {
+        "documents": [_document_to_json(document) for document in found],
+        "next": encode_cursor([found[-1].id]) if more else None,
+    }
 
 
 @router.get(AT_ID, response_model=FullDocumentOut, responses=PROBLEMS, dependencies=CHECK_PATH)
-async def get_document(
+@pooled
+def get_document(
     request: Request, document_id: DocumentId, caller: Annotated[Caller, require_scope("read")]
-) -> Response:
+) -> dict[str, Any]:
     """One document with its text."""
-    state = state_of(request)
-    return await run_in_pool(request, lambda: read_document(state, caller, document_id))
+    with state_of(request).stores.borrow(caller.tenant) as opened:
+        found = _listing_store(opened).document(document_id, principals=caller.principals)
+    if found is None:
+        raise ProblemError(404, "not-found", "there is no such document")
+    return {**_document_to_json(found), "text": found.text}
 
 
 @router.put(

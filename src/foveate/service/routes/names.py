@@ -104,7 +104,7 @@ async def readyz(request: Request) -> Response:
 
     Red also while keys cannot be checked.
     """
-    if not state_of(request).is_ready or request.app.state.guard.ring.fault is not None:
+    if state_of(request).draining or request.app.state.guard.ring.fault is not None:
         raise busy_problem("this process takes no new requests", after=5, kind="not-ready")
     return json_response({"status": "ready"})
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 
 from foveate.answer.check import check_answer as check_citations
 from foveate.answer.wire import check_to_json
@@ -24,7 +24,7 @@ from foveate.service.app_state import AppState
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.observe.request_state import record_check
 from foveate.service.problems import problem_responses
-from foveate.service.routes import run_in_pool, state_of
+from foveate.service.routes import pooled, state_of
 from foveate.service.wire.answers import CheckAnswer, ReplayAnswer
 from foveate.service.wire.body import StrictRoute
 from foveate.service.wire.requests import CheckRequest, ReplayRequest
@@ -36,28 +36,17 @@ log = logging.getLogger("foveate.service")
 
 
 @router.post("/replay", response_model=ReplayAnswer, responses=PROBLEMS)
-async def replay(
+@pooled
+def replay(
     request: Request, body: ReplayRequest, caller: Annotated[Caller, require_scope("replay")]
-) -> Response:
+) -> dict[str, Any]:
     """Assemble a bundle again and compare, or explain how two runs differ."""
-    return await run_in_pool(request, lambda: run_replay(state_of(request), body))
-
-
-@router.post("/check-answer", response_model=CheckAnswer, responses=PROBLEMS)
-async def check_answer(
-    request: Request, body: CheckRequest, caller: Annotated[Caller, require_scope("check")]
-) -> Response:
-    """Hold an answer against the context that it was given: markers, support, figures."""
-    return await run_in_pool(request, lambda: run_check(state_of(request), body))
-
-
-def run_replay(state: AppState, body: ReplayRequest) -> dict[str, Any]:
-    """The result of a comparison; raises `BadInput`."""
     given = (body.bundle is not None, body.a is not None, body.b is not None)
     if given not in {(True, False, False), (False, True, True)}:
         raise BadInput("give one bundle, or a and b to compare", field="bundle")
     with _report_damage():
         if body.bundle is not None:
+            state = state_of(request)
             check_bundle(body.bundle)
             inputs, context = _assemble_again(state, body.bundle)
             again = build_bundle(inputs, context, state.request_options.recipe_parts)
@@ -70,8 +59,13 @@ def run_replay(state: AppState, body: ReplayRequest) -> dict[str, Any]:
     return {**found.to_json(), "lines": str(found).splitlines()}
 
 
-def run_check(state: AppState, body: CheckRequest) -> dict[str, Any]:
-    """The check of an answer against its context; raises `BadInput`."""
+@router.post("/check-answer", response_model=CheckAnswer, responses=PROBLEMS)
+@pooled
+def check_answer(
+    request: Request, body: CheckRequest, caller: Annotated[Caller, require_scope("check")]
+) -> dict[str, Any]:
+    """Hold an answer against the context that it was given: markers, support, figures."""
+    state = state_of(request)
     state.request_options.language(body.language)
     if (body.context is None) == (body.bundle is None):
         raise BadInput("give the answer's context, or its bundle", field="context")
