@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foveate.core.errors import BadInput, BudgetTooSmall
@@ -17,6 +17,8 @@ SEARCH_DEPTH = 200
 """Candidates; what neither leg ranks among so many counts as not found."""
 ALL_NEIGHBOURS = 1 << 30
 """Chunks around the first: all of a document, by whatever store."""
+EVIDENCE_HITS = 20
+"""Chunks, best first by the words of an evidence, whose documents it is looked for in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,17 @@ class StoreReader:
             )
             self._documents[document_id] = tuple(found)
         return self._documents[document_id]
+
+    def locate(self, evidence: Evidence) -> Evidence:
+        """The evidence with a document: of those that its words find, the one that holds most."""
+        if evidence.doc_id:
+            return evidence
+        hits = self._search(evidence.text, None)[:EVIDENCE_HITS]
+        names = dict.fromkeys(hit.chunk.document_id for hit in hits)
+        shares = {
+            name: evidence_share(evidence.text, [join_chunks(self.chunks(name))]) for name in names
+        }
+        return replace(evidence, doc_id=max(shares, key=shares.__getitem__, default=""))
 
     def rank(self, query: str) -> Rankings:
         """How each leg ranks for the query."""
@@ -144,18 +157,19 @@ def probe_case(
                 case.question, principals=reader.principals
             ).candidates
         )
-    golds = {n: _gold_chunk_ids(evidence, reader) for n, evidence in enumerate(case.evidence)}
+    located = [reader.locate(evidence) for evidence in case.evidence]
+    golds = [_gold_chunk_ids(evidence, reader) for evidence in located]
     seen = _PipelineOutput(ranked, after, pool, context, refused)
     trails = tuple(
-        _build_trail(evidence, golds[n], reader, seen, current)
-        for n, evidence in enumerate(case.evidence)
+        _build_trail(evidence, gold, reader, seen, current)
+        for evidence, gold in zip(located, golds, strict=True)
     )
     return Probe(
         case=case,
         trails=trails,
         rankings=ranked,
         reranked=after,
-        gold=frozenset().union(*golds.values()) if golds else frozenset(),
+        gold=frozenset().union(*golds),
         context=context,
     )
 
