@@ -9,7 +9,13 @@ import pytest
 from foveate.core.types import Chunk
 from foveate.evals.cases import Case, Evidence
 from foveate.evals.diagnosis.layers import LAYERS, MODEL
-from foveate.evals.diagnosis.probe import EvidenceTrail, Probe, Rankings
+from foveate.evals.diagnosis.probe import (
+    EvidenceTrail,
+    Probe,
+    Rankings,
+    StoreReader,
+    probe_case,
+)
 from foveate.evals.diagnosis.run import DiagnosisInputs, diagnose
 from foveate.evals.diagnosis.tables import diagnosis_tables, diagnosis_to_json
 from foveate.evals.diagnosis.verdict import AgentTurn, RecordedAnswers, decide_verdict
@@ -98,6 +104,30 @@ def test_evaluation_gap(store):
     verdicts, made = found(store, cases)
     assert [v.layer for v in verdicts.values()] == ["evaluation gap"] * 2
     assert made.figures["evaluation gap"]["recall"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "layer", "held"),
+    [
+        (KILN_CASE.question, KILN, "", "kiln.md"),
+        ("upper sluice gate all year round?", MILL, "chunking", "mill.md"),
+    ],
+)
+def test_evidence_without_a_document_is_looked_for_in_all(store, question, text, layer, held):
+    """E4: it is found where its words are, also if it is cut in two, and its layer is the same."""
+    unnamed = case("u", question, text, "")
+    verdicts, made = found(store, [unnamed], limit=1)
+    assert verdicts["u"].layer == layer
+    assert made.figures["evaluation gap"]["recall"] == 1.0
+
+    followed = probe_case(unnamed, StoreReader(store, EMBEDDER), Assembler(store=store))
+    assert {name.partition("#")[0] for name in followed.gold} == {held}
+
+
+def test_evidence_that_stands_nowhere_is_the_sets_fault(store):
+    """E4: without a document's name, what no document holds is an evaluation gap."""
+    verdicts, _ = found(store, [case("n", "How hot is the kiln?", "Swans sleep standing up.", "")])
+    assert verdicts["n"].layer == "evaluation gap"
 
 
 def test_index_freshness(store):

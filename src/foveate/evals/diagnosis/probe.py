@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foveate.core.errors import BadInput, BudgetTooSmall
@@ -17,6 +17,8 @@ SEARCH_DEPTH = 200
 """Candidates; what neither leg ranks among so many counts as not found."""
 ALL_NEIGHBOURS = 1 << 30
 """Chunks around the first: all of a document, by whatever store."""
+EVIDENCE_HITS = 20
+"""Chunks, best first by the words of an evidence, whose documents it is looked for in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,17 @@ class StoreReader:
             )
             self._documents[document_id] = tuple(found)
         return self._documents[document_id]
+
+    def locate(self, evidence: Evidence) -> Evidence:
+        """The evidence with a document: of those that its words find, the one that holds most."""
+        if evidence.doc_id:
+            return evidence
+        hits = self._search(evidence.text, None)[:EVIDENCE_HITS]
+        names = dict.fromkeys(hit.chunk.document_id for hit in hits)
+        shares = {
+            name: evidence_share(evidence.text, [join_chunks(self.chunks(name))]) for name in names
+        }
+        return replace(evidence, doc_id=max(shares, key=shares.__getitem__, default=""))
 
     def rank(self, query: str) -> Rankings:
         """How each leg ranks for the query."""
@@ -140,7 +153,8 @@ def probe_case(
     if assembler.reranker is not None:
         found = assembler.search(case.question, principals=reader.principals)
         after = _candidate_ids(found.candidates)
-    golds = [_gold_chunk_ids(evidence, reader) for evidence in case.evidence]
+    located = [reader.locate(evidence) for evidence in case.evidence]
+    golds = [_gold_chunk_ids(evidence, reader) for evidence in located]
     fused = _candidate_ids(ranked.fused)
 
     def follow(evidence: Evidence, gold: frozenset[str]) -> EvidenceTrail:
@@ -168,7 +182,7 @@ def probe_case(
 
     return Probe(
         case=case,
-        trails=tuple(map(follow, case.evidence, golds)),
+        trails=tuple(map(follow, located, golds)),
         rankings=ranked,
         reranked=after,
         gold=frozenset[str]().union(*golds),
