@@ -20,8 +20,7 @@ import pyarrow as pa
 
 from foveate.core.errors import BadInput
 from foveate.core.state import EMPTY_STATE, update_state
-from foveate.core.types import Chunk
-from foveate.ports import Document
+from foveate.stores.base import PutRequest
 from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
 from foveate.stores.lance import schema
@@ -68,21 +67,12 @@ def new_segment() -> int:
     return secrets.randbits(_KEY_BITS - schema.LOCAL_BITS)
 
 
-def prepare_rows(
-    document: Document,
-    chunks: Sequence[Chunk],
-    vectors: Any,
-    counts: Sequence[int] = (),
-    *,
-    fingerprint: str = "",
-    dimensions: int,
-) -> PreparedDocument:
+def prepare_rows(given: PutRequest, dimensions: int) -> PreparedDocument:
     """The document as rows with audiences; raises `BadInput` where no part could hold them."""
-    if len(chunks) >= schema.MAX_SEGMENT_ROWS:
-        raise BadInput(f"{document.id!r} has {len(chunks)} chunks; divide it", field="chunks")
-    made = prepare_document(
-        document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=dimensions
-    )
+    chunks = len(given.chunks)
+    if chunks >= schema.MAX_SEGMENT_ROWS:
+        raise BadInput(f"{given.document.id!r} has {chunks} chunks; divide it", field="chunks")
+    made = prepare_document(given, dimensions)
     made.row["packed"] = made.packed
     for row in (made.row, *made.chunks):
         row["audience"] = audience_number(row["principals"])
