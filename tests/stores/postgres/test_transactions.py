@@ -10,7 +10,7 @@ import pytest
 
 from foveate.core.errors import ExternalError
 from foveate.stores.postgres import PostgresStore, schema
-from foveate.testing.store_corpus import corpus
+from foveate.testing.store_corpus import corpus, fill
 from store_urls import opened
 
 
@@ -23,9 +23,7 @@ def check_whole(store: PostgresStore) -> int:
 def test_a_killed_backend_leaves_the_last_good_state(new_schema: Callable[[], str], postgres: str):
     """T5, X3: the server ends our session in the middle of a batch; what was before is there."""
     entries = corpus(count=6)
-    with closing(opened(new_schema())) as store:
-        for entry in entries[:3]:
-            entry.put(store)
+    with closing(fill(opened(new_schema()), entries[:3])) as store:
         before = store.state_root()
         ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> "
         ended += "pg_backend_pid() AND application_name = 'foveate'"
@@ -50,9 +48,7 @@ def test_a_killed_server_process_leaves_the_last_good_state(
 ):
     """T5, X3: `kill -9` of a backend restarts the whole server; the store is as it was."""
     entries = corpus(count=4)
-    with closing(opened(f"{new_schema()}&wait=60")) as store:
-        for entry in entries[:3]:
-            entry.put(store)
+    with closing(fill(opened(f"{new_schema()}&wait=60"), entries[:3])) as store:
         before = store.state_root()
 
         def broken_off() -> None:
@@ -96,9 +92,7 @@ def test_a_writer_that_waits_too_long_changes_nothing(new_schema, monkeypatch):
 def test_neighbours_take_one_round_trip_for_all_places(new_schema, postgres: str, round_trips):
     """S5: fifty places cost one round trip, which no scan of a whole table answers."""
     entries = corpus(count=30)
-    with closing(opened(new_schema())) as store:
-        for entry in entries:
-            entry.put(store)
+    with closing(fill(opened(new_schema()), entries)) as store:
         places = [(c.document_id, c.sequence) for e in entries for c in e.chunks][:50]
         round_trips.clear()
         assert len(store.neighbours(places, 1, principals=("red",))) > 20

@@ -28,6 +28,7 @@ from foveate.stores.sql.check import (
     relation_findings,
     state_findings,
 )
+from foveate.stores.totals import WORDS, Totals
 
 _POSTINGS_PER_PAGE = 1000
 _DOCUMENTS_PER_PAGE = 50
@@ -48,13 +49,13 @@ Sums: TypeAlias = PlaceSums[tuple[str, int]]
 
 def check_store(store: StoreContext) -> Report:
     """Work out again all that is derived, in one snapshot; see `Report`."""
-    recount = Recount[int](width=3)
+    recount = Recount[int](totals=Totals(width=3))
     places = Sums()
     owners: dict[int, int] = {}
     parts = {
         "rows": chain(
-            relation_findings(store),
-            _check_audiences(store, recount),
+            relation_findings(store, recount, json.loads),
+            _check_digests(store),
             _check_documents(store, recount, places, owners),
         ),
         "state": state_findings(store, recount),
@@ -66,15 +67,11 @@ def check_store(store: StoreContext) -> Report:
     return recount.report(store.embedder)
 
 
-def _check_audiences(store: StoreContext, recount: Recount[int]) -> Iterator[str]:
-    """Audiences that are not those of their principals."""
-    rows = store.rows("SELECT id, principals, digest FROM {s}.audiences")
-    for audience, principals, digest in rows:
-        recount.principals[audience] = principals
+def _check_digests(store: StoreContext) -> Iterator[str]:
+    """Audiences that stand under the key of other principals."""
+    for principals, digest in store.rows("SELECT principals, digest FROM {s}.audiences"):
         if principals_digest(principals) != digest:
             yield f"the audience {principals} is kept under the key of others"
-    members = store.rows("SELECT principal, audience FROM {s}.members")
-    yield from recount.member_findings(((name, one) for name, one in members), json.loads)
 
 
 def _check_documents(
@@ -94,7 +91,7 @@ def _check_documents(
         encoded = postings.encode_postings(terms, audiences)
         _add_places(places, list(zip(*encoded, strict=True)))
         for chunk in chunks:
-            recount.figures[chunk["audience"]][2] += len(terms[chunk["id"]])
+            recount.totals.count(chunk["audience"], WORDS, len(terms[chunk["id"]]))
             if encode_facts(chunk["metadata"]) != chunk["facts"]:
                 yield f"chunk {chunk['chunk_id']!r} is filtered by other metadata than it has"
 

@@ -18,9 +18,9 @@ from foveate.stores.postgres import half_vectors
 from foveate.stores.postgres.postings import NORM_WEIGHT, TERMS_WEIGHT
 from foveate.stores.postgres.statements import StoreContext
 from foveate.stores.rows import chunk_members, document_member
-from foveate.stores.sql.audiences import refuse_changed
+from foveate.stores.sql.audiences import AudienceTotals
 from foveate.stores.sql.database import Rows, Statement
-from foveate.stores.sql.totals import CHUNKS, DOCUMENTS, SCAN, WORDS, AudienceTotals
+from foveate.stores.totals import CHUNKS, DOCUMENTS, SCAN, WORDS
 
 
 @lru_cache(maxsize=8)
@@ -60,20 +60,6 @@ def refuse_other(rows: Rows, audiences: Rows) -> None:
         raise damage("the rows that a search compares are not as they were written")
 
 
-NEW = -1
-"""In the place of the checksum of an audience that this very write has made."""
-
-
-def load_totals(audiences: Rows) -> AudienceTotals:
-    """The totals of these audiences; raises where one is not as it was written."""
-    totals = AudienceTotals()
-    for row in audiences:
-        if row[-1] != NEW:
-            refuse_changed(row)
-        totals.add(row[:-2])
-    return totals
-
-
 def apply_document(
     totals: AudienceTotals,
     document: dict[str, Any],
@@ -102,7 +88,7 @@ def update_statement(store: StoreContext, totals: AudienceTotals) -> Statement:
             AS new (id, state, documents, chunks, words, scan, writes, checksum)
         WHERE a.id = new.id"""
     rows = []
-    for number, principals, *figures, scan in totals.rows():
+    for number, principals, *figures, scan, _ in totals.rows():
         writes = randbits(63)
         noted = checksum((number, principals, *figures, scan, writes))
         rows.append((number, *figures, str(scan), writes, noted))

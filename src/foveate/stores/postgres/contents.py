@@ -9,8 +9,8 @@ from foveate.stores.postgres.postings import MERGE
 from foveate.stores.postgres.schema import PARTS, begin_write
 from foveate.stores.postgres.statements import StoreContext, quote_literal
 from foveate.stores.sql.audiences import DELETE_UNUSED
+from foveate.stores.sql.contents import count_rows
 from foveate.stores.sql.database import Statement
-from foveate.stores.sql.documents import count_rows
 
 _LOCK_TIMEOUT = "200ms"
 

@@ -30,14 +30,15 @@ from foveate.stores.sql.audiences import (
     readers_query,
     readers_statements,
 )
-from foveate.stores.sql.chunks import (
+from foveate.stores.sql.contents import (
     CHUNK_DAMAGE,
     chunk_statement,
     decode_chunk_rows,
     load_chunk_rows,
+    outline_statements,
+    places_from_rows,
 )
 from foveate.stores.sql.database import Statement
-from foveate.stores.sql.documents import outline_statements, places_from_rows
 
 _NO_JIT = Statement("SELECT set_config('jit', 'off', true)")
 """Compiling such a statement takes longer than running it."""

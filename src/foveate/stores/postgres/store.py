@@ -27,7 +27,7 @@ from foveate.stores.postgres.schema import VERSION, begin_write, open_schema
 from foveate.stores.postgres.search import hybrid_search, load_neighbours
 from foveate.stores.postgres.statements import StoreContext
 from foveate.stores.rows import prepare_document
-from foveate.stores.sql.documents import compute_stats
+from foveate.stores.sql.contents import compute_stats
 from foveate.stores.sql.store import SqlStore
 
 

@@ -30,8 +30,8 @@ from foveate.stores.rows import (
     quote_columns,
     terms_to_index,
 )
+from foveate.stores.sql.audiences import NEW_AUDIENCE, AudienceTotals
 from foveate.stores.sql.database import Rows, Statement
-from foveate.stores.sql.totals import AudienceTotals
 
 _DOCUMENT_COLUMNS = ("id", *DOCUMENT_FIELDS, "audience", "text")
 _CHUNK_TYPES = {
@@ -64,7 +64,7 @@ def replace_document(store: StoreContext, new: PreparedDocument) -> None:
     check_schema_version(version, schema.VERSION)
     if others:
         raise duplicate_id_error("another document", others[0][0])
-    totals = checksums.load_totals(states)
+    totals = AudienceTotals(states)
     deletes, words = _remove(store, totals, old, old_chunks)
     first, *rest = (row[0] for row in numbered)
     audience = totals.ids[new.row["principals"]]
@@ -101,7 +101,7 @@ def delete_document(store: StoreContext, document_id: str) -> bool:
     check_schema_version(version, schema.VERSION)
     if not old:
         return False
-    totals = checksums.load_totals(states)
+    totals = AudienceTotals(states)
     deletes, words = _remove(store, totals, old, chunks)
     store.run(
         *deletes,
@@ -115,7 +115,7 @@ def _create_audiences_statement(store: StoreContext, principals: Sequence[str]) 
     """New audiences with their members, created under the lock."""
     query = """WITH made AS (
             INSERT INTO {s}.audiences (id, digest, principals, state, checksum)
-            SELECT (SELECT max(id) FROM {s}.audiences) + row_number() OVER (), new.*, %s, -1
+            SELECT (SELECT max(id) FROM {s}.audiences) + row_number() OVER (), new.*, %s, {new}
             FROM unnest(%s::bytea[], %s::text[]) AS new (digest, principals)
             WHERE NOT EXISTS (SELECT 1 FROM {s}.audiences AS a WHERE a.digest = new.digest)
             RETURNING id, principals
@@ -126,7 +126,7 @@ def _create_audiences_statement(store: StoreContext, principals: Sequence[str]) 
         INSERT INTO {s}.members
         SELECT each::text, id FROM made, json_array_elements(principals::json) AS each"""
     digests = [principals_digest(each) for each in principals]
-    return store.statement(query, [EMPTY_STATE, digests, list(principals)])
+    return store.statement(query, [EMPTY_STATE, digests, list(principals)], new=NEW_AUDIENCE)
 
 
 def _select_statements(

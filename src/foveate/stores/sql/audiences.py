@@ -1,16 +1,19 @@
-"""Who may read: the audiences of principals, held to their checksums and to a second list."""
+"""The audiences of a store: who may read, held to checksums and a second list, and how much."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from foveate.core.state import combine_states, state_hash
 from foveate.stores.checksums import checksum, damage
 from foveate.stores.rows import parse_principals
 from foveate.stores.sql.database import PUBLIC_AUDIENCE, Database, Rows, Statement
+from foveate.stores.totals import Totals
 
+NEW_AUDIENCE = -1
+"""In the place of the checksum of an audience that this very write has made."""
 AUDIENCE_DAMAGE = "who may read is not as it was written"
 
 DELETE_UNUSED = (
@@ -22,7 +25,7 @@ DELETE_UNUSED = (
 
 
 def readers_query(database: Database, principals: Iterable[str]) -> tuple[str, list[Any]]:
-    """A query for the ids of their audiences, the public one included, and what is bound."""
+    """A query for the ids of the audiences of these principals, and what is bound to it."""
     named, bound = database.texts_among(database.member_names(principals))
     query = f"(SELECT {PUBLIC_AUDIENCE} UNION SELECT audience FROM {{members}} "
     return database.sql(f"{query}WHERE principal {named})"), bound
@@ -83,3 +86,27 @@ def load_audiences(database: Database, principals: Iterable[str] | None) -> Rows
 def compute_state_root(database: Database, audiences: Rows) -> str:
     """Hash of what these audiences may read and of the embedder's name."""
     return state_hash(combine_states(row[2] for row in audiences), embedder=database.embedder)
+
+
+class AudienceTotals(Totals[int]):
+    """The totals of the audiences that a write touches, by row id."""
+
+    def __init__(self, rows: Iterable[Sequence[Any]] = ()) -> None:
+        super().__init__()
+        self.ids: dict[str, int] = {}
+        for row in rows:
+            self.add(row)
+
+    def add(self, row: Sequence[Any]) -> None:
+        """Take in an audience as it is stored; raises where it is not as it was written."""
+        number, principals, state, *figures, noted = row
+        if noted != NEW_AUDIENCE:
+            refuse_changed(row)
+        self.ids[principals] = number
+        self.states[number] = state
+        self.figures[number] = [int(figure) for figure in figures]
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """All audiences as they are now, without their checksums."""
+        for principals, number in self.ids.items():
+            yield (number, principals, self.states[number], *self.figures[number])

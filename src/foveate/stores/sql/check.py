@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from foveate.stores.checksums import MASK, checksum
@@ -39,11 +39,16 @@ class CheckedDocument(NamedTuple):
     scanned: list[tuple[Any, ...]]
 
 
-def relation_findings(database: Database) -> Iterator[str]:
-    """Rows that refer to nothing."""
+def relation_findings(
+    database: Database, recount: Recount[int], decode: Callable[[str], str] = str
+) -> Iterator[str]:
+    """Rows that refer to nothing, and audiences with other members; `decode`: a member's name."""
     for said, query in _RELATIONS.items():
         for (found,) in database.rows(query):
             yield said.format(found)
+    recount.principals.update(database.rows("SELECT id, principals FROM {s}.audiences"))
+    members = database.rows("SELECT principal, audience FROM {s}.members")
+    yield from recount.member_findings(members, decode)
 
 
 def check_documents(
@@ -93,7 +98,9 @@ def state_findings(database: Database, recount: Recount[int]) -> Iterator[str]:
     """Audiences whose state or figures are not those of the rows."""
     query = f"SELECT {database.audience_columns} FROM {{s}}.audiences ORDER BY id"
     for number, principals, state, *figures in database.rows(query):
-        yield from recount.state_findings(number, principals, state, figures[: recount.width])
+        yield from recount.state_findings(
+            number, principals, state, figures[: recount.totals.width]
+        )
 
 
 def checksum_findings(database: Database) -> Iterator[str]:

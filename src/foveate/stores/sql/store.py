@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 
 from foveate.ports import Document
 from foveate.stores.base import BaseStore
-from foveate.stores.sql import documents
+from foveate.stores.sql import contents
 from foveate.stores.sql.audiences import compute_state_root, load_audiences
 from foveate.stores.sql.database import Database
 
@@ -22,19 +22,19 @@ class SqlStore(BaseStore):
 
     def _documents(self) -> Iterable[tuple[str, str]]:
         with self._read_transaction() as database:
-            return documents.list_content_hashes(database)
+            return contents.list_content_hashes(database)
 
     def _document(self, document_id: str, principals: tuple[str, ...]) -> Document | None:
         with self._read_transaction() as database:
-            return documents.load_document(database, document_id, principals)
+            return contents.load_document(database, document_id, principals)
 
     def _listed(self, after: str, limit: int, principals: tuple[str, ...]) -> list[Document]:
         with self._read_transaction() as database:
-            return documents.list_documents(database, after, limit, principals)
+            return contents.list_documents(database, after, limit, principals)
 
     def _counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         with self._read_transaction() as database:
-            return documents.load_counts(database, fingerprint, hashes)
+            return contents.load_counts(database, fingerprint, hashes)
 
     def _state_root(self, principals: tuple[str, ...] | None) -> str:
         with self._read_transaction() as database:

@@ -35,9 +35,7 @@ def _check_rows(
     database: SqliteDatabase, recount: Recount[int], places: PlaceSums[str]
 ) -> Iterator[str]:
     """Rows that refer to nothing, and each document; adds up the `places` of terms."""
-    yield from relation_findings(database)
-    recount.principals.update(database.rows("SELECT id, principals FROM audiences"))
-    yield from recount.member_findings(database.rows("SELECT principal, audience FROM members"))
+    yield from relation_findings(database, recount)
     for document in check_documents(database, recount, page=1):
         names, term, text, counts = group_terms(list(document.terms.values()))
         found = encode_places(np.array(list(document.terms), dtype=np.int64)[text], counts)

@@ -24,8 +24,7 @@ from foveate.stores.lexical import View, read_through_cache, view_for_audiences,
 from foveate.stores.rows import chunks_from_rows
 from foveate.stores.scoring import best_matches, combine_legs
 from foveate.stores.sql.audiences import load_audiences
-from foveate.stores.sql.chunks import load_chunk_rows
-from foveate.stores.sql.documents import outline_statements, places_from_rows
+from foveate.stores.sql.contents import load_chunk_rows, outline_statements, places_from_rows
 from foveate.stores.sqlite.database import SqliteDatabase
 from foveate.stores.sqlite.postings import read_postings
 from foveate.stores.sqlite.vectors import Scan

@@ -11,7 +11,7 @@ from foveate.core.types import Chunk
 from foveate.ports import SearchResult
 from foveate.stores.base import PutRequest, Report, Search, Stats
 from foveate.stores.int8 import quantise_or_zeros
-from foveate.stores.sql.documents import compute_stats, count_rows, load_counts
+from foveate.stores.sql.contents import compute_stats, count_rows, load_counts
 from foveate.stores.sql.store import SqlStore
 from foveate.stores.sqlite import schema, search, vectors, write
 from foveate.stores.sqlite.check import check

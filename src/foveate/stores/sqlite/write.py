@@ -28,14 +28,14 @@ from foveate.stores.rows import (
     quote_columns,
     terms_to_index,
 )
-from foveate.stores.sql.audiences import AUDIENCE_DAMAGE, DELETE_UNUSED, refuse_changed
+from foveate.stores.sql.audiences import AUDIENCE_DAMAGE, DELETE_UNUSED, AudienceTotals
 from foveate.stores.sql.database import PUBLIC_AUDIENCE
-from foveate.stores.sql.totals import CHUNKS, DOCUMENTS, AudienceTotals
 from foveate.stores.sqlite import postings
 from foveate.stores.sqlite.database import SqliteDatabase
 from foveate.stores.sqlite.postings import PendingPostings
 from foveate.stores.sqlite.schema import load_facts, save_facts
 from foveate.stores.sqlite.vectors import rows_of, summed
+from foveate.stores.totals import CHUNKS, DOCUMENTS
 
 SLICE = 1_024
 """Chunks whose rows are made, or read, together."""
@@ -191,7 +191,7 @@ class _Write:
     def account(self, members: Sequence[tuple[int, bytes]], figure: int, *, sign: int = 1) -> None:
         """Members by audience that come or go, which count in one of its figures."""
         for number in {audience for audience, _ in members}:
-            if number not in self._totals and not self._load("id", number):
+            if number not in self._totals.states and not self._load("id", number):
                 raise damage(AUDIENCE_DAMAGE)
         self._totals.apply(members, figure, sign)
 
@@ -208,8 +208,7 @@ class _Write:
         query = f"SELECT {SqliteDatabase.audience_columns} FROM audiences WHERE {column} = ?"
         rows = self._connection.execute(query, (value,)).fetchall()
         for row in rows:
-            refuse_changed(row)
-            self._totals.add(row[:-1])
+            self._totals.add(row)
         return bool(rows)
 
     def _save(self, audience: Sequence[Any]) -> None:

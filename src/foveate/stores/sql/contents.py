@@ -1,4 +1,4 @@
-"""Documents, remembered token counts and figures of an SQL store."""
+"""What an SQL store holds, as it is read: documents, chunks, token counts and figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from foveate.stores.base import Stats
 from foveate.stores.checksums import checksum, damage, intact
 from foveate.stores.filters import iter_batches
 from foveate.stores.outlines import Place, decode_places
-from foveate.stores.rows import DOCUMENT_FIELDS, textless_document_from_row, with_text
+from foveate.stores.rows import (
+    CHUNK_COLUMNS,
+    DOCUMENT_FIELDS,
+    textless_document_from_row,
+    with_text,
+)
 from foveate.stores.sql.audiences import (
     compute_state_root,
     load_audiences,
@@ -25,7 +30,8 @@ _READABLE = (
     "WHERE c.document = d.id AND c.audience NOT IN {readers})"
 )
 _FIELDS = ("id", *DOCUMENT_FIELDS, "audience")
-_WHAT = "a document is not as it was written"
+DOCUMENT_DAMAGE = "a document is not as it was written"
+CHUNK_DAMAGE = "a chunk is not as it was written"
 
 
 def load_document(
@@ -70,7 +76,7 @@ def list_content_hashes(database: Database) -> list[tuple[str, str]]:
     (rows,) = database.run(_document_statement(database, "true ORDER BY d.document_id", []))
     found = [(row["document_id"], row["content_hash"]) for row in _decode_rows(rows)]
     if len(found) != sum(audience[3] for audience in audiences):
-        raise damage(_WHAT)
+        raise damage(DOCUMENT_DAMAGE)
     return found
 
 
@@ -86,7 +92,7 @@ def _document_statement(database: Database, condition: str, bound: list[Any]) ->
 
 
 def _decode_rows(rows: Rows) -> list[dict[str, Any]]:
-    return [dict(zip(_FIELDS, row[:-1], strict=True)) for row in intact(rows, _WHAT)]
+    return [dict(zip(_FIELDS, row[:-1], strict=True)) for row in intact(rows, DOCUMENT_DAMAGE)]
 
 
 def outline_statements(database: Database, documents: Sequence[str]) -> list[Statement]:
@@ -102,10 +108,37 @@ def outline_statements(database: Database, documents: Sequence[str]) -> list[Sta
 
 def places_from_rows(outlines: Rows, there: Rows) -> dict[str, list[Place]]:
     """Document id → its chunks; raises where the documents are not those of the outlines."""
-    found = list(intact(outlines, _WHAT))
+    found = list(intact(outlines, DOCUMENT_DAMAGE))
     if {row[:2] for row in found} != set(there):
-        raise damage(_WHAT)
+        raise damage(DOCUMENT_DAMAGE)
     return {name: decode_places(places) for _, name, places, _ in found}
+
+
+def chunk_statement(database: Database, condition: str, bound: Sequence[Any]) -> Statement:
+    """What `decode_chunk_rows` reads of the chunks whose row id meets the condition."""
+    return database.statement(
+        f"SELECT {CHUNK_COLUMNS}, {{vector}}, c.audience, c.checksum FROM {{s}}.chunks AS c "
+        "JOIN {s}.documents AS d ON d.id = c.document JOIN {s}.scan AS s ON s.chunk = c.id "
+        "WHERE c.id {condition}",
+        bound,
+        vector=database.vector_expression(),
+        condition=condition,
+    )
+
+
+def decode_chunk_rows(database: Database, rows: Rows) -> dict[int, tuple[Any, ...]]:
+    """Row id → what `chunks_from_rows` reads, held to its checksum."""
+    decoded = ((*row[:-3], database.decode_vector(row[-3]), *row[-2:]) for row in rows)
+    return {row[0]: row for row in intact(decoded, CHUNK_DAMAGE)}
+
+
+def load_chunk_rows(database: Database, ids: Sequence[int]) -> list[tuple[Any, ...]]:
+    """The rows of these chunks, in this order."""
+    (rows,) = database.run(chunk_statement(database, *database.ids_among(ids)))
+    found = decode_chunk_rows(database, rows)
+    if found.keys() != set(ids):
+        raise damage(CHUNK_DAMAGE)
+    return [found[number] for number in ids]
 
 
 def load_counts(database: Database, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
