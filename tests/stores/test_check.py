@@ -8,7 +8,7 @@ import pytest
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.stores.sqlite.check import check
-from foveate.testing.store_corpus import change_entry, corpus
+from foveate.testing.store_corpus import change_entry, corpus, fill
 from store_urls import opened
 
 ENTRIES = corpus(count=10)
@@ -68,9 +68,7 @@ TAMPERED = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A store that was written, searched, changed and searched again."""
-    with closing(opened(tmp_path)) as store:
-        for entry in ENTRIES:
-            entry.put(store)
+    with closing(fill(opened(tmp_path), ENTRIES)) as store:
         store.search("granite", None)
         change_entry(ENTRIES[-1]).put(store)
     return tmp_path

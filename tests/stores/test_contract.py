@@ -8,7 +8,7 @@ from foveate.core.errors import BadOption
 from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing import isolation, stores
 from foveate.testing.isolation import OWNER
-from foveate.testing.store_corpus import corpus
+from foveate.testing.store_corpus import corpus, fill
 from foveate.testing.stores import LAWS, Law, check_store
 
 EMBEDDED = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
@@ -114,8 +114,7 @@ def test_neighbours_of_many_places_take_no_more_statements(open_empty):
     """S5: fifty places cost as many SQL statements as one, principals included."""
     entries = corpus(count=30)
     with open_empty() as store:
-        for entry in entries:
-            entry.put(store)
+        fill(store, entries)
         places = [(c.document_id, c.sequence) for e in entries for c in e.chunks][:50]
         assert len(places) == 50
         asked: list[list[str]] = []
@@ -144,4 +143,5 @@ def test_neighbours_are_found_through_the_indexes(open_empty):
             for row in store._connection.execute(f"EXPLAIN QUERY PLAN {statement}")
         ]
     assert any("SEARCH c USING INTEGER PRIMARY KEY" in line for line in plan)
-    assert not [line for line in plan if line.startswith("SCAN") and "json_each" not in line]
+    scans = {line for line in plan if line.startswith("SCAN")} - {"SCAN CONSTANT ROW"}
+    assert not [line for line in scans if "json_each" not in line]

@@ -11,7 +11,7 @@ import pytest
 import store_damage
 from foveate.core.errors import ExternalError
 from foveate.stores import maintenance, open_store
-from foveate.testing.store_corpus import EMBEDDER, CorpusEntry, corpus
+from foveate.testing.store_corpus import EMBEDDER, CorpusEntry, corpus, fill
 from full_counts import count
 from store_urls import opened
 
@@ -50,8 +50,7 @@ def test_what_was_changed_behind_its_back_is_said(tmp_path: Path, statement: str
     """X6, T5: a search gives an error that names the command, the command says where."""
     entries = corpus(count=6)
     with closing(opened(tmp_path)) as store:
-        for entry in entries:
-            entry.put(store)
+        fill(store, entries)
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
         assert connection.execute(statement).rowcount > 0
 

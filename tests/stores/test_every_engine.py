@@ -18,7 +18,7 @@ from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import maintenance, open_store
-from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus, fill
 from source_tree import PACKAGE
 from store_urls import opened
 
@@ -192,8 +192,7 @@ def test_a_batch_is_one_transaction(new_url: Callable[[], str]):
                 store.put(entries[0].document, entries[1].chunks, None)
             with pytest.raises(KeyError):
                 undone()
-            for entry in entries[4:]:
-                entry.put(store)
+            fill(store, entries[4:])
             assert store.delete(entries[5].document.id)
             assert not store.delete(entries[5].document.id)
         for entry in (*entries[3:5], *entries[6:]):
@@ -224,9 +223,7 @@ def test_threads_share_a_store(new_url: Callable[[], str]):
     """T5: readers, writers and who remembers counts, in one process, without error or deadlock."""
     entries = corpus(count=8)
     url = new_url()
-    with closing(opened(url)) as store:
-        for entry in entries:
-            entry.put(store)
+    with closing(fill(opened(url), entries)) as store:
         expected = store.search("granite", None)
         hashes = [chunk.content_hash for entry in entries for chunk in entry.chunks]
         barrier = Barrier(6)

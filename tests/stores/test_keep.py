@@ -12,7 +12,7 @@ from foveate.stores.sqlite import backup as backup_
 from foveate.stores.sqlite.backup import backup
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.store import SqliteStore
-from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus, fill
 from store_urls import opened
 
 EVERYONE = ("blue", "red")
@@ -22,9 +22,7 @@ ENTRIES = corpus(count=14)
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A store with documents, searched once."""
-    with closing(opened(tmp_path / "store")) as store:
-        for entry in ENTRIES:
-            entry.put(store)
+    with closing(fill(opened(tmp_path / "store"), ENTRIES)) as store:
         answers(store)
     return tmp_path / "store"
 
@@ -176,13 +174,10 @@ def test_compacting_gives_room_back_and_changes_no_answer(folder: Path, tmp_path
         kept = ENTRIES[0].chunks[0].content_hash
         assert store.counts("f1", [kept, ENTRIES[5].chunks[0].content_hash]) == {kept: 7}
         assert store.counts("f", ["unknown"]) == {}
-        for entry in ENTRIES[3:]:
-            entry.put(store)
+        fill(store, ENTRIES[3:])
         everything = answers(store)
     assert check(folder).findings == ()
-    with closing(opened(tmp_path / "plain")) as plain:
-        for entry in ENTRIES:
-            entry.put(plain)
+    with closing(fill(opened(tmp_path / "plain"), ENTRIES)) as plain:
         assert answers(plain) == everything
 
 

@@ -134,13 +134,3 @@ def test_a_log_of_writes_is_read_with_the_store(tmp_path: Path):
 def test_the_embedder_of_the_laws_is_the_one_tested_with():
     """T6: the suites' embedder has the name and width that stores are opened with."""
     assert (EMBEDDER.name, EMBEDDER.dimensions) == ("hashing-64@1", 64)
-
-
-def test_a_store_of_a_newer_version_is_refused(tmp_path: Path):
-    """X2: a schema from the future is refused with both numbers and the way out."""
-    open_store(tmp_path).close()
-    with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    said = f"has schema 99, this version knows up to {schema.VERSION}; update foveate"
-    with pytest.raises(BadInput, match=said):
-        open_store(tmp_path)

@@ -13,7 +13,7 @@ from foveate.stores.scoring import group_terms
 from foveate.stores.sqlite import postings, write
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.store import SqliteStore
-from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus, fill
 from store_urls import opened
 
 ENTRIES = corpus(count=30)
@@ -33,9 +33,7 @@ def answers(store: SqliteStore) -> object:
 @pytest.fixture
 def plain(tmp_path: Path):
     """A store of all the documents, put one by one."""
-    with closing(opened(tmp_path / "plain")) as store:
-        for entry in ENTRIES:
-            entry.put(store)
+    with closing(fill(opened(tmp_path / "plain"), ENTRIES)) as store:
         yield store
 
 
@@ -43,8 +41,7 @@ def test_documents_of_a_batch_share_rows(tmp_path: Path, plain: SqliteStore):
     """T4, T5: fewer rows, the same answers; and each document goes out of them again alone."""
     with closing(opened(tmp_path / "store")) as store:
         with store.batch():
-            for entry in ENTRIES:
-                entry.put(store)
+            fill(store, ENTRIES)
         assert rows(store) < rows(plain) / 3
         assert answers(store) == answers(plain)
         for entry in ENTRIES[3:20:4]:
@@ -109,14 +106,12 @@ def test_a_large_batch_is_written_in_parts(tmp_path: Path, plain: SqliteStore, m
     monkeypatch.setattr("foveate.stores.sqlite.postings._MAX_PENDING_PLACES", 50)
     with closing(opened(tmp_path / "store")) as store:
         with suppress(KeyError), store.batch():
-            for entry in ENTRIES:
-                entry.put(store)
+            fill(store, ENTRIES)
             assert rows(store) > 0
             raise KeyError
         assert rows(store) == 0
         with store.batch():
-            for entry in ENTRIES:
-                entry.put(store)
+            fill(store, ENTRIES)
         assert answers(store) == answers(plain)
         assert check(store.folder).findings == ()
 
@@ -178,14 +173,12 @@ def test_a_long_document_is_written_in_slices_and_comes_out_the_same(
 ):
     """X6, T5: between others of its batch too; found, checked and deleted like any other."""
     with sliced.batch():
-        for entry in ENTRIES[:15]:
-            entry.put(sliced)
+        fill(sliced, ENTRIES[:15])
         put_short(sliced, "before")
         put_long(sliced)
         put_long(sliced)
         put_short(sliced, "after")
-        for entry in ENTRIES[15:]:
-            entry.put(sliced)
+        fill(sliced, ENTRIES[15:])
     monkeypatch.undo()
     put_long(plain)
     put_short(plain, "before")

@@ -11,7 +11,7 @@ import pytest
 
 from foveate.ports import SearchResult
 from foveate.stores.lance import LanceStore
-from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, change_entry, corpus
+from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, change_entry, corpus, fill
 from foveate.testing.stores import QUERIES
 from store_urls import opened
 
@@ -25,14 +25,12 @@ FILTERS = (
 
 def filled(store, entries):
     """With documents, some of them changed and some gone, in several transactions."""
-    for entry in entries[: len(entries) // 2]:
-        entry.put(store)
+    fill(store, entries[: len(entries) // 2])
     with store.batch():
         for entry in entries[len(entries) // 2 :]:
             change_entry(entry).put(store)
     with store.batch():
-        for entry in entries[::3]:
-            entry.put(store)
+        fill(store, entries[::3])
         for entry in entries[1::7]:
             store.delete(entry.document.id)
     return store

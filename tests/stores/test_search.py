@@ -19,7 +19,7 @@ from foveate.core.types import Chunk, rank
 from foveate.ports import Document
 from foveate.stores import open_store
 from foveate.stores.scoring import SLICE, combine_legs
-from foveate.testing.store_corpus import EMBEDDER, corpus
+from foveate.testing.store_corpus import EMBEDDER, corpus, fill
 from store_urls import opened
 
 EVERYONE = ("blue", "red")
@@ -29,9 +29,7 @@ EVERYONE = ("blue", "red")
 def store(tmp_path_factory: pytest.TempPathFactory):
     """A store of forty documents, read only."""
     folder = tmp_path_factory.mktemp("stores") / "store"
-    with closing(opened(folder)) as filled:
-        for entry in corpus(count=40):
-            entry.put(filled)
+    with closing(fill(opened(folder), corpus(count=40))) as filled:
         yield filled
 
 
@@ -247,10 +245,9 @@ def test_an_empty_store_answers_with_nothing(tmp_path: Path):
 SEARCH = """
 import sys
 from foveate.stores import open_store
-from foveate.testing.store_corpus import EMBEDDER, corpus
+from foveate.testing.store_corpus import EMBEDDER, corpus, fill
 store = open_store(sys.argv[1], embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
-for entry in corpus(count=10):
-    entry.put(store)
+fill(store, corpus(count=10))
 for query in ("cold harbour", "river stone turn", "where is it"):
     vector = EMBEDDER.embed([query])[0]
     print(store.search(query, vector, principals=["red"], where={"lang": ["en", "nl"]}))

@@ -13,7 +13,7 @@ from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import filters, open_store
 from foveate.stores.sqlite.store import SqliteStore
-from foveate.testing.store_corpus import EMBEDDER, corpus
+from foveate.testing.store_corpus import EMBEDDER, corpus, fill
 from store_urls import opened
 
 
@@ -72,9 +72,7 @@ def test_slices_change_no_answer(tmp_path, monkeypatch, most):
     places = [(chunk.document_id, chunk.sequence) for e in entries for chunk in e.chunks]
     answers = []
     for name in ("whole", "sliced"):
-        with closing(opened(tmp_path / name)) as store:
-            for entry in entries:
-                entry.put(store)
+        with closing(fill(opened(tmp_path / name), entries)) as store:
             found = store.search("cold granite lamp", EMBEDDER.embed(["cold"])[0])
             answers.append((found, store.neighbours(places, 1), store.state_root()))
         monkeypatch.setattr(filters, "MAX_BOUND_VALUES", most)

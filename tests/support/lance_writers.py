@@ -1,9 +1,4 @@
-"""Writers of a distributed store: killed at random moments, and side by side.
-
-Each is a process of its own that says on a pipe what it is about to do and what it has done. What
-was acknowledged must be there; what was under way is there whole or not at all; and a store that
-was never disturbed, an embedded one, has the same root and gives the same answers.
-"""
+"""Writers of a distributed store side by side, each a process of its own."""
 
 from __future__ import annotations
 
@@ -14,35 +9,18 @@ from pathlib import Path
 from random import Random
 
 from foveate.stores.lance import LanceStore
-from foveate.testing.store_corpus import EMBEDDER, CorpusEntry
+from foveate.testing.store_corpus import CorpusEntry
 from store_kills import (
     ENTRIES,
-    EVERYONE,
+    IMPORTS,
     State,
-    Tally,
     apply,
     batch,
-    killed,
+    check_same,
     processes,
-    settle_present,
-    steps,
     versions,
 )
 from store_urls import OPTIONS, opened
-
-KINDS = ("ingest", "delete", "batch", "compact")
-PRELOAD = ("pyarrow", "lance", "lance_writers")
-
-
-def disturbed(kind: str, url: str, seed: int, say: Connection) -> None:
-    """Until it is killed: say what comes, do it, say that it is done."""
-    random = Random(seed)
-    with closing(LanceStore(url, **OPTIONS)) as store:
-        while True:
-            for change, act in steps(kind, store, Path(), random, iter(())):
-                say.send(("begin", change))
-                act()
-                say.send(("done", change))
 
 
 def beside(url: str, options: dict[str, str], number: int, writes: int, say: Connection) -> None:
@@ -85,23 +63,6 @@ def entry_of(name: str, hash_: str) -> CorpusEntry:
     return next(e for e in versions(name) if e.document.content_hash == hash_)
 
 
-def kill_often(folder: Path, kills: int, seed: int) -> Tally:
-    """So many writers, one after the other, each killed at a moment that the seed chooses."""
-    context = processes(*PRELOAD)
-    random, tally, state = Random(seed), Tally(), State()
-    url = f"lance:{folder / 'store'}"
-    for number in range(kills):
-        kind = KINDS[number % len(KINDS)]
-        said = killed(context, disturbed, (kind, url, random.getrandbits(32)), random)
-        tally.kills[kind] += 1
-        with closing(LanceStore(url, **OPTIONS)) as reader:
-            present = dict(reader.documents())
-        tally.acknowledged += settle_present(present, state, said, tally)
-        if number % 12 == 11:
-            check_whole(url, state, folder / f"plain{number}")
-    return tally
-
-
 def check_whole(url: str, state: State, plain: Path, **options: object) -> None:
     """A store that was never disturbed has the same root and finds the same."""
     with (
@@ -111,19 +72,12 @@ def check_whole(url: str, state: State, plain: Path, **options: object) -> None:
         with expected.batch():
             for name, hash_ in sorted(state.items()):
                 entry_of(name, hash_).put(expected)
-        report = store.check()
-        assert report.findings == (), report.findings
-        assert report.state_root == store.state_root() == expected.state_root()
-        assert list(store.documents()) == list(expected.documents())
-        for query in ("granite", "cold lamp", "where does the river turn"):
-            vector = EMBEDDER.embed([query])[0]
-            found = store.search(query, vector, principals=EVERYONE)
-            assert found == expected.search(query, vector, principals=EVERYONE)
+        check_same(store, expected)
 
 
 def write_beside(url: str, options: dict[str, str], writers: int, writes: int) -> State:
     """Several writers at once; what all acknowledged, and for shared documents who was last."""
-    context = processes(*PRELOAD)
+    context = processes(*IMPORTS["lance"], "lance_writers")
     running = []
     for number in range(writers):
         ours, theirs = context.Pipe()

@@ -16,23 +16,22 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 from random import Random
 from typing import Any
 
 from foveate.core.types import Chunk
 from foveate.ports import Document
-from foveate.stores.sqlite.check import check
-from foveate.stores.sqlite.store import SqliteStore
+from foveate.stores.base import BaseStore
+from foveate.stores.maintenance import check
 from foveate.testing.store_corpus import EMBEDDER
-from store_kills import processes
+from store_kills import IMPORTS, processes
 from store_urls import opened
 
 READERS, WRITERS, OWN, SHARED = 4, 2, 8, 3
 QUERY = "where does the river turn"
 
 
-def put(store: SqliteStore, name: str, stamp: str, chunks: int) -> None:
+def put(store: BaseStore, name: str, stamp: str, chunks: int) -> None:
     """A version of a document."""
     texts = [f"{stamp} of {chunks}: the river turns at stone {i}. " for i in range(chunks)]
     document = Document(
@@ -49,11 +48,11 @@ def put(store: SqliteStore, name: str, stamp: str, chunks: int) -> None:
     store.put(document, pieces, EMBEDDER.embed(texts))
 
 
-def write(folder: str, number: int, seconds: float, say: Connection) -> None:
+def write(url: str, number: int, seconds: float, say: Connection) -> None:
     """Own documents and some that the other writer writes too; at the end, what was the last."""
     random, last = Random(number), dict[str, str]()
     writes, ends = 0, time.monotonic() + seconds
-    with closing(opened(Path(folder))) as store:
+    with closing(opened(url)) as store:
         while time.monotonic() < ends:
             shared = random.random() < 0.2
             name = (
@@ -69,13 +68,13 @@ def write(folder: str, number: int, seconds: float, say: Connection) -> None:
     say.send({"writes": writes, "last": last})
 
 
-def read(folder: str, number: int, seconds: float, say: Connection) -> None:
+def read(url: str, number: int, seconds: float, say: Connection) -> None:
     """Search, and read whole documents; what was torn or went back."""
     random, torn, newest = Random(number), list[str](), dict[str, str]()
     reads, ends = 0, time.monotonic() + seconds
     vector = EMBEDDER.embed([QUERY])[0]
     while time.monotonic() < ends:
-        with closing(opened(Path(folder))) as store:
+        with closing(opened(url)) as store:
             for _ in range(random.randint(1, 60)):
                 found = store.search(QUERY, vector, limit=50)
                 chunks = [candidate.chunk for candidate in found.candidates]
@@ -123,15 +122,15 @@ class Soaked:
         )
 
 
-def soak(folder: Path, seconds: float) -> Soaked:
+def soak(url: str, seconds: float) -> Soaked:
     """All of them at once; then the store is checked from scratch."""
-    context = processes("foveate.core.text.terms")
-    opened(folder).close()
+    context = processes(*IMPORTS.get(url.partition(":")[0], ()))
+    opened(url).close()
     running = []
     for work, many in ((write, WRITERS), (read, READERS)):
         for number in range(many):
             ours, theirs = context.Pipe(duplex=False)
-            process = context.Process(target=work, args=(str(folder), number, seconds, theirs))
+            process = context.Process(target=work, args=(url, number, seconds, theirs))
             process.start()
             theirs.close()
             running.append((process, ours))
@@ -143,7 +142,7 @@ def soak(folder: Path, seconds: float) -> Soaked:
     errors = sum(process.exitcode != 0 for process, _ in running)
     writers = [answer for answer in said if "last" in answer]
     readers = [answer for answer in said if "reads" in answer]
-    report = check(folder)
+    report = check(url)
     assert report.findings == (), report.findings
     return Soaked(
         seconds=seconds,
@@ -151,13 +150,13 @@ def soak(folder: Path, seconds: float) -> Soaked:
         writes=sum(answer["writes"] for answer in writers),
         torn=tuple(wrong for answer in readers for wrong in answer["torn"]),
         errors=errors,
-        lost=tuple(lost(folder, [answer["last"] for answer in writers])),
+        lost=tuple(lost(url, [answer["last"] for answer in writers])),
     )
 
 
-def lost(folder: Path, last: Sequence[dict[str, str]]) -> list[str]:
+def lost(url: str, last: Sequence[dict[str, str]]) -> list[str]:
     """Documents that are not as the last write to them left them (of two writers, one's last)."""
-    with closing(opened(folder)) as store:
+    with closing(opened(url)) as store:
         present = dict(store.documents())
     names = sorted({name for one in last for name in one} | set(present))
     possible = {name: {one[name] for one in last if name in one} for name in names}
@@ -169,7 +168,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=300)
     with tempfile.TemporaryDirectory() as folder:
-        soaked = soak(Path(folder) / "store", parser.parse_args().seconds)
+        soaked = soak(f"{folder}/store", parser.parse_args().seconds)
     print(soaked)
     return int(bool(soaked.torn or soaked.errors or soaked.lost))
 

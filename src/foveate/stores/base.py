@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, Self
 
 from foveate.core.checks import check_principals, is_encodable
-from foveate.core.errors import BadOption, ExternalError
+from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
 from foveate.stores.row_limit import split_rows
@@ -47,6 +47,27 @@ class Report:
     chunks: int = 0
     state_root: str = ""
     findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PutRequest:
+    """A document to store: the arguments of `BaseStore.put`; raises `BadInput`."""
+
+    document: Document
+    chunks: Sequence[Chunk]
+    vectors: Any
+    counts: Sequence[int] = ()
+    fingerprint: str = ""
+
+    def __post_init__(self) -> None:
+        counts, chunks = len(self.counts), len(self.chunks)
+        if counts and counts != chunks:
+            raise BadInput(f"{counts} counts for {chunks} chunks", field="counts")
+
+    def counts_by_hash(self) -> dict[str, int]:
+        """Content hash → tokens; empty without counts or without a fingerprint."""
+        hashes = [chunk.content_hash for chunk in self.chunks] if self.fingerprint else []
+        return dict(zip(hashes, self.counts, strict=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +115,7 @@ class BaseStore(ABC):
         `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each chunk, kept
         under the tokenizer's `fingerprint`.
         """
-        self._put(document, chunks, vectors, counts, fingerprint)
+        self._put(PutRequest(document, chunks, vectors, counts, fingerprint))
 
     def delete(self, document_id: str) -> bool:
         """Remove a document and its chunks; False where it was not there."""
@@ -178,12 +199,16 @@ class BaseStore(ABC):
 
     def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         """Token counts already known for these content hashes (who has a hash has the text)."""
-        return self._counts(fingerprint, hashes)
+        if not self._can_hold(fingerprint):
+            return {}
+        return self._counts(fingerprint, list(filter(self._can_hold, hashes)))
 
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
-        with suppress(ExternalError):
-            self._remember(fingerprint, counts)
+        kept = {hash_: tokens for hash_, tokens in counts.items() if self._can_hold(hash_)}
+        if kept and self._can_hold(fingerprint):
+            with suppress(ExternalError):
+                self._remember(fingerprint, kept)
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content and the embedder's name, of what `principals` may read if given."""
@@ -210,14 +235,7 @@ class BaseStore(ABC):
         return is_encodable(text)
 
     @abstractmethod
-    def _put(
-        self,
-        document: Document,
-        chunks: Sequence[Chunk],
-        vectors: Any,
-        counts: Sequence[int],
-        fingerprint: str,
-    ) -> None: ...
+    def _put(self, given: PutRequest) -> None: ...
 
     @abstractmethod
     def _delete(self, document_id: str) -> bool: ...

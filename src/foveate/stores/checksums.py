@@ -7,6 +7,7 @@ rows, so that a hidden row is missed too. Errors name no value: the reader may n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from marshal import dumps
 from typing import Any
@@ -81,10 +82,10 @@ def sum_of_vectors(ids: Any, audiences: Any, terms: Any, vectors: Any) -> int:
 
 
 def _plain(value: Any) -> Any:
-    """The value as the database hands it back: no subclass, no truth value."""
+    """The value as marshal knows it: no subclass, no truth value, no decimal number."""
     if isinstance(value, str):
         return str.__str__(value)
-    return int(value) if isinstance(value, int) else value
+    return int(value) if isinstance(value, int | Decimal) else value
 
 
 @lru_cache(maxsize=16)

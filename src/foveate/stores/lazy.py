@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from foveate.core.errors import BadInput, BadOption, InvalidRequest
+from foveate.core.errors import BadInput, BadOption, ExternalError, InvalidRequest
 from foveate.ports import Store
 
 WRITES = ("put", "batch")
@@ -38,6 +38,33 @@ def check_same_embedder(
         raise BadOption(
             f"{store} holds vectors of {kept[0]!r} ({kept[1]} dimensions), not of {given[0]!r} "
             f"({given[1]}); open it with that embedder, or index into a new {new}"
+        )
+
+
+def refuse_newer(store: str, version: int, known: int, *, new: str) -> None:
+    """Raise `BadInput` for a store of a schema that is newer than the one we know."""
+    if version > known:
+        raise BadInput(
+            f"{store} has schema {version}, this version knows up to {known}; update foveate, or "
+            f"index the documents into a new {new}"
+        )
+
+
+def refuse_older(store: str, version: int, known: int, *, new: str) -> None:
+    """Raise `BadInput` for a store of an older schema."""
+    if version < known:
+        raise BadInput(
+            f"{store} has schema {version} of an older version, this version reads {known}; index "
+            f"the documents again, into a new {new}"
+        )
+
+
+def check_schema_version(version: int, known: int) -> None:
+    """Inside a write: another process may have brought the store to a version we do not know."""
+    if version != known:
+        raise ExternalError(
+            "store: a newer version of foveate has changed its form; nothing was written, "
+            "update this program too"
         )
 
 

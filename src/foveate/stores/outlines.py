@@ -1,22 +1,19 @@
-"""What each document of an embedded store is held to: where its chunks are, and its checksum."""
+"""What each document is held to: where its chunks are, and its checksum."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from sqlite3 import Connection
 from struct import Struct
 from typing import Any, TypeAlias
 
-from foveate.stores.checksums import checksum, damage, intact
-from foveate.stores.filters import iter_batches, placeholders
+from foveate.stores.checksums import checksum
 from foveate.stores.rows import DOCUMENT_FIELDS
 
 Place: TypeAlias = tuple[int, int, int]
 """A chunk's sequence, row id and audience."""
 
 _PLACE = Struct("<qqq")
-_WHAT = "a document is not as it was written"
 
 
 def outline(number: int, row: Mapping[str, Any], places: Iterable[Place]) -> tuple[Any, ...]:
@@ -57,22 +54,3 @@ def is_near(places: Sequence[int], at: int, window: int) -> bool:
 def row_checksum(number: int, row: Mapping[str, Any]) -> int:
     """Of a document's row; its text has a hash in it."""
     return checksum((number, *(row[field] for field in DOCUMENT_FIELDS), row["audience"]))
-
-
-def load_places(connection: Connection, names: Sequence[str]) -> dict[str, list[Place]]:
-    """Document id → its chunks, of those documents that are there."""
-    found: dict[str, list[Place]] = {}
-    for some in iter_batches(names):
-        query = (
-            "SELECT document, document_id, places, checksum FROM outlines "
-            f"WHERE document_id IN ({placeholders(some)})"
-        )
-        rows = list(intact(connection.execute(query, some), _WHAT))
-        there = (
-            "SELECT id, document_id FROM documents INDEXED BY documents_again "
-            f"WHERE document_id IN ({placeholders(some)})"
-        )
-        if {row[:2] for row in rows} != set(connection.execute(there, some)):
-            raise damage(_WHAT)
-        found.update((row[1], decode_places(row[2])) for row in rows)
-    return found

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import numpy as np
 
 from foveate.core.errors import ExternalError
-from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
+from foveate.core.state import combine_states, state_hash
 from foveate.core.types import content_hash
 from foveate.stores import outlines
 from foveate.stores.base import Finding, Report
@@ -23,28 +23,24 @@ from foveate.stores.rows import (
     parse_principals,
     terms_to_index,
 )
+from foveate.stores.totals import CHUNKS, DOCUMENTS, R, Totals
 
 MAX_FINDINGS = 100
 """Findings that a check reports of one part."""
 
-R = TypeVar("R", bound=Hashable)
-
 
 @dataclass(slots=True)
 class Recount(Generic[R]):
-    """The findings of a check, and the state and the figures of each set of readers.
+    """The findings of a check, and the totals of each set of readers.
 
-    `width`: how many figures the store keeps; documents and chunks are figures 0 and 1.
     `principals`: audience → its principals (sorted JSON), as the store says. `passes`: errors that
     end the check.
     """
 
-    width: int = 2
+    totals: Totals[R] = field(default_factory=Totals)
     found: list[Finding] = field(default_factory=list)
     principals: dict[R, str] = field(default_factory=dict)
     passes: tuple[type[Exception], ...] = ()
-    states: dict[R, bytes] = field(default_factory=dict)
-    figures: dict[R, list[int]] = field(default_factory=dict)
     documents: int = 0
     chunks: int = 0
 
@@ -67,7 +63,7 @@ class Recount(Generic[R]):
         return Report(
             documents=self.documents,
             chunks=self.chunks,
-            state_root=state_hash(combine_states(self.states.values()), embedder=embedder),
+            state_root=state_hash(combine_states(self.totals.states.values()), embedder=embedder),
             findings=tuple(self.found),
         )
 
@@ -87,8 +83,8 @@ class Recount(Generic[R]):
         self.take("rows", self.audience_findings(row, chunks))
         self.take("vectors", _scan_findings(chunks, scanned, terms))
         self.take("checksums", _checksum_findings(row, chunks, scanned, outline))
-        self.add([document_member(row)], 0)
-        self.add(chunk_members(row, chunks), 1)
+        self.totals.apply([document_member(row)], DOCUMENTS)
+        self.totals.apply(chunk_members(row, chunks), CHUNKS)
         self.documents += 1
         self.chunks += len(chunks)
         return terms
@@ -117,20 +113,14 @@ class Recount(Generic[R]):
                     name = row[f"{kind}_id"]
                     yield f"{kind} {name!r} has an audience of other principals"
 
-    def add(self, members: Iterable[tuple[R, bytes]], figure: int) -> None:
-        """Members with their readers, each of which counts one in this figure."""
-        for reader, encoded in members:
-            state = self.states.get(reader, EMPTY_STATE)
-            self.states[reader] = update_state(state, added=[encoded])
-            self.figures.setdefault(reader, [0] * self.width)[figure] += 1
-
     def state_findings(
         self, reader: R, principals: str, state: bytes, figures: list[int]
     ) -> Iterator[str]:
         """Where the stored state and figures of these readers are not those of the rows."""
-        if state != self.states.get(reader, EMPTY_STATE):
+        expected_state, expected = self.totals.of(reader)
+        if state != expected_state:
             yield f"the state of what {principals} may read is not that of the rows"
-        if figures != (expected := self.figures.get(reader, [0] * self.width)):
+        if figures != expected:
             yield f"what {principals} may read is counted as {figures}, not {expected}"
 
 

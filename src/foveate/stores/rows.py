@@ -15,6 +15,7 @@ from foveate.core.state import encode_member
 from foveate.core.text.terms import document_terms
 from foveate.core.types import Chunk, content_hash
 from foveate.ports import INDEXED_SUMMARY, QUESTIONS, Document
+from foveate.stores.base import PutRequest
 from foveate.stores.checksums import checksum, damage
 from foveate.stores.int8 import quantise_or_zeros, unit_vectors
 
@@ -41,11 +42,6 @@ CHUNK_COLUMNS = """c.id, c.chunk_id, d.document_id, d.source, d.title, c.sequenc
 """What `chunks_from_rows` reads, of chunks AS c and documents AS d.
 
 The vector's int8 bytes follow.
-"""
-
-SELECT_CHUNK = f"""
-SELECT {CHUNK_COLUMNS}, s.vector, c.audience, c.checksum
-FROM chunks AS c JOIN documents AS d ON d.id = c.document JOIN scan AS s ON s.chunk = c.id
 """
 
 
@@ -129,15 +125,11 @@ def _check_chunk(document: Document, chunk: Chunk) -> None:
         )
 
 
-def state_members(
-    row: dict[str, Any], chunk_rows: Iterable[dict[str, Any]]
-) -> list[tuple[int, bytes]]:
-    """(audience, encoded fields) of the document and of each chunk: what the state root covers."""
-    return [document_member(row), *chunk_members(row, chunk_rows)]
-
-
 def document_member(row: dict[str, Any]) -> tuple[int, bytes]:
-    """That of the document; its `content_hash` is the caller's bookkeeping and stays outside."""
+    """(audience, encoded fields) of a document: what the state root covers.
+
+    `content_hash` is the caller's bookkeeping and stays outside.
+    """
     covered = {key: row[key] for key in DOCUMENT_FIELDS if key != "content_hash"}
     return row["audience"], encode_member("document", covered)
 
@@ -282,44 +274,23 @@ class PreparedDocument:
     fingerprint: str
 
 
-def prepare_document(
-    document: Document,
-    chunks: Sequence[Chunk],
-    vectors: Any,
-    counts: Sequence[int],
-    *,
-    fingerprint: str,
-    dimensions: int,
-) -> PreparedDocument:
+def prepare_document(given: PutRequest, dimensions: int) -> PreparedDocument:
     """What `Store.put` was given, as rows; raises `BadInput`."""
-    check_counts(counts, chunks)
-    row = document_row(document)
-    rows = [chunk_row(document, chunk) for chunk in chunks]
+    rows = [chunk_row(given.document, chunk) for chunk in given.chunks]
     seen: set[str] = set()
     for each in rows:
         if each["chunk_id"] in seen:
             raise duplicate_id_error("this document", each["chunk_id"])
         seen.add(each["chunk_id"])
     return PreparedDocument(
-        row=row,
-        packed=zlib.compress(document.text.encode()),
+        row=document_row(given.document),
+        packed=zlib.compress(given.document.text.encode()),
         chunks=rows,
-        vectors=quantise_or_zeros(vectors, rows=len(chunks), dimensions=dimensions),
+        vectors=quantise_or_zeros(given.vectors, rows=len(rows), dimensions=dimensions),
         terms=[terms_to_index(each) for each in rows],
-        counts=counts_by_hash(chunks, counts) if fingerprint else {},
-        fingerprint=fingerprint,
+        counts=given.counts_by_hash(),
+        fingerprint=given.fingerprint,
     )
-
-
-def check_counts(counts: Sequence[int], chunks: Sequence[Chunk]) -> None:
-    """Raise `BadInput` unless there is no count, or one for each chunk."""
-    if counts and len(counts) != len(chunks):
-        raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
-
-
-def counts_by_hash(chunks: Sequence[Chunk], counts: Sequence[int]) -> dict[str, int]:
-    """Content hash → tokens; empty without counts."""
-    return dict(zip((chunk.content_hash for chunk in chunks), counts, strict=False))
 
 
 def duplicate_id_error(whose: str, name: str) -> BadInput:

@@ -13,7 +13,7 @@ from foveate.core.errors import BadInput
 from foveate.stores import open_store
 from foveate.stores.lance import LanceStore, batch, compaction
 from foveate.stores.lance.schema import Head, Segment
-from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus, fill
 from foveate.testing.stores import QUERIES
 
 EVERYONE = ("blue", "red")
@@ -74,8 +74,7 @@ def test_any_history_with_indexes_and_merges_answers_as_the_embedded_store(
 def test_small_segments_become_few(tmp_path):
     """T4: a store that grew document by document does not stay in as many files."""
     with closing(LanceStore(f"lance:{tmp_path}/s", **lance_writers.OPTIONS)) as store:
-        for entry in corpus(count=50):
-            entry.put(store)
+        fill(store, corpus(count=50))
         head = store._versions.current().head
     assert len(head.segments) < 20
     assert sum(segment.rows for segment in head.segments.values()) == sum(
@@ -99,8 +98,7 @@ def test_a_reader_goes_on_with_its_version_until_it_is_older_than_is_kept(tmp_pa
     """T5: compacting takes no file from a version that is young enough to be read."""
     entries = corpus(count=12)
     with closing(LanceStore(f"lance:{tmp_path}/s", **lance_writers.OPTIONS)) as store:
-        for entry in entries:
-            entry.put(store)
+        fill(store, entries)
         old = store._versions.current()
         before = old.read_rows("chunks", ["text"]).num_rows
         for entry in entries[:-1]:
@@ -150,8 +148,7 @@ def test_a_large_batch_looks_its_ids_up_once(tmp_path, monkeypatch):
         looked.clear()
         theirs = replace(entries[40].chunks[0], id=entries[3].chunks[0].id)
         with store.batch():
-            for entry in entries[:40]:
-                entry.put(store)
+            fill(store, entries[:40])
             assert len(looked) < 10
             with pytest.raises(BadInput, match="has a chunk .* already"):
                 store.put(entries[40].document, [theirs], None)

@@ -11,16 +11,6 @@ def own(state):
     return {name: hash_ for name, hash_ in state.items() if name.startswith("w")}
 
 
-def test_dozens_of_kills_lose_nothing(tmp_path, figure):
-    """T5: killed while it writes, deletes or compacts, a distributed store stays whole."""
-    tally = lance_writers.kill_often(tmp_path, 16, seed=1)
-
-    figure(str(tally))
-    assert tally.kills == dict.fromkeys(lance_writers.KINDS, 4)
-    assert tally.acknowledged > 10
-    assert tally.under_way.total() > 3
-
-
 def test_writers_side_by_side_lose_nothing(tmp_path):
     """T5: what two processes write at the same time is all there, each document whole."""
     url = f"lance:{tmp_path}/store"

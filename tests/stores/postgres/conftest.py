@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from foveate.stores.postgres.statements import Statement, StoreContext
+from foveate.stores.postgres.statements import StoreContext
+from foveate.stores.sql.database import Statement
 
 
 @pytest.fixture

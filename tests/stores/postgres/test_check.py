@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from foveate.core.errors import BadOption
-from foveate.testing.store_corpus import corpus
+from foveate.testing.store_corpus import corpus, fill
 from store_urls import opened
 
 DAMAGE = [
@@ -35,9 +35,7 @@ DAMAGE = [
 def test_every_kind_of_damage_is_found(new_schema: Callable[[], str], postgres, part, damage):
     """T5: what was changed behind the store's back is named with its part."""
     url = new_schema()
-    with closing(opened(url)) as store:
-        for entry in corpus(count=6):
-            entry.put(store)
+    with closing(fill(opened(url), corpus(count=6))) as store:
         assert store.check().findings == ()
         with psycopg.connect(postgres, autocommit=True) as connection:
             connection.execute(damage.format(s=url.rpartition("schema=")[2]))
@@ -48,9 +46,7 @@ def test_compacting_forgets_what_nothing_uses(new_schema: Callable[[], str], pos
     """T5: readers and counts of what is gone go; answers and roots stay."""
     url = new_schema()
     entries = corpus(count=8)
-    with closing(opened(url)) as store:
-        for entry in entries:
-            entry.put(store)
+    with closing(fill(opened(url), entries)) as store:
         for entry in entries:
             if entry.document.id != "d04":
                 store.delete(entry.document.id)

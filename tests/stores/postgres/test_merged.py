@@ -13,7 +13,7 @@ from foveate.stores import open_store
 from foveate.stores.postgres import contents
 from foveate.stores.postgres.connect import connection_settings, parse_url
 from foveate.stores.postgres.postings import MERGE, PLACE_BYTES, ROW_BYTES, PostingsCache
-from foveate.testing.store_corpus import change_entry, corpus
+from foveate.testing.store_corpus import change_entry, corpus, fill
 from store_urls import opened
 
 EVERYONE = ("blue", "red")
@@ -44,8 +44,7 @@ def test_merged_postings_lose_and_gain_documents(
     url, plain = new_schema(), new_schema()
     with closing(opened(url)) as store, closing(opened(plain)) as other:
         for each in (store, other):
-            for entry in ENTRIES:
-                entry.put(each)
+            fill(each, ENTRIES)
         before = row_count(url)
         store.compact()
         assert row_count(url) < before
@@ -71,8 +70,7 @@ def test_who_searches_while_postings_are_merged_sees_no_change(new_schema: Calla
     """T4, T5: answers are the same before, meanwhile and afterwards; none is an error."""
     url = new_schema()
     with closing(opened(url)) as store, closing(open_store(url)) as reader:
-        for entry in ENTRIES:
-            entry.put(store)
+        fill(store, ENTRIES)
         expected = answers(reader)
         over = Event()
 

@@ -27,15 +27,6 @@ def schema_of(url: str) -> str:
     return url.rpartition("schema=")[2]
 
 
-def test_only_who_may_make_a_store_makes_one(new_schema: Callable[[], str], admin):
-    """T1: `create=False` changes nothing, not even a schema."""
-    url = new_schema()
-    with pytest.raises(BadInput, match="index documents into it first"):
-        open_store(url, create=False)
-    found = admin.execute("SELECT to_regnamespace(%s)", [schema_of(url)]).fetchone()
-    assert found == (None,)
-
-
 def test_a_schema_of_others_is_left_alone(new_schema: Callable[[], str], admin):
     """X2: tables that are no store's are neither used nor changed."""
     for table in ("meta (a int)", "documents (a int)"):

@@ -24,6 +24,7 @@ from foveate.stores.lance.schema import Audience
 from foveate.stores.recount import Recount, text_findings
 from foveate.stores.rows import SHARED, chunk_members, document_member, terms_to_index
 from foveate.stores.scoring import decode_places
+from foveate.stores.totals import CHUNKS, DOCUMENTS
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,7 +33,7 @@ class _CheckTotals:
 
     documents: Counter[str] = field(default_factory=Counter)
     chunk_ids: Counter[str] = field(default_factory=Counter)
-    readers: Recount[Any] = field(default_factory=Recount)
+    recount: Recount[Any] = field(default_factory=Recount)
 
 
 def check(place: Location, now: Snapshot, *, embedder: str, dimensions: int) -> Report:
@@ -46,10 +47,10 @@ def check(place: Location, now: Snapshot, *, embedder: str, dimensions: int) -> 
         "state": _check_state(now, totals),
     }
     for name, findings in found.items():
-        totals.readers.take(name, _readable(place, findings))
-    totals.readers.documents = len(totals.documents)
-    totals.readers.chunks = totals.chunk_ids.total()
-    return totals.readers.report(embedder)
+        totals.recount.take(name, _readable(place, findings))
+    totals.recount.documents = len(totals.documents)
+    totals.recount.chunks = totals.chunk_ids.total()
+    return totals.recount.report(embedder)
 
 
 def _readable(place: Location, findings: Iterator[str]) -> Iterator[str]:
@@ -67,7 +68,7 @@ def _segment_table(now: Snapshot, segment: int, kind: str, columns: Sequence[str
 def _check_rows(now: Snapshot, totals: _CheckTotals) -> Iterator[str]:
     rows: dict[str, dict[str, Any]] = {}
     audiences = now.head.audiences.items()
-    totals.readers.principals.update((number, one.principals) for number, one in audiences)
+    totals.recount.principals.update((number, one.principals) for number, one in audiences)
     for number, segment in now.head.segments.items():
         for kind, file in segment.files.items():
             if file.name not in now.files:
@@ -77,19 +78,19 @@ def _check_rows(now: Snapshot, totals: _CheckTotals) -> Iterator[str]:
             name = row["document_id"]
             totals.documents[name] += 1
             yield from text_findings(row, row["packed"])
-            yield from totals.readers.audience_findings(row)
+            yield from totals.recount.audience_findings(row)
             rows[name] = {key: row[key] for key in SHARED}
             _, encoded = document_member(row)
-            totals.readers.add([(row["principals"], encoded)], 0)
+            totals.recount.totals.apply([(row["principals"], encoded)], DOCUMENTS)
     yield from _find_duplicates("document", totals.documents)
     for number in now.head.segments:
         table = _segment_table(now, number, "chunks", schema.CHUNK_COLUMNS)
         for row in table.to_pylist() if table is not None else ():
             yield from _check_chunk(row, number, rows.get(row["document_id"]))
-            yield from totals.readers.audience_findings(None, [row])
+            yield from totals.recount.audience_findings(None, [row])
             totals.chunk_ids[row["chunk_id"]] += 1
             ((_, encoded),) = chunk_members(row, [row])
-            totals.readers.add([(row["principals"], encoded)], 1)
+            totals.recount.totals.apply([(row["principals"], encoded)], CHUNKS)
     yield from _find_duplicates("chunk", totals.chunk_ids)
 
 
@@ -177,7 +178,7 @@ def _check_vectors(now: Snapshot, dimensions: int) -> Iterator[str]:
 
 def _check_state(now: Snapshot, totals: _CheckTotals) -> Iterator[str]:
     noted = {audience.principals: audience for audience in now.head.audiences.values()}
-    for principals in sorted(noted.keys() | totals.readers.states.keys()):
+    for principals in sorted(noted.keys() | totals.recount.totals.states.keys()):
         audience = noted.get(principals, Audience(principals=principals))
         figures = [audience.documents, audience.chunks]
-        yield from totals.readers.state_findings(principals, principals, audience.state, figures)
+        yield from totals.recount.state_findings(principals, principals, audience.state, figures)

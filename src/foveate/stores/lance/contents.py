@@ -53,7 +53,7 @@ class TokenCounts:
 
     def get(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         """The tokens of these texts, as far as they are known and intact."""
-        if not hashes or not is_encodable(fingerprint):
+        if not hashes:
             return {}
         with self._lock:
             dataset = self._current_dataset(make=False)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,9 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from foveate.core.errors import BadInput
-from foveate.core.state import EMPTY_STATE, update_state
-from foveate.core.types import Chunk
-from foveate.ports import Document
+from foveate.stores.base import PutRequest
 from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
 from foveate.stores.lance import schema
@@ -36,6 +33,7 @@ from foveate.stores.rows import (
     duplicate_id_error,
     prepare_document,
 )
+from foveate.stores.totals import CHUNKS, DOCUMENTS, Totals
 
 _KEY_BITS = 63
 LIFETIME_SECONDS = 6 * 24 * 3600
@@ -68,21 +66,12 @@ def new_segment() -> int:
     return secrets.randbits(_KEY_BITS - schema.LOCAL_BITS)
 
 
-def prepare_rows(
-    document: Document,
-    chunks: Sequence[Chunk],
-    vectors: Any,
-    counts: Sequence[int] = (),
-    *,
-    fingerprint: str = "",
-    dimensions: int,
-) -> PreparedDocument:
+def prepare_rows(given: PutRequest, dimensions: int) -> PreparedDocument:
     """The document as rows with audiences; raises `BadInput` where no part could hold them."""
-    if len(chunks) >= schema.MAX_SEGMENT_ROWS:
-        raise BadInput(f"{document.id!r} has {len(chunks)} chunks; divide it", field="chunks")
-    made = prepare_document(
-        document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=dimensions
-    )
+    chunks = len(given.chunks)
+    if chunks >= schema.MAX_SEGMENT_ROWS:
+        raise BadInput(f"{given.document.id!r} has {chunks} chunks; divide it", field="chunks")
+    made = prepare_document(given, dimensions)
     made.row["packed"] = made.packed
     for row in (made.row, *made.chunks):
         row["audience"] = audience_number(row["principals"])
@@ -165,21 +154,22 @@ def sum_by_principals(
     documents: Sequence[dict[str, Any]], chunks: Iterable[dict[str, Any]]
 ) -> tuple[Audience, ...]:
     """What each set of principals may read of these rows; chunks name their documents."""
-    owned = Counter(row["principals"] for row in documents)
-    members: dict[str, list[bytes]] = {}
-    for row in documents:
-        members.setdefault(row["principals"], []).append(document_member(row)[1])
-    for chunk in chunks:
-        ((_, encoded),) = chunk_members(chunk, [chunk])
-        members.setdefault(chunk["principals"], []).append(encoded)
+    totals = Totals[str]()
+    totals.apply(((row["principals"], document_member(row)[1]) for row in documents), DOCUMENTS)
+    members = (
+        (chunk["principals"], encoded)
+        for chunk in chunks
+        for _, encoded in chunk_members(chunk, [chunk])
+    )
+    totals.apply(members, CHUNKS)
     return tuple(
         Audience(
             principals=principals,
-            state=update_state(EMPTY_STATE, added=gained),
-            documents=owned[principals],
-            chunks=len(gained) - owned[principals],
+            state=state,
+            documents=totals.figures[principals][DOCUMENTS],
+            chunks=totals.figures[principals][CHUNKS],
         )
-        for principals, gained in members.items()
+        for principals, state in totals.states.items()
     )
 
 

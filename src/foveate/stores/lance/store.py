@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
 from threading import RLock
 from typing import Any
@@ -15,7 +16,7 @@ from foveate.core.errors import ExternalError
 from foveate.core.state import state_hash
 from foveate.core.types import Chunk
 from foveate.ports import Document, SearchResult
-from foveate.stores.base import BaseStore, Report, Search, Stats
+from foveate.stores.base import BaseStore, PutRequest, Report, Search, Stats
 from foveate.stores.filters import iter_batches
 from foveate.stores.lance import commit, compaction, contents, files, part, schema, search
 from foveate.stores.lance.batch import Batch
@@ -99,7 +100,7 @@ class LanceStore(BaseStore):
         process may; send the part to the caller of `commit_parts` within six days.
         """
         rows = [
-            part.prepare_rows(*one, fingerprint=fingerprint, dimensions=self.dimensions)
+            part.prepare_rows(replace(PutRequest(*one), fingerprint=fingerprint), self.dimensions)
             for one in documents
         ]
         return self._write_part(rows)
@@ -150,18 +151,9 @@ class LanceStore(BaseStore):
         """Forget what is in memory; a second time does nothing."""
         self._versions.clear()
 
-    def _put(
-        self,
-        document: Document,
-        chunks: Sequence[Chunk],
-        vectors: Any,
-        counts: Sequence[int],
-        fingerprint: str,
-    ) -> None:
+    def _put(self, given: PutRequest) -> None:
         """One commit a document, so batch many."""
-        one = part.prepare_rows(
-            document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=self.dimensions
-        )
+        one = part.prepare_rows(given, self.dimensions)
         with self._write_lock:
             if self._batch is None:
                 self._commit([self._write_part([one])])

@@ -5,8 +5,7 @@ A value that the server cannot hold (NUL, lone surrogates) matches nothing.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from foveate.core.checks import is_encodable
@@ -35,11 +34,6 @@ def check_storable(fields: Mapping[str, Any]) -> None:
                 "cannot keep; take it out",
                 field=name,
             )
-
-
-def encode_principals(principals: Iterable[str]) -> list[str]:
-    """Principals as in `members`: JSON strings, which hold any character."""
-    return [json.dumps(name) for name in sorted(set(principals))]
 
 
 def where_condition(where: Mapping[str, Any]) -> tuple[str, list[Any]]:

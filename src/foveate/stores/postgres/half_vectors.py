@@ -9,27 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from foveate.stores.int8 import FLOAT32_DIMENSIONS, squared_norms
-from foveate.stores.postgres.statements import Statement, StoreContext
+from foveate.stores.postgres.statements import StoreContext
+from foveate.stores.sql.database import Statement
 
 
 def format_vectors(rows: Any) -> list[str]:
     """Int8 rows as pgvector spells them."""
     return [f"[{','.join(map(str, row))}]" for row in rows.tolist()]
-
-
-def decode_vector(data: bytes, dimensions: int) -> bytes:
-    """What `vector_expression` gives, as int8 bytes."""
-    if not dimensions:
-        return b""
-    return np.frombuffer(data, dtype=">f2", offset=4).astype(np.int8).tobytes()
-
-
-def vector_expression(store: StoreContext) -> str:
-    """The expression that hands a stored vector out, from `scan AS s`."""
-    return store.sql("{v}.halfvec_send(s.vector)") if store.dimensions else "s.vector"
 
 
 def cosine_expression(store: StoreContext, query: Any) -> tuple[str, list[Any]]:

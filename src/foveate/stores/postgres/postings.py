@@ -112,7 +112,7 @@ class PostingsCache:
 
 
 def scope_key(audiences: Iterable[Sequence[Any]]) -> bytes:
-    """A name for these audiences as they are; rows of `checksums.AUDIENCE`."""
+    """A name for these audiences as they are; rows of `audience_columns`."""
     name = blake3()
     for number, _, state, _, _, _, _, writes, _ in audiences:
         name.update(number.to_bytes(8, "little") + writes.to_bytes(8, "little") + state)

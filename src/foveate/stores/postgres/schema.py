@@ -13,13 +13,15 @@ from hashlib import sha256
 from foveate.core.errors import BadInput, ExternalError
 from foveate.core.state import EMPTY_STATE
 from foveate.stores.checksums import checksum, damage
-from foveate.stores.lazy import StoreNotFound, check_same_embedder
-from foveate.stores.postgres.checksums import audience_checksum
-from foveate.stores.postgres.statements import (
-    PUBLIC_AUDIENCE,
-    Statement,
-    StoreContext,
+from foveate.stores.lazy import (
+    StoreNotFound,
+    check_same_embedder,
+    check_schema_version,
+    refuse_newer,
+    refuse_older,
 )
+from foveate.stores.postgres.statements import StoreContext
+from foveate.stores.sql.database import PUBLIC_AUDIENCE, Statement
 
 VERSION = 4
 
@@ -156,10 +158,11 @@ def open_schema(
         if not found:
             _create_tables(store, shown, embedder, dimensions)
     version, kept, width, noted = _load_meta(store)
-    _check_version(store, shown, version)
+    name = f"the store in schema {store.schema!r} of {shown}"
+    refuse_newer(name, version, VERSION, new="schema")
+    refuse_older(name, version, VERSION, new="schema (?schema=NAME)")
     if noted != checksum((version, kept, width)):
         raise damage("its facts are not as they were written")
-    name = f"the store in schema {store.schema!r} of {shown}"
     check_same_embedder(name, (kept, width), (embedder, dimensions), new="schema")
     place = _find_extension(store) if width else ""
     return replace(store, extension=place, dimensions=width, embedder=kept)
@@ -173,22 +176,13 @@ def lock_statement(store: StoreContext) -> Statement:
 
 def begin_write_statements(store: StoreContext) -> list[Statement]:
     """The first statements of a write; the last one's rows are for `check_schema_version`."""
-    return [lock_statement(store), Statement(store.sql("SELECT version FROM {s}.meta"))]
+    return [lock_statement(store), store.statement("SELECT version FROM {s}.meta")]
 
 
 def begin_write(store: StoreContext) -> None:
     """Begin a batch of writes."""
     (_, ((version,),)) = store.run(*begin_write_statements(store))
-    check_schema_version(version)
-
-
-def check_schema_version(version: int) -> None:
-    """Another program may have brought the store to a version that we do not know."""
-    if version != VERSION:
-        raise ExternalError(
-            "store: a newer version of foveate has changed its form; nothing was written, "
-            "update this program too"
-        )
+    check_schema_version(version, VERSION)
 
 
 def _load_meta(store: StoreContext) -> tuple[int, str, int, int]:
@@ -217,20 +211,19 @@ def _create_tables(store: StoreContext, shown: str, embedder: str, dimensions: i
         place = _find_extension(store, make=True)
     full = replace(store, extension=place)
     parts = {key: full.sql(value) for key, value in vector_column_types(dimensions).items()}
-    made = [] if there else [Statement(store.sql("CREATE SCHEMA {s}"))]
-    made += [Statement(full.sql(each, **parts)) for each in TABLES]
-    meta = store.sql(
-        "INSERT INTO {s}.meta (version, embedder, dimensions, checksum) VALUES (%s, %s, %s, %s)"
-    )
     facts = (VERSION, embedder, dimensions)
-    made.append(Statement(meta, [*facts, checksum(facts)]))
-    everyone = store.sql(
+    meta = "INSERT INTO {s}.meta (version, embedder, dimensions, checksum) VALUES (%s, %s, %s, %s)"
+    everyone = (
         "INSERT INTO {s}.audiences (id, digest, principals, state, checksum) "
         "VALUES (%s, %s, '[]', %s, %s)"
     )
-    first = audience_checksum([PUBLIC_AUDIENCE, "[]", EMPTY_STATE, 0, 0, 0, 0, 0])
-    made.append(Statement(everyone, [PUBLIC_AUDIENCE, principals_digest("[]"), EMPTY_STATE, first]))
-    store.run(*made)
+    first = checksum([PUBLIC_AUDIENCE, "[]", EMPTY_STATE, 0, 0, 0, 0, 0])
+    store.run(
+        *([] if there else [store.statement("CREATE SCHEMA {s}")]),
+        *(full.statement(each, **parts) for each in TABLES),
+        store.statement(meta, [*facts, checksum(facts)]),
+        store.statement(everyone, [PUBLIC_AUDIENCE, principals_digest("[]"), EMPTY_STATE, first]),
+    )
 
 
 def _find_extension(store: StoreContext, *, make: bool = False) -> str:
@@ -256,21 +249,6 @@ def _find_extension(store: StoreContext, *, make: bool = False) -> str:
             "ALTER EXTENSION vector UPDATE"
         )
     return str(place)
-
-
-def _check_version(store: StoreContext, shown: str, version: int) -> None:
-    """Raise `BadInput` for a store that another version made."""
-    where = f"the store in schema {store.schema!r} of {shown} has schema {version}"
-    if version > VERSION:
-        raise BadInput(
-            f"{where}, this version knows up to {VERSION}; update foveate, or index into a new "
-            "schema"
-        )
-    if version < VERSION:
-        raise BadInput(
-            f"{where} of an older version, this version reads {VERSION}; index the documents "
-            "again, into a new schema (?schema=NAME)"
-        )
 
 
 def principals_digest(principals: str) -> bytes:

@@ -11,27 +11,35 @@ from typing import Any
 
 import numpy as np
 
-from foveate.core.state import combine_states, state_hash
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Chunk
 from foveate.ports import SearchResult
 from foveate.stores import outlines
 from foveate.stores.base import Search
-from foveate.stores.checksums import damage, intact
+from foveate.stores.checksums import damage
 from foveate.stores.int8 import cosine_similarities, quantise_query
 from foveate.stores.postgres import checksums, half_vectors, postings
-from foveate.stores.postgres.filters import encode_principals, where_condition
+from foveate.stores.postgres.filters import where_condition
 from foveate.stores.postgres.postings import scope_key
-from foveate.stores.postgres.statements import (
-    PUBLIC_AUDIENCE,
-    Rows,
-    Statement,
-    StoreContext,
-)
-from foveate.stores.rows import CHUNK_COLUMNS, chunks_from_rows
+from foveate.stores.postgres.statements import StoreContext
+from foveate.stores.rows import chunks_from_rows
 from foveate.stores.scoring import SLICE, best_matches, combine_legs
+from foveate.stores.sql.audiences import (
+    compute_state_root,
+    readers_from_rows,
+    readers_query,
+    readers_statements,
+)
+from foveate.stores.sql.contents import (
+    CHUNK_DAMAGE,
+    chunk_statement,
+    decode_chunk_rows,
+    load_chunk_rows,
+    outline_statements,
+    places_from_rows,
+)
+from foveate.stores.sql.database import Statement
 
-_WHAT = "a chunk is not as it was written"
 _NO_JIT = Statement("SELECT set_config('jit', 'off', true)")
 """Compiling such a statement takes longer than running it."""
 
@@ -45,9 +53,9 @@ def hybrid_search(store: StoreContext, asked: Search) -> SearchResult:
     (_, ((indexed, _),), *who) = store.run(
         _NO_JIT,
         half_vectors.index_status_statement(store),
-        *checksums.who(store, principals),
+        *readers_statements(store, principals),
     )
-    readable = checksums.readable(who, principals)
+    readable = readers_from_rows(who, principals)
     audiences = [row[0] for row in readable]
     total, words = sum(row[4] for row in readable), sum(row[5] for row in readable)
     scope = half_vectors.Scope(
@@ -89,7 +97,7 @@ def hybrid_search(store: StoreContext, asked: Search) -> SearchResult:
         depth=depth,
         limit=asked.limit,
         index="" if exactly else "pgvector hnsw",
-        state_root=state_hash(combine_states(row[2] for row in readable), embedder=store.embedder),
+        state_root=compute_state_root(store, readable),
     )
 
 
@@ -119,10 +127,14 @@ class _FoundRows:
 
     def _read(self, rows: list[int]) -> tuple[dict[int, Chunk], dict[int, bytes]]:
         if self._few is None:
-            return _load_chunks(self._store, rows)
+            return self._load(rows)
         if self._known is None:
-            self._known = _load_chunks(self._store, self._few)
+            self._known = self._load(self._few)
         return self._known
+
+    def _load(self, ids: list[int]) -> tuple[dict[int, Chunk], dict[int, bytes]]:
+        rows = load_chunk_rows(self._store, ids)
+        return chunks_from_rows(rows), {row[0]: row[-3] for row in rows}
 
 
 def load_neighbours(
@@ -132,73 +144,41 @@ def load_neighbours(
     principals: tuple[str, ...],
 ) -> Iterable[Chunk]:
     """Chunks within `window` of (document id, sequence) places."""
-    query = store.sql(
-        "WITH near AS (SELECT DISTINCT c.id "
-        "FROM unnest(%s::text[], %s::bigint[]) AS p (document_id, sequence) "
+    readers, names = readers_query(store, principals)
+    near = store.sql(
+        "IN (SELECT c.id FROM unnest(%s::text[], %s::bigint[]) AS p (document_id, sequence) "
         "JOIN {s}.documents AS d ON d.document_id = p.document_id "
         "JOIN {s}.chunks AS c ON c.document = d.id "
         "AND c.sequence BETWEEN p.sequence - %s AND p.sequence + %s "
-        "WHERE c.audience IN {allowed}) "
-        "SELECT {columns}, {vector}, c.audience, c.checksum FROM near "
-        "JOIN {s}.chunks AS c ON c.id = near.id "
-        "JOIN {s}.documents AS d ON d.id = c.document JOIN {s}.scan AS s ON s.chunk = c.id",
-        allowed=audiences_query(store),
-        columns=CHUNK_COLUMNS,
-        vector=half_vectors.vector_expression(store),
+        "WHERE c.audience IN {readers})",
+        readers=readers,
     )
-    readers = encode_principals(principals)
     documents, sequences = [place[0] for place in places], [place[1] for place in places]
-    (rows, *found) = store.run(
-        Statement(query, [documents, sequences, window, window, readers]),
-        *outlined(store, documents),
-        *checksums.who(store, principals),
+    (rows, outlined, there, *found) = store.run(
+        chunk_statement(store, near, [documents, sequences, window, window, *names]),
+        *outline_statements(store, documents),
+        *readers_statements(store, principals),
     )
-    mine = {row[0] for row in checksums.readable(found[2:], principals)}
-    near = outlines.chunks_within(outlines_of(found[:2]), places, window)
-    chunks, _ = _decode_chunks(store, rows)
-    if chunks.keys() != {number for number, audience in near if audience in mine}:
-        raise damage(_WHAT)
-    return chunks.values()
-
-
-def outlined(store: StoreContext, documents: Sequence[str]) -> list[Statement]:
-    """What `outlines_of` reads."""
-    wanted = [sorted(set(documents))]
-    query = "SELECT document, document_id, places, checksum FROM {s}.outlines "
-    there = "SELECT id, document_id FROM {s}.documents "
-    named = "WHERE document_id = ANY(%s::text[])"
-    return [
-        Statement(store.sql(query + named), wanted),
-        Statement(store.sql(there + named), wanted),
-    ]
-
-
-def outlines_of(rows: Sequence[Rows]) -> dict[str, list[outlines.Place]]:
-    """Document id → its chunks; raises where the documents are not those of the outlines."""
-    found = list(intact(rows[0], _WHAT))
-    if {row[:2] for row in found} != set(rows[1]):
-        raise damage(_WHAT)
-    return {name: outlines.decode_places(places) for _, name, places, _ in found}
-
-
-def audiences_query(store: StoreContext) -> str:
-    """A query for the audiences that principals (one mark) belong to, the public one included."""
-    members = store.sql("SELECT audience FROM {s}.members WHERE principal = ANY(%s::text[])")
-    return f"(SELECT {PUBLIC_AUDIENCE} UNION {members})"
+    mine = {row[0] for row in readers_from_rows(found, principals)}
+    wanted = outlines.chunks_within(places_from_rows(outlined, there), places, window)
+    chunks = decode_chunk_rows(store, rows)
+    if chunks.keys() != {number for number, audience in wanted if audience in mine}:
+        raise damage(CHUNK_DAMAGE)
+    return chunks_from_rows(chunks.values()).values()
 
 
 def _postings_statement(
     store: StoreContext, audiences: Sequence[int], terms: Sequence[str]
 ) -> Statement:
     """The places of each term as one value; a term at a time, so that nothing is sorted."""
-    query = store.sql(
+    query = (
         "SELECT t.term, (SELECT string_agg(p.places, ''::bytea) FROM {s}.postings AS p "
         "WHERE p.term = t.term AND p.audience = ANY(%s::integer[])), "
         "(SELECT coalesce(sum(w.checksum), 0) FROM {s}.terms AS w "
         "WHERE w.term = t.term AND w.audience = ANY(%s::integer[])) "
         "FROM unnest(%s::text[]) AS t (term)"
     )
-    return Statement(query, [list(audiences), list(audiences), list(terms)])
+    return store.statement(query, [list(audiences), list(audiences), list(terms)])
 
 
 def _agreed(found: bytes, again: bytes) -> Any:
@@ -207,30 +187,6 @@ def _agreed(found: bytes, again: bytes) -> Any:
     if not np.array_equal(ids, others):
         raise damage("what a filter asks for is not as it was written")
     return ids.astype(np.int64)
-
-
-def _load_chunks(store: StoreContext, rows: list[int]) -> tuple[dict[int, Chunk], dict[int, bytes]]:
-    found = store.rows(
-        "SELECT {columns}, {vector}, c.audience, c.checksum "
-        "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
-        "JOIN {s}.scan AS s ON s.chunk = c.id WHERE c.id = ANY(%s::bigint[])",
-        [rows],
-        columns=CHUNK_COLUMNS,
-        vector=half_vectors.vector_expression(store),
-    )
-    if len(found) != len(rows):
-        raise damage(_WHAT)
-    return _decode_chunks(store, found)
-
-
-def _decode_chunks(store: StoreContext, rows: Rows) -> tuple[dict[int, Chunk], dict[int, bytes]]:
-    """Chunks and their int8 vectors, by row id."""
-    read = [
-        (*row[:-3], half_vectors.decode_vector(row[-3], store.dimensions), *row[-2:])
-        for row in rows
-    ]
-    chunks = chunks_from_rows(intact(read, _WHAT))
-    return chunks, {row[0]: row[-3] for row in read}
 
 
 def _scores_by_row(ids: Any, bm25: Any, rows: Any) -> Any:

@@ -1,29 +1,18 @@
-"""Statements as values, and how a connection runs them."""
+"""PostgreSQL's dialect, and how a connection runs statements."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, ClassVar
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.stores.postgres.postings import PostingsCache
-
-PUBLIC_AUDIENCE = 0
-"""The audience of what everybody may read; its row has no members."""
-
-Rows: TypeAlias = list[tuple[Any, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement and what is bound to its marks."""
-
-    sql: str
-    bound: Sequence[Any] = ()
-
+from foveate.stores.sql.database import Database, Rows, Statement
 
 _SNAPSHOT = Statement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
@@ -33,7 +22,7 @@ def _no_connection(*_: Statement) -> list[Rows]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreContext:
+class StoreContext(Database):
     """What the functions of one store share; statements name schemas in full, for any search path.
 
     `run`: runs statements in one round trip, and gives the rows of each. `extension`: pgvector's
@@ -45,6 +34,10 @@ class StoreContext:
     dimensions: int = 0
     embedder: str = ""
     exact: int = 300_000
+    audience_columns: ClassVar[str] = (
+        "id, principals, state, documents, chunks, words, scan, writes, checksum"
+    )
+    nonzero_vector: ClassVar[str] = "norm > 0"
     cache: PostingsCache = field(default_factory=PostingsCache, compare=False)
     run: Callable[..., list[Rows]] = field(default=_no_connection, repr=False, compare=False)
 
@@ -67,17 +60,42 @@ class StoreContext:
 
         return replace(self, run=run)
 
-    def rows(self, text: str, bound: Sequence[Any] = (), **parts: Any) -> Rows:
-        """The rows of one statement, written as for `sql`."""
-        (found,) = self.run(Statement(self.sql(text, **parts), bound))
-        return found
-
     def sql(self, text: str, **parts: Any) -> str:
-        """A statement: `{s}` is the schema, `{v}` pgvector's, `{ids}` the row ids' sequence."""
-        ids = f"{quote_literal(self.table('ids'))}::regclass"
+        """A statement; beside what `Database` says, `{v}` is pgvector's schema."""
+        s = quote_identifier(self.schema)
         return text.format(
-            s=quote_identifier(self.schema), v=quote_identifier(self.extension), ids=ids, **parts
+            s=s,
+            v=quote_identifier(self.extension),
+            ids=f"{quote_literal(self.table('ids'))}::regclass",
+            bytes="bytea",
+            members=f"{s}.members",
+            members_again=f"{s}.members_again",
+            audiences_again=f"{s}.audiences",
+            documents_again=f"{s}.documents",
+            **parts,
         )
+
+    def texts_among(self, texts: Sequence[str]) -> tuple[str, list[Any]]:
+        """One mark for all."""
+        return "= ANY(%s::text[])", [list(texts)]
+
+    def ids_among(self, ids: Sequence[int]) -> tuple[str, list[Any]]:
+        """One mark for all."""
+        return "= ANY(%s::bigint[])", [list(ids)]
+
+    def member_names(self, principals: Iterable[str]) -> list[str]:
+        """JSON strings, which hold any character."""
+        return [json.dumps(name) for name in sorted(set(principals))]
+
+    def vector_expression(self) -> str:
+        """The bytes that pgvector sends."""
+        return self.sql("{v}.halfvec_send(s.vector)") if self.dimensions else "s.vector"
+
+    def decode_vector(self, data: bytes) -> bytes:
+        """Half floats, which are whole numbers."""
+        if not self.dimensions:
+            return b""
+        return np.frombuffer(data, dtype=">f2", offset=4).astype(np.int8).tobytes()
 
     def table(self, name: str) -> str:
         """A table's name as a value, for `to_regclass` and the like."""

@@ -6,14 +6,14 @@ is one snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from foveate.core.errors import BadOption
 from foveate.core.types import Chunk
-from foveate.ports import Document, SearchResult
-from foveate.stores.base import BaseStore, Report, Search, Stats
+from foveate.ports import SearchResult
+from foveate.stores.base import PutRequest, Report, Search, Stats
 from foveate.stores.postgres import connect, contents, write
 from foveate.stores.postgres.check import check_store
 from foveate.stores.postgres.connect import (
@@ -23,13 +23,15 @@ from foveate.stores.postgres.connect import (
     parse_url,
 )
 from foveate.stores.postgres.filters import check_storable, is_storable
-from foveate.stores.postgres.schema import begin_write, open_schema
+from foveate.stores.postgres.schema import VERSION, begin_write, open_schema
 from foveate.stores.postgres.search import hybrid_search, load_neighbours
 from foveate.stores.postgres.statements import StoreContext
 from foveate.stores.rows import prepare_document
+from foveate.stores.sql.contents import compute_stats
+from foveate.stores.sql.store import SqlStore
 
 
-class PostgresStore(BaseStore):
+class PostgresStore(SqlStore):
     """A store in a schema of a PostgreSQL database; see `foveate.ports.Store`. Safe for threads.
 
     `url`: `postgresql://USER@HOST/DATABASE?schema=NAME`; docs/postgres.md.
@@ -152,18 +154,9 @@ class PostgresStore(BaseStore):
     def _can_hold(self, text: str) -> bool:
         return is_storable(text)
 
-    def _put(
-        self,
-        document: Document,
-        chunks: Sequence[Chunk],
-        vectors: Any,
-        counts: Sequence[int],
-        fingerprint: str,
-    ) -> None:
-        new = prepare_document(
-            document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=self.dimensions
-        )
-        for fields in ({**new.row, "fingerprint": fingerprint}, *new.chunks):
+    def _put(self, given: PutRequest) -> None:
+        new = prepare_document(given, self.dimensions)
+        for fields in ({**new.row, "fingerprint": new.fingerprint}, *new.chunks):
             check_storable(fields)
         with self._write_transaction() as store:
             write.replace_document(store, new)
@@ -171,18 +164,6 @@ class PostgresStore(BaseStore):
     def _delete(self, document_id: str) -> bool:
         with self._write_transaction() as store:
             return write.delete_document(store, document_id)
-
-    def _documents(self) -> Iterable[tuple[str, str]]:
-        with self._read_transaction() as store:
-            return contents.list_content_hashes(store)
-
-    def _document(self, document_id: str, principals: tuple[str, ...]) -> Document | None:
-        with self._read_transaction() as store:
-            return contents.load_document(store, document_id, principals)
-
-    def _listed(self, after: str, limit: int, principals: tuple[str, ...]) -> list[Document]:
-        with self._read_transaction() as store:
-            return contents.list_documents(store, after, limit, principals)
 
     def _search(self, asked: Search) -> SearchResult:
         with self._read_transaction() as store:
@@ -194,19 +175,13 @@ class PostgresStore(BaseStore):
         with self._read_transaction() as store:
             return load_neighbours(store, places, window, principals)
 
-    def _counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
-        with self._read_transaction() as store:
-            return contents.load_counts(store, fingerprint, hashes)
-
     def _remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         if not self._current_batch.is_inherited():  # of a batch that another thread holds open
             with self._write_transaction() as store:
                 contents.save_counts(store, fingerprint, counts)
 
-    def _state_root(self, principals: tuple[str, ...] | None) -> str:
-        with self._read_transaction() as store:
-            return contents.compute_state_root(store, principals)
-
     def _stats(self, principals: tuple[str, ...] | None) -> Stats:
         with self._read_transaction() as store:
-            return contents.compute_stats(store, principals)
+            return compute_stats(
+                store, principals, schema=VERSION, sizes=lambda: contents.bytes_by_part(store)
+            )

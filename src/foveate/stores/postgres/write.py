@@ -16,14 +16,11 @@ from foveate.stores import outlines
 from foveate.stores.checksums import MASK
 from foveate.stores.filters import encode_facts
 from foveate.stores.int8 import squared_norms
-from foveate.stores.postgres import checksums, contents, half_vectors, postings
+from foveate.stores.lazy import check_schema_version
+from foveate.stores.postgres import checksums, contents, half_vectors, postings, schema
 from foveate.stores.postgres.filters import FILTER_ROWS
-from foveate.stores.postgres.schema import (
-    begin_write_statements,
-    check_schema_version,
-    principals_digest,
-)
-from foveate.stores.postgres.statements import Rows, Statement, StoreContext
+from foveate.stores.postgres.schema import begin_write_statements, principals_digest
+from foveate.stores.postgres.statements import StoreContext
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
@@ -33,6 +30,8 @@ from foveate.stores.rows import (
     quote_columns,
     terms_to_index,
 )
+from foveate.stores.sql.audiences import NEW_AUDIENCE, AudienceTotals
+from foveate.stores.sql.database import Rows, Statement
 
 _DOCUMENT_COLUMNS = ("id", *DOCUMENT_FIELDS, "audience", "text")
 _CHUNK_TYPES = {
@@ -50,23 +49,22 @@ def replace_document(store: StoreContext, new: PreparedDocument) -> None:
     ids = [each["chunk_id"] for each in new.chunks]
     name = new.row["document_id"]
     audiences = sorted({new.row["principals"], *(each["principals"] for each in new.chunks)})
-    taken = store.sql(
+    taken = (
         "SELECT c.chunk_id FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
         "WHERE c.chunk_id = ANY(%s::text[]) AND d.document_id <> %s ORDER BY 1 LIMIT 1"
     )
-    numbers = store.sql("SELECT nextval({ids}) FROM generate_series(1, %s) ORDER BY 1")
-    batch = [
+    numbers = "SELECT nextval({ids}) FROM generate_series(1, %s) ORDER BY 1"
+    (_, ((version,),), _, old, old_chunks, states, others, numbered) = store.run(
         *begin_write_statements(store),
-        *_create_audiences_statements(store, audiences),
+        _create_audiences_statement(store, audiences),
         *_select_statements(store, name, audiences),
-        Statement(taken, [ids, name]),
-        Statement(numbers, [len(ids) + 1]),
-    ]
-    (_, ((version,),), _, old, old_chunks, states, others, numbered) = store.run(*batch)
-    check_schema_version(version)
+        store.statement(taken, [ids, name]),
+        store.statement(numbers, [len(ids) + 1]),
+    )
+    check_schema_version(version, schema.VERSION)
     if others:
         raise duplicate_id_error("another document", others[0][0])
-    totals = checksums.AudienceTotals(states)
+    totals = AudienceTotals(states)
     deletes, words = _remove(store, totals, old, old_chunks)
     first, *rest = (row[0] for row in numbered)
     audience = totals.ids[new.row["principals"]]
@@ -77,7 +75,8 @@ def replace_document(store: StoreContext, new: PreparedDocument) -> None:
     ]
     lengths = [len(terms) for terms in new.terms]
     weights = checksums.sum_of_rows(rest, lengths, squared_norms(new.vectors), new.vectors)
-    totals.apply(
+    checksums.apply_document(
+        totals,
         document,
         [{**c, "terms": n, "weight": w} for c, n, w in zip(chunks, lengths, weights, strict=True)],
     )
@@ -88,7 +87,7 @@ def replace_document(store: StoreContext, new: PreparedDocument) -> None:
         *deletes,
         *_insert_statements(store, document, chunks, new, places),
         *_summed(store, words, list(zip(*places, strict=True))),
-        *totals.update_statements(store),
+        checksums.update_statement(store, totals),
         *contents.count_statements(store, new.fingerprint, new.counts),
     )
 
@@ -99,24 +98,24 @@ def delete_document(store: StoreContext, document_id: str) -> bool:
         *begin_write_statements(store),
         *_select_statements(store, document_id, []),
     )
-    check_schema_version(version)
+    check_schema_version(version, schema.VERSION)
     if not old:
         return False
-    totals = checksums.AudienceTotals(states)
+    totals = AudienceTotals(states)
     deletes, words = _remove(store, totals, old, chunks)
     store.run(
         *deletes,
         *_summed(store, words, []),
-        *totals.update_statements(store),
+        checksums.update_statement(store, totals),
     )
     return True
 
 
-def _create_audiences_statements(store: StoreContext, principals: Sequence[str]) -> list[Statement]:
+def _create_audiences_statement(store: StoreContext, principals: Sequence[str]) -> Statement:
     """New audiences with their members, created under the lock."""
-    query = store.sql("""WITH made AS (
+    query = """WITH made AS (
             INSERT INTO {s}.audiences (id, digest, principals, state, checksum)
-            SELECT (SELECT max(id) FROM {s}.audiences) + row_number() OVER (), new.*, %s, -1
+            SELECT (SELECT max(id) FROM {s}.audiences) + row_number() OVER (), new.*, %s, {new}
             FROM unnest(%s::bytea[], %s::text[]) AS new (digest, principals)
             WHERE NOT EXISTS (SELECT 1 FROM {s}.audiences AS a WHERE a.digest = new.digest)
             RETURNING id, principals
@@ -125,9 +124,9 @@ def _create_audiences_statements(store: StoreContext, principals: Sequence[str])
             SELECT each::text, id FROM made, json_array_elements(principals::json) AS each
         )
         INSERT INTO {s}.members
-        SELECT each::text, id FROM made, json_array_elements(principals::json) AS each""")
+        SELECT each::text, id FROM made, json_array_elements(principals::json) AS each"""
     digests = [principals_digest(each) for each in principals]
-    return [Statement(query, [EMPTY_STATE, digests, list(principals)])]
+    return store.statement(query, [EMPTY_STATE, digests, list(principals)], new=NEW_AUDIENCE)
 
 
 def _select_statements(
@@ -139,19 +138,19 @@ def _select_statements(
     document = f"SELECT {columns} FROM {{s}}.documents WHERE document_id = %s"
     fields = ", ".join(f'c."{field}"' for field in ("audience", *CHUNK_FIELDS))
     chunks = (
-        f"SELECT s.chunk, s.terms, s.norm, {half_vectors.vector_expression(store)}, {fields} "
+        f"SELECT s.chunk, s.terms, s.norm, {store.vector_expression()}, {fields} "
         "FROM {s}.chunks AS c JOIN {s}.scan AS s ON s.chunk = c.id "
         "WHERE c.document = {mine}"
     )
-    states = f"""SELECT {checksums.AUDIENCE} FROM {{s}}.audiences
+    states = f"""SELECT {store.audience_columns} FROM {{s}}.audiences
         WHERE digest = ANY(%s::bytea[])
         OR id = (SELECT audience FROM {{s}}.documents WHERE document_id = %s)
         OR id IN (SELECT audience FROM {{s}}.chunks WHERE document = {{mine}})"""
     digests = [principals_digest(each) for each in audiences]
     return [
-        Statement(store.sql(document), [document_id]),
-        Statement(store.sql(chunks, mine=mine), [document_id]),
-        Statement(store.sql(states, mine=mine), [digests, document_id, document_id]),
+        store.statement(document, [document_id]),
+        store.statement(chunks, [document_id], mine=mine),
+        store.statement(states, [digests, document_id, document_id], mine=mine),
     ]
 
 
@@ -162,7 +161,7 @@ def _rows_from_values(
     fields = ("id", "terms", "norm", "vector", "audience", *CHUNK_FIELDS)
     row = dict(zip(_DOCUMENT_COLUMNS[:-1], document, strict=True))
     rows = [dict(zip(fields, chunk, strict=True)) for chunk in chunks]
-    data = b"".join(half_vectors.decode_vector(each["vector"], store.dimensions) for each in rows)
+    data = b"".join(store.decode_vector(each["vector"]) for each in rows)
     vectors = np.frombuffer(data, dtype=np.int8).reshape(len(rows), store.dimensions)
     squares = np.array([each["norm"] for each in rows], dtype=np.int64)
     ids, lengths = [each["id"] for each in rows], [each["terms"] for each in rows]
@@ -182,35 +181,34 @@ def _summed(
             more[key] = (more.get(key, 0) + sign * added) & MASK
     if not more:
         return []
-    query = store.sql(
+    query = (
         "INSERT INTO {s}.terms AS t SELECT * FROM unnest(%s::text[], %s::integer[], %s::bigint[]) "
         "ON CONFLICT (term, audience) "
         f"DO UPDATE SET checksum = (t.checksum + excluded.checksum) & {MASK}"
     )
-    keys = sorted(more)
-    terms, audiences = [key[0] for key in keys], [key[1] for key in keys]
-    return [Statement(query, [terms, audiences, [more[key] for key in keys]])]
+    rows = [(*key, added) for key, added in sorted(more.items())]
+    return [store.statement(query, list(map(list, zip(*rows, strict=True))))]
 
 
 def _remove(
-    store: StoreContext, totals: checksums.AudienceTotals, old: Rows, old_chunks: Rows
+    store: StoreContext, totals: AudienceTotals, old: Rows, old_chunks: Rows
 ) -> tuple[list[Statement], Rows]:
     """Take a document that is there out of the totals: the statements, and its postings."""
     if not old:
         return [], []
     row, chunks = _rows_from_values(store, old[0], old_chunks)
-    totals.apply(row, chunks, sign=-1)
+    checksums.apply_document(totals, row, chunks, sign=-1)
     ids = [each["id"] for each in chunks]
     audiences = {each["id"]: each["audience"] for each in chunks}
     terms = {each["id"]: terms_to_index(each) for each in chunks}
     places = postings.encode_postings(terms, audiences)
     return [
         *(
-            Statement(store.sql(query), bound)
+            store.statement(query, bound)
             for query, bound in postings.removals(row["id"], ids, places)
         ),
         *(
-            Statement(store.sql(f"DELETE FROM {{s}}.{table} WHERE {key} = ANY(%s)"), [values])
+            store.statement(f"DELETE FROM {{s}}.{table} WHERE {key} = ANY(%s)", [values])
             for table, key, values in (
                 ("scan", "chunk", ids),
                 ("filters", "document", [row["id"]]),
@@ -235,8 +233,8 @@ def _insert_statements(
         document["id"], document, [(c["sequence"], c["id"], c["audience"]) for c in chunks]
     )
     asks = [
-        Statement(store.sql(query), [document[field] for field in _DOCUMENT_COLUMNS]),
-        Statement(store.sql("INSERT INTO {s}.outlines VALUES (%s, %s, %s, %s, %s)"), outline),
+        store.statement(query, [document[field] for field in _DOCUMENT_COLUMNS]),
+        store.statement("INSERT INTO {s}.outlines VALUES (%s, %s, %s, %s, %s)", outline),
     ]
     if not chunks:
         return asks
@@ -248,38 +246,38 @@ def _insert_statements(
         }
         for each, vector in zip(chunks, new.vectors, strict=True)
     ]
-    asks += _insert_chunks_statements(store, rows)
-    again = store.sql(f"INSERT INTO {{s}}.filters {FILTER_ROWS} WHERE d.id = %s")
-    asks.append(Statement(again, [document["id"]]))
     lengths = [len(terms) for terms in new.terms]
-    kind = store.sql("{v}.halfvec[]") if store.dimensions else "bytea[]"
-    scan = store.sql(
-        "INSERT INTO {s}.scan SELECT * FROM unnest(%s::bigint[], %s::integer[], %s::integer[], "
-        f"%s::integer[], %s::{kind})"
-    )
     ids, audiences = [each["id"] for each in chunks], [each["audience"] for each in chunks]
     vectors = half_vectors.format_vectors(new.vectors) if store.dimensions else [b""] * len(ids)
-    asks.append(
-        Statement(scan, [ids, audiences, lengths, squared_norms(new.vectors).tolist(), vectors])
+    scan = (
+        "INSERT INTO {s}.scan SELECT * FROM unnest(%s::bigint[], %s::integer[], %s::integer[], "
+        f"%s::integer[], %s::{'{v}.halfvec' if store.dimensions else 'bytea'}[])"
     )
-    query = store.sql(
+    posted = (
         "INSERT INTO {s}.postings SELECT term, audience, %s, places "
         "FROM unnest(%s::text[], %s::integer[], %s::bytea[]) AS new (term, audience, places)"
     )
-    asks.append(Statement(query, [document["id"], *places]))
-    return asks
+    return [
+        *asks,
+        _insert_chunks_statement(store, rows),
+        store.statement(
+            f"INSERT INTO {{s}}.filters {FILTER_ROWS} WHERE d.id = %s", [document["id"]]
+        ),
+        store.statement(
+            scan, [ids, audiences, lengths, squared_norms(new.vectors).tolist(), vectors]
+        ),
+        store.statement(posted, [document["id"], *places]),
+    ]
 
 
-def _insert_chunks_statements(
-    store: StoreContext, rows: Sequence[dict[str, Any]]
-) -> list[Statement]:
+def _insert_chunks_statement(store: StoreContext, rows: Sequence[dict[str, Any]]) -> Statement:
     """All chunks in one statement; the facts as JSON, for arrays have no ragged rows."""
     fields = quote_columns(_CHUNK_TYPES)
     marks = ", ".join(f"%s::{kind}[]" for kind in _CHUNK_TYPES.values())
-    query = store.sql(
+    query = (
         f"INSERT INTO {{s}}.chunks ({fields}, facts) SELECT {fields}, ARRAY(SELECT "
         "json_array_elements_text(facts::json)) "
         f"FROM unnest({marks}, %s::text[]) AS new ({fields}, facts)"
     )
     columns = [[row[field] for row in rows] for field in _CHUNK_TYPES]
-    return [Statement(query, [*columns, [json.dumps(row["facts"]) for row in rows]])]
+    return store.statement(query, [*columns, [json.dumps(row["facts"]) for row in rows]])

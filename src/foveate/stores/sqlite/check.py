@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
@@ -13,94 +14,43 @@ import numpy as np
 
 from foveate.core.errors import ExternalError
 from foveate.stores.base import Finding, Report
-from foveate.stores.checksums import MASK, checksum, sum_of_places
+from foveate.stores.checksums import sum_of_places
 from foveate.stores.recount import Recount, mix_places
-from foveate.stores.rows import (
-    CHUNK_FIELDS,
-    DOCUMENT_FIELDS,
-    quote_columns,
-)
 from foveate.stores.scoring import decode_places, encode_places, group_terms
+from foveate.stores.sql.check import (
+    PlaceSums,
+    check_documents,
+    checksum_findings,
+    relation_findings,
+    state_findings,
+)
 from foveate.stores.sqlite import schema, vectors
+from foveate.stores.sqlite.database import SqliteDatabase
 from foveate.stores.sqlite.postings import decode_row
 from foveate.stores.sqlite.schema import load_facts, load_unverified_facts
 from foveate.stores.sqlite.transactions import convert_engine_errors, is_damaged
 
-# What must find nothing, and what it means where it does; `{}` is the row found.
-_RELATIONS = (
-    (
-        "chunk {!r} belongs to no document",
-        "SELECT chunk_id FROM chunks WHERE document NOT IN (SELECT id FROM documents)",
-    ),
-    (
-        "row {} is searched and is no chunk",
-        "SELECT chunk FROM scan WHERE chunk NOT IN (SELECT id FROM chunks)",
-    ),
-)
 
-# How a row is named, what its checksum is of, and the checksum.
-_CHECKED = (
-    (
-        "the audience {} is not as it was written",
-        "SELECT principals, id, principals, state, documents, chunks, checksum FROM audiences",
-    ),
-    (
-        "the tokens of the text {} are damaged; they are not used, and counted again",
-        "SELECT hash, fingerprint, hash, tokens, checksum FROM counts",
-    ),
-)
-_DOCUMENT_COLUMNS = ("id", "audience", "text", *DOCUMENT_FIELDS)
-_CHUNK_COLUMNS = ("id", "audience", "checksum", *CHUNK_FIELDS)
-
-
-def check_rows(
-    connection: Connection, recount: Recount[int], places: dict[str, tuple[int, int]]
+def _check_rows(
+    database: SqliteDatabase, recount: Recount[int], places: PlaceSums[str]
 ) -> Iterator[str]:
     """Rows that refer to nothing, and each document; adds up the `places` of terms."""
-    for said, query in _RELATIONS:
-        for (found,) in connection.execute(query):
-            yield said.format(found)
-    recount.principals.update(connection.execute("SELECT id, principals FROM audiences"))
-    yield from recount.member_findings(
-        connection.execute("SELECT principal, audience FROM members")
-    )
-    query = f"SELECT {quote_columns(_DOCUMENT_COLUMNS)} FROM documents ORDER BY id"
-    for document in connection.execute(query):
-        number = document[:1]
-        columns = quote_columns(_CHUNK_COLUMNS)
-        query = f"SELECT {columns} FROM chunks WHERE document = ? ORDER BY id"
-        chunks = [
-            dict(zip(_CHUNK_COLUMNS, chunk, strict=True))
-            for chunk in connection.execute(query, number)
-        ]
-        query = (
-            "SELECT chunk, audience, terms, vector FROM scan "
-            "WHERE chunk IN (SELECT id FROM chunks WHERE document = ?)"
-        )
-        terms = recount.check_document(
-            dict(zip(_DOCUMENT_COLUMNS, document, strict=True)),
-            chunks,
-            {row[0]: row[1:] for row in connection.execute(query, number)},
-            connection.execute("SELECT * FROM outlines WHERE document = ?", number).fetchone(),
-        )
-        names, term, text, counts = group_terms(list(terms.values()))
-        found = encode_places(np.array(list(terms), dtype=np.int64)[text], counts)
+    yield from relation_findings(database, recount)
+    for document in check_documents(database, recount, page=1):
+        names, term, text, counts = group_terms(list(document.terms.values()))
+        found = encode_places(np.array(list(document.terms), dtype=np.int64)[text], counts)
         _add_places(places, names, np.searchsorted(term, np.arange(len(names))), found)
 
 
-def check_postings(connection: Connection, expected: dict[str, tuple[int, int]]) -> Iterator[str]:
+def check_postings(connection: Connection, expected: PlaceSums[str]) -> Iterator[str]:
     """Terms whose places are not those of the chunks' texts, or stand out of order."""
-    found: dict[str, tuple[int, int]] = {}
+    found = PlaceSums[str]()
     yield from _find_disorder(connection, found)
-    for term, noted in connection.execute("SELECT term, checksum FROM terms"):
-        if noted != found.get(term, (0, 0))[1]:
-            yield f"the places of {term!r} are not those that were written"
-    for term in expected.keys() | found.keys():
-        if expected.get(term) != found.get(term):
-            yield f"the places of {term!r} are not those of the texts"
+    noted = dict(connection.execute("SELECT term, checksum FROM terms"))
+    yield from found.findings(noted, expected)
 
 
-def _find_disorder(connection: Connection, found: dict[str, tuple[int, int]]) -> Iterator[str]:
+def _find_disorder(connection: Connection, found: PlaceSums[str]) -> Iterator[str]:
     """Rows of the index that no reader or writer would look for; adds up what stands in all."""
     before, last = None, -1
     query = (
@@ -118,31 +68,22 @@ def _find_disorder(connection: Connection, found: dict[str, tuple[int, int]]) ->
         _add_places(found, [str(term)], np.zeros(1, np.int64), places)
 
 
-def _add_places(
-    sums: dict[str, tuple[int, int]], terms: Sequence[str], starts: Any, places: Any
-) -> None:
-    """Add to the terms' sums: of numbers of their places, and the one that readers compare."""
+def _add_places(sums: PlaceSums[str], terms: Sequence[str], starts: Any, places: Any) -> None:
+    """Add up the terms' places, of which those of each begin at one of `starts`."""
     if not len(places):
         return
     mixed = np.add.reduceat(mix_places(places), starts).tolist()
     totals = np.add.reduceat(places.view("<u8"), starts).tolist()
     lengths = np.diff(starts, append=len(places)).tolist()
     for term, number, total, length in zip(terms, mixed, totals, lengths, strict=True):
-        before = sums.get(term, (0, 0))
-        more = sum_of_places(term, total, length)
-        sums[term] = (before[0] + number) % (1 << 64), before[1] + more & MASK
+        sums.count(term, number, sum_of_places(term, total, length))
 
 
-def check_checksums(connection: Connection) -> Iterator[str]:
-    """Rows that do not match their checksum, which readers refuse, and moved chunks."""
+def _check_facts(connection: Connection) -> Iterator[str]:
     try:
         load_facts(connection)
     except ExternalError:
         yield "the facts of the store are not those that were written"
-    for said, query in _CHECKED:
-        for row in connection.execute(query):
-            if checksum(row[1:-1]) != row[-1]:
-                yield said.format(row[0])
 
 
 def check(folder: Path | str) -> Report:
@@ -161,19 +102,23 @@ def check(folder: Path | str) -> Report:
 
 
 def _check_connection(connection: Connection, folder: Path) -> Report:
+    facts = load_unverified_facts(connection)
+    database = SqliteDatabase(
+        connection=connection, embedder=str(facts.get("embedder")), dimensions=facts["dimensions"]
+    )
     recount = Recount[int](passes=(sqlite3.DatabaseError,))
-    places: dict[str, tuple[int, int]] = {}
+    places = PlaceSums[str]()
     parts = {
         "file": _check_integrity(connection),
-        "rows": check_rows(connection, recount, places),
+        "rows": _check_rows(database, recount, places),
         "words": check_postings(connection, places),
-        "vectors": _check_vectors(connection, folder),
-        "state": _check_state(connection, recount),
-        "checksums": check_checksums(connection),
+        "vectors": _check_vectors(connection, folder, facts),
+        "state": state_findings(database, recount),
+        "checksums": chain(_check_facts(connection), checksum_findings(database)),
     }
     for name, findings in parts.items():
         recount.take(name, _readable(findings))
-    return recount.report(str(load_unverified_facts(connection).get("embedder")))
+    return recount.report(database.embedder)
 
 
 def _readable(findings: Iterator[str]) -> Iterator[str]:
@@ -192,8 +137,7 @@ def _check_integrity(connection: Connection) -> Iterator[str]:
             yield line
 
 
-def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
-    facts = load_unverified_facts(connection)
+def _check_vectors(connection: Connection, folder: Path, facts: Mapping[str, Any]) -> Iterator[str]:
     query = "SELECT chunk FROM scan WHERE length(vector) <> ?"
     wrong = connection.execute(query, (facts["dimensions"],)).fetchall()
     for (chunk,) in wrong:
@@ -208,9 +152,3 @@ def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
         return
     if vectors.load_scan(path, facts["dimensions"]) is None:
         yield f"{vectors.FILE} is damaged; it is not used, and the next search writes it again"
-
-
-def _check_state(connection: Connection, recount: Recount[int]) -> Iterator[str]:
-    query = "SELECT id, principals, state, documents, chunks FROM audiences ORDER BY id"
-    for audience, principals, state, *counted in connection.execute(query):
-        yield from recount.state_findings(audience, principals, state, counted)

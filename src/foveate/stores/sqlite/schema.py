@@ -18,10 +18,11 @@ from shlex import quote
 from sqlite3 import Connection
 from typing import Any
 
-from foveate.core.errors import BadInput, ExternalError
+from foveate.core.errors import BadInput
 from foveate.core.state import EMPTY_STATE
+from foveate.stores import lazy
 from foveate.stores.checksums import checksum, damage, sum_of_facts
-from foveate.stores.lazy import StoreNotFound, check_same_embedder
+from foveate.stores.sql.database import PUBLIC_AUDIENCE
 
 _CHECKSUM = "checksum"
 
@@ -51,10 +52,6 @@ DATABASE = "store.db"
 BUSY_MS = 30_000
 
 _READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
-
-PUBLIC_AUDIENCE = 0
-"""The audience of what everybody may read; its row has no members."""
-
 
 TABLES = """
 -- `checksum` is of all other rows, `scan` the sum over the rows of that table. `version` is random
@@ -153,8 +150,8 @@ def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> Co
     try:
         refuse_older(connection, folder)
         facts = load_facts(connection)
-        kept, name = (facts["embedder"], facts["dimensions"]), f"the store in {str(folder)!r}"
-        check_same_embedder(name, kept, (embedder, dimensions), new="folder")
+        kept = (facts["embedder"], facts["dimensions"])
+        lazy.check_same_embedder(_name(folder), kept, (embedder, dimensions), new="folder")
     except BaseException:
         connection.close()
         raise
@@ -187,13 +184,10 @@ def connect_existing(folder: Path, *, write: bool) -> Connection:
         return _open_connection(read_only_uri(path), folder)
 
 
-def check_schema_version(connection: Connection) -> None:
-    """Inside a write: another process may have brought the store to a version we do not know."""
-    if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-        raise ExternalError(
-            "store: a newer version of foveate has changed its form; nothing was written, "
-            "update this program too"
-        )
+def schema_version(connection: Connection) -> int:
+    """The version that the database says it has."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
 
 
 def _open_connection(name: str, folder: Path) -> Connection:
@@ -209,7 +203,7 @@ def _open_connection(name: str, folder: Path) -> Connection:
 def check_folder(folder: Path, *, create: bool) -> None:
     """Raise `StoreNotFound` for a folder without a store, `BadInput` if none can be created."""
     if not create:
-        raise StoreNotFound(f"no store in {str(folder)!r}{_missing_store_advice(folder)}")
+        raise lazy.StoreNotFound(f"no store in {str(folder)!r}{_missing_store_advice(folder)}")
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{str(folder)!r} is a file; a store is a folder, name another")
     if folder.exists() and any(not f.name.startswith(DATABASE) for f in folder.iterdir()):
@@ -286,25 +280,21 @@ def _connect(name: str) -> Connection:
 def _check_application(connection: Connection, folder: Path) -> None:
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        version = schema_version(connection)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
         application, version = 0, 0
     if application != APPLICATION_ID:
         raise BadInput(f"{str(folder / DATABASE)!r} is not a foveate store; name another folder")
-    if version > VERSION:
-        raise BadInput(
-            f"the store in {str(folder)!r} has schema {version}, this version knows up to "
-            f"{VERSION}; update foveate, or index the documents into a new folder"
-        )
+    lazy.refuse_newer(_name(folder), version, VERSION, new="folder")
 
 
 def refuse_older(connection: Connection, folder: Path) -> None:
     """Raise `BadInput` for a store of an older version."""
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version < VERSION:
-        raise BadInput(
-            f"the store in {str(folder)!r} has schema {version} of an older version, this version "
-            f"reads {VERSION}; index the documents again, into a new folder: foveate index"
-        )
+    new = "folder: foveate index"
+    lazy.refuse_older(_name(folder), schema_version(connection), VERSION, new=new)
+
+
+def _name(folder: Path) -> str:
+    return f"the store in {str(folder)!r}"

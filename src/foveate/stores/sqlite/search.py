@@ -6,8 +6,7 @@ by the content key (source, sequence, byte offset, id); the fused order by RRF, 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import Any
 
@@ -19,37 +18,37 @@ from foveate.core.types import Chunk
 from foveate.ports import SearchResult
 from foveate.stores import filters, outlines
 from foveate.stores.base import Search
-from foveate.stores.checksums import damage, intact
+from foveate.stores.checksums import damage
 from foveate.stores.int8 import cosines, nearest, quantise_query
 from foveate.stores.lexical import View, read_through_cache, view_for_audiences, view_scores
-from foveate.stores.rows import SELECT_CHUNK, chunks_from_rows
+from foveate.stores.rows import chunks_from_rows
 from foveate.stores.scoring import best_matches, combine_legs
-from foveate.stores.sqlite.contents import readable_audiences
+from foveate.stores.sql.audiences import load_audiences
+from foveate.stores.sql.contents import load_chunk_rows, outline_statements, places_from_rows
+from foveate.stores.sqlite.database import SqliteDatabase
 from foveate.stores.sqlite.postings import read_postings
 from foveate.stores.sqlite.vectors import Scan
 
-_WHAT = "a chunk is not as it was written"
-
 
 def hybrid_search(
-    connection: Connection, scan: Scan, asked: Search, *, embedder: str
+    database: SqliteDatabase, scan: Scan, asked: Search, *, embedder: str
 ) -> SearchResult:
     """The search in this transaction; `embedder`: its name, for the state root."""
-    view, state = _view_for_principals(connection, scan, asked.principals)
-    wanted = _filter_mask(connection, scan, view, asked.where)
+    view, state = _view_for_principals(database, scan, asked.principals)
+    wanted = _filter_mask(database.connection, scan, view, asked.where)
     aim = quantise_query(asked.vector, scan.vectors.shape[1])
     nothing = np.empty(0, dtype=np.int64)
     close = nearest(scan, aim, wanted, asked.depth) if aim is not None else nothing
     terms = query_terms(asked.query)
     found = read_through_cache(
-        scan, terms, lambda missing: read_postings(connection, scan, missing)
+        scan, terms, lambda missing: read_postings(database.connection, scan, missing)
     )
     scores = view_scores(found, view) if terms else None
     hits = best_matches(scores, wanted, asked.depth)
 
     def load(rows: Any) -> list[Chunk]:
-        numbers = scan.ids[rows].tolist()
-        return list(chunks_from_rows(_rows(connection, numbers).values()).values())
+        found = load_chunk_rows(database, scan.ids[rows].tolist())
+        return list(chunks_from_rows(found).values())
 
     return combine_legs(
         close,
@@ -65,29 +64,30 @@ def hybrid_search(
 
 
 def load_neighbours(
-    connection: Connection,
+    database: SqliteDatabase,
     places: Sequence[tuple[str, int]],
     window: int,
-    audiences: Collection[int],
-) -> dict[int, Chunk]:
-    """Row id → chunk within `window` of the places, in a few statements."""
-    known = outlines.load_places(connection, sorted({name for name, _ in places}))
-    ids = [
-        number
-        for number, audience in outlines.chunks_within(known, places, window)
-        if audience in audiences
-    ]
-    return chunks_from_rows(_rows(connection, ids).values())
+    principals: tuple[str, ...],
+) -> Iterable[Chunk]:
+    """Chunks within `window` of (document id, sequence) places, in a few statements."""
+    allowed = {audience[0] for audience in load_audiences(database, principals)}
+    found: dict[int, Chunk] = {}  # windows of two slices may meet
+    for some in filters.iter_batches(places):
+        read = database.run(*outline_statements(database, [name for name, _ in some]))
+        near = outlines.chunks_within(places_from_rows(*read), some, window)
+        ids = [number for number, audience in near if audience in allowed]
+        found.update(chunks_from_rows(load_chunk_rows(database, ids)))
+    return found.values()
 
 
 def _view_for_principals(
-    connection: Connection, scan: Scan, principals: Iterable[str]
+    database: SqliteDatabase, scan: Scan, principals: Iterable[str]
 ) -> tuple[View, bytes]:
     """What these principals may read, and the lattice hash of it."""
     names = ("readers", *sorted(set(principals)))
     known: tuple[tuple[int, ...], bytes] | None = scan.cache.get(names)
     if known is None:
-        found = readable_audiences(connection, names[1:])
+        found = load_audiences(database, names[1:])
         known = tuple(row[0] for row in found), combine_states(row[2] for row in found)
         scan.cache.put(names, known)
     return view_for_audiences(scan, known[0]), known[1]
@@ -109,12 +109,3 @@ def _filter_mask(
     matching = np.zeros(len(scan.ids), dtype=bool)
     matching[np.searchsorted(scan.ids, ids)] = True
     return matching if view.mask is None else matching & view.mask
-
-
-def _rows(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    """Row id → all that `chunks_from_rows` reads, held to its checksum, in the order of `ids`."""
-    query = f"{SELECT_CHUNK} WHERE c.id IN (SELECT value FROM json_each(?))"
-    found = {row[0]: row for row in intact(connection.execute(query, (json.dumps(ids),)), _WHAT)}
-    if found.keys() != set(ids):
-        raise damage(_WHAT)
-    return {number: found[number] for number in ids}

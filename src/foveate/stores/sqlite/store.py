@@ -6,22 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any
 
-from foveate.core.state import combine_states, state_hash
 from foveate.core.types import Chunk
-from foveate.ports import Document, SearchResult
-from foveate.stores import filters
-from foveate.stores.base import BaseStore, Report, Search, Stats
+from foveate.ports import SearchResult
+from foveate.stores.base import PutRequest, Report, Search, Stats
 from foveate.stores.int8 import quantise_or_zeros
-from foveate.stores.rows import check_counts, counts_by_hash
-from foveate.stores.sqlite import contents, schema, search, vectors, write
+from foveate.stores.sql.contents import compute_stats, count_rows, load_counts
+from foveate.stores.sql.store import SqlStore
+from foveate.stores.sqlite import schema, search, vectors, write
 from foveate.stores.sqlite.check import check
+from foveate.stores.sqlite.database import SqliteDatabase
 from foveate.stores.sqlite.schema import load_facts
+from foveate.stores.sqlite.sizes import bytes_by_part
 from foveate.stores.sqlite.transactions import Transactions, convert_engine_errors
 
 
-class SqliteStore(Transactions, BaseStore):
+class SqliteStore(Transactions, SqlStore):
     """A store in a folder; see `foveate.ports.Store`. Safe to share between threads.
 
     `embedder_name` and `dimensions`: of a new store (empty and 0: full text alone), or checked.
@@ -68,7 +68,7 @@ class SqliteStore(Transactions, BaseStore):
     def compact(self) -> None:
         """Give back the room that deleting left; answers and state root stay as they are."""
         with self._transaction("IMMEDIATE") as connection:
-            write.delete_unused_rows(connection)
+            write.delete_unused_rows(self._database(connection))
         with self._statement() as connection:
             write.shrink_files(connection)
 
@@ -78,80 +78,60 @@ class SqliteStore(Transactions, BaseStore):
             self._scan = None
             self._connection.close()
 
-    def _put(
-        self,
-        document: Document,
-        chunks: Sequence[Chunk],
-        vectors: Any,
-        counts: Sequence[int],
-        fingerprint: str,
-    ) -> None:
-        check_counts(counts, chunks)
-        rows = quantise_or_zeros(vectors, rows=len(chunks), dimensions=self.dimensions)
+    def _put(self, given: PutRequest) -> None:
+        rows = quantise_or_zeros(given.vectors, rows=len(given.chunks), dimensions=self.dimensions)
         with self._transaction("IMMEDIATE", reads=False) as connection:
-            write.replace_document(connection, self._pending, document, chunks, rows)
-            if fingerprint:
-                contents.save_counts(connection, fingerprint, counts_by_hash(chunks, counts))
+            write.replace_document(connection, self._pending, given.document, given.chunks, rows)
+            if self._can_hold(given.fingerprint):
+                _save_counts(connection, given.fingerprint, given.counts_by_hash())
 
     def _delete(self, document_id: str) -> bool:
         with self._transaction("IMMEDIATE", reads=False) as connection:
             return write.remove_document(connection, self._pending, document_id)
 
-    def _documents(self) -> Iterable[tuple[str, str]]:
+    @contextmanager
+    def _read_transaction(self) -> Iterator[SqliteDatabase]:
         with self._transaction("DEFERRED") as connection:
-            return contents.list_content_hashes(connection)
+            yield self._database(connection)
 
-    def _document(self, document_id: str, principals: tuple[str, ...]) -> Document | None:
-        with self._transaction("DEFERRED") as connection:
-            return contents.load_document(connection, document_id, principals)
-
-    def _listed(self, after: str, limit: int, principals: tuple[str, ...]) -> list[Document]:
-        with self._transaction("DEFERRED") as connection:
-            return contents.list_documents(connection, after, limit, principals)
+    def _database(self, connection: Connection) -> SqliteDatabase:
+        return SqliteDatabase(
+            connection=connection, embedder=self.embedder_name, dimensions=self.dimensions
+        )
 
     def _search(self, asked: Search) -> SearchResult:
-        with self._transaction("DEFERRED") as connection:
-            known = load_facts(connection)
-            self._scan = vectors.load_current_scan(connection, self.folder, self._scan, known)
-            return search.hybrid_search(connection, self._scan, asked, embedder=known["embedder"])
+        with self._read_transaction() as database:
+            known = load_facts(database.connection)
+            self._scan = vectors.load_current_scan(
+                database.connection, self.folder, self._scan, known
+            )
+            return search.hybrid_search(database, self._scan, asked, embedder=known["embedder"])
 
     def _neighbours(
         self, places: list[tuple[str, int]], window: int, principals: tuple[str, ...]
     ) -> Iterable[Chunk]:
-        found: dict[int, Chunk] = {}  # windows of two slices may meet
-        with self._transaction("DEFERRED") as connection:
-            allowed = {row[0] for row in contents.readable_audiences(connection, principals)}
-            for some in filters.iter_batches(places):
-                found.update(search.load_neighbours(connection, some, window, allowed))
-        return found.values()
+        with self._read_transaction() as database:
+            return search.load_neighbours(database, places, window, principals)
 
     def _counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
+        # Outside a transaction: inside a batch, one would write the postings that wait.
         with self._statement() as connection:
-            return contents.load_counts(connection, fingerprint, hashes)
+            return load_counts(self._database(connection), fingerprint, hashes)
 
     def _remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         with self._best_effort_transaction() as connection:
-            contents.save_counts(connection, fingerprint, counts)
-
-    def _state_root(self, principals: tuple[str, ...] | None) -> str:
-        with self._transaction("DEFERRED") as connection:
-            return self._compute_state_root(connection, principals)
-
-    def _compute_state_root(self, connection: Connection, principals: Iterable[str] | None) -> str:
-        states = [row[2] for row in contents.readable_audiences(connection, principals)]
-        return state_hash(combine_states(states), embedder=self.embedder_name)
+            _save_counts(connection, fingerprint, counts)
 
     def _stats(self, principals: tuple[str, ...] | None) -> Stats:
-        with self._transaction("DEFERRED") as connection:
-            documents, chunks, with_vector = contents.count_rows(connection, principals)
-            everything = principals is None
-            return Stats(
-                documents=documents,
-                chunks=chunks,
-                vectors=with_vector,
-                embedder=self.embedder_name,
-                dimensions=self.dimensions,
+        with self._read_transaction() as database:
+            return compute_stats(
+                database,
+                principals,
                 schema=schema.VERSION,
-                state_root=self._compute_state_root(connection, principals),
-                bytes=contents.bytes_by_part(connection, self.folder) if everything else {},
+                sizes=lambda: bytes_by_part(database.connection, self.folder),
             )
+
+
+def _save_counts(connection: Connection, fingerprint: str, counts: Mapping[str, int]) -> None:
+    rows = count_rows(fingerprint, counts)
+    connection.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows)

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.stores.checksums import damage
+from foveate.stores.lazy import check_schema_version
 from foveate.stores.sqlite import schema
 from foveate.stores.sqlite.postings import PendingPostings
 
@@ -114,7 +115,8 @@ class Transactions:
             try:
                 if kind == "IMMEDIATE" and not nested:
                     with convert_engine_errors():
-                        schema.check_schema_version(self._connection)
+                        version = schema.schema_version(self._connection)
+                        check_schema_version(version, schema.VERSION)
                 yield
                 with convert_engine_errors():
                     if not nested:
