@@ -195,3 +195,13 @@ def test_a_table_of_one_row_is_text() -> None:
         cells[0].text, cells[1].text = "Mill Ltd", "1 Weir Road"
 
     assert read("letter.docx", word(write)).text == "Mill Ltd\n\n1 Weir Road"
+
+
+def test_ticks_are_signs_of_a_font() -> None:
+    """T2: what a font of signs shows for a code of its own; other codes of it say nothing."""
+    ticks = "".join(
+        f"<w:r><w:sym w:font='{font}' w:char='{char}'/></w:r>"
+        for font, char in (("Wingdings", "F0FC"), ("Wingdings 2", "f04f"), ("Webdings", "F0FC"))
+    )
+
+    assert _of(f"<w:p>{_run('SSO: ')}{ticks}</w:p>").text == "SSO: ✓✗"

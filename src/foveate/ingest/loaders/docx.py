@@ -144,6 +144,11 @@ _SKIPPED_ELEMENTS = frozenset(
     {"Fallback", "del", "delText", "instrText", "moveFrom"} | {"pPrChange", "rPrChange"}
 )
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_TICKS = {
+    "Wingdings": {"F0FC": "✓", "F0FB": "✗", "F0FE": "☑", "F0FD": "☒", "F0A8": "☐", "F06C": "●"},
+    "Wingdings 2": {"F050": "✓", "F04F": "✗", "F052": "☑", "F053": "☒", "F0A3": "☐"},
+}
+"""What characters of fonts of signs stand for, by their code in the file."""
 _FALSE_VALUES = ("0", "false", "off")
 
 
@@ -176,6 +181,13 @@ def load_docx(
     sections = sections_from_headings(text, headings)
     loaded = read_properties(archive).document(text, title, sections)
     return (replace(loaded, images=tuple(pictures.found.values())),)
+
+
+def _sign(name: str, given: dict[str, str]) -> str:
+    """What an element stands for inside of a paragraph."""
+    if name == "sym":
+        return _TICKS.get(given.get("font", ""), {}).get(given.get("char", "").upper(), "")
+    return _SIGNS.get(name, "")
 
 
 @dataclass(slots=True)
@@ -242,7 +254,7 @@ class _Body:
         elif self._open and name == "r":
             self._open[-1].hidden = False
         elif self._open:
-            self._open[-1].parts.append(_SIGNS.get(name, "") or self._take_note(name, given))
+            self._open[-1].parts.append(_sign(name, given) or self._take_note(name, given))
 
     def _span(self, name: str, value: str) -> None:
         """The open cell covers columns, or goes on with the one above."""
