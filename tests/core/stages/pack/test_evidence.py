@@ -139,6 +139,21 @@ def test_rows_alike_do_not_crowd_out_what_answers() -> None:
     assert context.text.count("| Invoice INV-") > 5
 
 
+def test_rows_alike_that_are_texts_of_their_own_do_not_crowd_either() -> None:
+    """S9: the rows of a sheet are chunks with the numbers of their rows."""
+    due = "Invoices are due thirty days after acceptance."
+    texts = [f"Invoice: INV-{1000 + n}; State: invoice paid" for n in range(80)]
+    rows = [
+        Chunk(text=text, id=f"row {n}", document_id="sheet", sequence=n, row=n + 2)
+        for n, text in enumerate(texts)
+    ]
+    pool = [Candidate(chunk=row) for row in rows]
+    pool += [candidate(text, id=text) for text in (f"Accounts. {due}", MILL, QUAY)]
+    context = assemble("When must invoices be paid?", pool, budget=400, tokenizer="cl100k_base")
+
+    assert due in context.text
+
+
 def test_rows_alike_that_fit_come_first() -> None:
     """S9: where there is room for all rows with the same words, none waits for other texts."""
     rows = invoices(12)

@@ -124,7 +124,10 @@ def _rows_alike(selection: Selection, likely: Sequence[Entry], room: int) -> fro
     groups: dict[tuple[str, int], list[int]] = {}
     for owner, candidate in enumerate(selection.pool):
         held = candidate.sentences.words if candidate.sentences else ()
-        for place in _counted_places(selection, owner) if any(held) else ():
+        if not any(held):
+            continue
+        is_row = candidate.chunk.row is not None  # of a sheet, which may be a chunk of its own
+        for place in range(len(held)) if is_row else _counted_places(selection, owner):
             if held[place]:
                 group = groups.setdefault((candidate.document_id, held[place]), [])
                 group.append(selection.firsts[owner] + place)
