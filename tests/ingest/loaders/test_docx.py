@@ -133,7 +133,8 @@ def test_a_table_in_a_cell_is_the_cells_text() -> None:
     """T2: nothing of a nested table is lost, and the outer row stays one row."""
     inner = f"<w:tbl><w:tr><w:tc><w:p>{_run('in')}</w:p></w:tc></w:tr></w:tbl>"
     cell = f"<w:tc><w:p>{_run('out')}</w:p>{inner}<w:p/></w:tc>"
-    assert _of(f"<w:tbl><w:tr>{cell}{cell}</w:tr></w:tbl>").text == "| out in | out in |"
+    row = f"<w:tr>{cell}{cell}</w:tr>"
+    assert _of(f"<w:tbl>{row}{row}</w:tbl>").text == "| out in | out in |\n| out in | out in |"
 
 
 def test_a_style_takes_its_level_over() -> None:
@@ -155,3 +156,52 @@ def test_content_controls_and_insertions_are_read() -> None:
 
     assert read("manual.docx", data).text == "control\n\ninserted plain"
     assert [p.text for p in docx.Document(io.BytesIO(data)).paragraphs] == [" plain"]
+
+
+def test_merged_cells_are_in_each_of_their_rows_and_columns() -> None:
+    """T2, U2: a row has the values that span into it, and names of two lines are one."""
+
+    def write(document: Any) -> None:
+        rows = [
+            "Region 2024 - Note",
+            "- Q1 Q2 -",
+            "North 11 12 new",
+            "- closed - -",
+            "Overseas - - -",
+        ]
+        table = document.add_table(len(rows), 4)
+        for cells, line in zip(table.rows, rows, strict=True):
+            for cell, text in zip(cells.cells, line.split(), strict=True):
+                cell.text = text.strip("-")
+        for first, last in (
+            ((0, 0), (1, 0)), ((0, 1), (0, 2)), ((0, 3), (1, 3)), ((2, 0), (3, 0)),
+            ((3, 1), (3, 2)), ((4, 0), (4, 3)),
+        ):  # fmt: skip
+            table.cell(*first).merge(table.cell(*last))
+
+    assert read("plan.docx", word(write)).text.splitlines() == [
+        "| Region | 2024 Q1 | 2024 Q2 | Note |",
+        "| North | 11 | 12 | new |",
+        "| North | closed | closed |  |",
+        "| Overseas |",
+    ]
+
+
+def test_a_table_of_one_row_is_text() -> None:
+    """T2: a box around a note, or the head of a letter, has no rows."""
+
+    def write(document: Any) -> None:
+        cells = document.add_table(1, 2).rows[0].cells
+        cells[0].text, cells[1].text = "Mill Ltd", "1 Weir Road"
+
+    assert read("letter.docx", word(write)).text == "Mill Ltd\n\n1 Weir Road"
+
+
+def test_ticks_are_signs_of_a_font() -> None:
+    """T2: what a font of signs shows for a code of its own; other codes of it say nothing."""
+    ticks = "".join(
+        f"<w:r><w:sym w:font='{font}' w:char='{char}'/></w:r>"
+        for font, char in (("Wingdings", "F0FC"), ("Wingdings 2", "f04f"), ("Webdings", "F0FC"))
+    )
+
+    assert _of(f"<w:p>{_run('SSO: ')}{ticks}</w:p>").text == "SSO: ✓✗"

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import read
+from foveate.ingest.loaders.html_tables import merge_cells
 from foveate.ingest.loaders.page import Page
 from foveate.ingest.loaders.tags import Tag, parse_attributes, parse_tags
 
@@ -220,7 +221,95 @@ def test_tables_without_end_are_read_twice_at_most(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Page, "handle_tag", counted)
     unit = "<div><table><tr><th>a<th>b<tr><td>1<td><ul><li>2</div>"
-    tags = len(list(parse_tags(unit * 500)))
+    tags = len(list(merge_cells(parse_tags(unit * 500))))
     read("page.html", unit * 500)
 
     assert calls == 2 * tags
+
+
+def test_cells_that_span_are_in_each_row_and_column() -> None:
+    """T2, U2: a row has the values that span into it, and names of two lines are one."""
+    found = read(
+        "page.html",
+        """<table><thead><tr><th rowspan=2>Region</th><th colspan=2>2024</th><th rowspan=2>Note
+        <tr><th>Q1</th><th>Q2</th></thead>
+        <tr><td rowspan=2>North</td><td>11</td><td>12</td><td>new</td></tr>
+        <tr><td colspan=2>closed</td><td></td></tr>
+        <tr><td colspan=4>Overseas</td></tr><tr><td>East<td>31<td>32<td></table>""",
+    ).text
+
+    assert found.splitlines() == [
+        "| Region | 2024 Q1 | 2024 Q2 | Note |",
+        "| North | 11 | 12 | new |",
+        "| North | closed | closed |  |",
+        "| Overseas |",
+        "| East | 31 | 32 |  |",
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "<tr><td>Line<td colspan=2>Hours<tr><td>Mon<td>9:00<td>17:00",
+        "<tr><td><td colspan=2>Hours<tr><td>Mon<td>9:00<td>17:00",
+    ],
+)
+def test_values_below_a_wide_name_are_no_names(names: str) -> None:
+    """U2: a row of values is a row, even if its first cell is the only one with a name."""
+    found = read("page.html", f"<table>{names}<tr><td>Tue<td>8:00<td>16:00</table>").text
+
+    assert "| Mon | 9:00 | 17:00 |" in found.splitlines()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "<tr><td rowspan=65000 colspan=65000>a</td><td>b</td></tr>" * 3_000,
+        "<tr>" + "<td rowspan=65000 colspan=99>a" * 3_000 + "<tr><td>b" * 3_000,
+        ("<tr><td colspan=999>a<td>b<tr><td>c</table><table>") * 3_000,
+    ],
+)
+def test_spans_without_end_cost_no_more_than_their_page(table: str) -> None:
+    """T2, X2: however far cells span, what is repeated is bounded by what is written."""
+    page = f"<table>{table}</table>"
+
+    assert len(read("page.html", page).text) < len(page) + 20_000
+
+
+def test_tables_of_one_row_are_text() -> None:
+    """T2: a table that lays out an address or links has no rows."""
+    found = read(
+        "page.html",
+        "<table><tr><td>Mill Ltd<br>1 Weir Road<td>Phone: 12</table>"
+        "<table><tr><td><a>Home</a><td><a>Shop</a></tr></table><p>Welcome.",
+    ).text
+
+    assert found == "Mill Ltd\n1 Weir Road\nPhone: 12\n\nHome\nShop\n\nWelcome."
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        "<img src=a.png alt='yes'>",
+        "<i class=tick aria-label=yes></i>",
+        "<span title=yes></span>",
+        "<svg viewBox='0 0 1 1'><title>yes</title><path d=M0></svg>",
+    ],
+)
+def test_signs_in_cells_are_what_they_stand_for(sign: str) -> None:
+    """T2: a picture that is all that a cell has is read by the words that the page has for it."""
+    rows = f"<tr><td>SSO<td>{sign}<tr><td>Logs<td>yes {sign}"
+    found = read("page.html", f"<table><tr><th>Feature<th>Team{rows}</table>").text
+
+    assert found.splitlines() == ["| Feature | Team |", "| SSO | yes |", "| Logs | yes |"]
+
+
+def test_hidden_rows_and_cells_are_left_out() -> None:
+    """T2: they are in no column, either."""
+    found = read(
+        "page.html",
+        "<table><tr><th>a<th style='display:none'>b<th>c<tr hidden><td>1<td>2<td>3"
+        "<tr><td rowspan=2>4<td style='display:none'>5<td>6<tr><td>7</table>",
+    ).text
+
+    assert found.splitlines() == ["| a | c |", "| 4 | 6 |", "| 4 | 7 |"]

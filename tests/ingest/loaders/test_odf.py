@@ -21,7 +21,8 @@ def test_headings_lists_tables_and_notes() -> None:
         "</text:list-item></text:list>"
         "<table:table><table:table-row><table:table-cell><text:p>Part</text:p><text:p>No</text:p>"
         "</table:table-cell><table:table-cell><text:p>3</text:p></table:table-cell>"
-        "</table:table-row></table:table>"
+        "</table:table-row><table:table-row><table:table-cell><text:p>Seal</text:p>"
+        "</table:table-cell></table:table-row></table:table>"
     )
     meta = "<dc:title>Boiler</dc:title><dc:creator>Anna</dc:creator><dc:date>2024-03-01</dc:date>"
 
@@ -29,7 +30,7 @@ def test_headings_lists_tables_and_notes() -> None:
 
     assert loaded.text == (
         "# Pressure\n\nKeep  it [Not more.] low.\n\n## Valve\n\n"
-        "- Gloves\n- Pump\n  - Gloves\n\n| Part No | 3 |"
+        "- Gloves\n- Pump\n  - Gloves\n\n| Part No | 3 |\n| Seal |"
     )
     assert [section.path for section in loaded.sections] == ["Pressure", "Pressure > Valve"]
     assert (loaded.title, loaded.metadata["author"]) == ("Boiler", "Anna")
@@ -63,4 +64,32 @@ def test_a_row_of_a_spreadsheet_is_a_record() -> None:
         ("Parts", 6, "Part: valve; Note: opens"),
         ("Parts", 7, "Part: same; Price: same"),
         ("Parts", 8, "Part: same; Price: same"),
+    ]
+
+
+def test_merged_cells_are_in_each_of_their_rows_and_columns() -> None:
+    """T2, U2: a row has the values that span into it, and names of two lines are one."""
+
+    def cell(text: str, columns: int = 1, rows: int = 1) -> str:
+        spans = f'number-columns-spanned="{columns}" table:number-rows-spanned="{rows}"'
+        return f"<table:table-cell table:{spans}>{P.format(text)}</table:table-cell>"
+
+    covered = "<table:covered-table-cell/>"
+    rows = [
+        cell("Region", rows=2) + cell("2024", columns=2) + covered,
+        covered + cell("Q1") + cell("Q2"),
+        cell("North", rows=2) + cell("11") + cell("12"),
+        covered + cell("closed", columns=2) + covered,
+    ]
+    inside = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    table = f'<table:table table:name="S">{inside}</table:table>'
+
+    assert read("plan.odt", odf("text", table)).text.splitlines() == [
+        "| Region | 2024 Q1 | 2024 Q2 |",
+        "| North | 11 | 12 |",
+        "| North | closed | closed |",
+    ]
+    assert read("plan.ods", odf("spreadsheet", table)).text.split("\n\n") == [
+        "Region: North; 2024 Q1: 11; 2024 Q2: 12",
+        "Region: North; 2024 Q1: closed; 2024 Q2: closed",
     ]

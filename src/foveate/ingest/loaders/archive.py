@@ -63,6 +63,21 @@ class Archive:
         except _DAMAGE as error:
             raise BadInput(f"damaged: {part}: {error}") from None
 
+    def mentions(self, part: str, word: bytes) -> bool:
+        """Whether the part's bytes have the word in them; they are not held at once."""
+        if part not in self._members:
+            return False
+        end = b""
+        try:
+            with self._zip.open(part) as stream:
+                while chunk := stream.read(_CHUNK):
+                    if word in end + chunk:
+                        return True
+                    end = chunk[-len(word) :]
+        except _DAMAGE as error:
+            raise BadInput(f"damaged: {part}: {error}") from None
+        return False
+
     def main_part(self, kind: str) -> str:
         """The name of the main part of a file of this kind (`document`, `workbook`...)."""
         for relation, target in self.relations("").values():

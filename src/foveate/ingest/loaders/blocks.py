@@ -10,6 +10,7 @@ from typing import Any
 
 from foveate.core.cells import column_letters
 from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.merged_cells import Cell
 from foveate.ingest.loaders.text import Heading, plain_title
 from foveate.ports import Section
 
@@ -52,6 +53,16 @@ class Blocks:
         """A row of a table."""
         if any(cell.strip() for cell in cells):
             self._append(f"| {' | '.join(' '.join(cell.split()) for cell in cells)} |", "row")
+
+    def add_rows(self, rows: Iterable[Sequence[Cell]], *, is_layout: bool = False) -> None:
+        """Rows of a table; of one that lays the page out, each cell is a paragraph."""
+        for row in rows:
+            texts = [cell.text for cell in row]
+            if is_layout:
+                for text in texts:
+                    self.add_paragraph(" ".join(text.split()))
+            else:
+                self.add_row(texts)
 
     def end_group(self) -> None:
         """Separate what comes next, even another item or row."""

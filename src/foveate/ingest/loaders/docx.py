@@ -15,6 +15,7 @@ from pathlib import Path
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.merged_cells import Cell, MergedCells
 from foveate.ingest.loaders.pictures import Pictures, drawn_images
 from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ports import LoadedDocument
@@ -143,6 +144,11 @@ _SKIPPED_ELEMENTS = frozenset(
     {"Fallback", "del", "delText", "instrText", "moveFrom"} | {"pPrChange", "rPrChange"}
 )
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_TICKS = {
+    "Wingdings": {"F0FC": "✓", "F0FB": "✗", "F0FE": "☑", "F0FD": "☒", "F0A8": "☐", "F06C": "●"},
+    "Wingdings 2": {"F050": "✓", "F04F": "✗", "F052": "☑", "F053": "☒", "F0A3": "☐"},
+}
+"""What characters of fonts of signs stand for, by their code in the file."""
 _FALSE_VALUES = ("0", "false", "off")
 
 
@@ -177,6 +183,13 @@ def load_docx(
     return (replace(loaded, images=tuple(pictures.found.values())),)
 
 
+def _sign(name: str, given: dict[str, str]) -> str:
+    """What an element stands for inside of a paragraph."""
+    if name == "sym":
+        return _TICKS.get(given.get("font", ""), {}).get(given.get("char", "").upper(), "")
+    return _SIGNS.get(name, "")
+
+
 @dataclass(slots=True)
 class _Paragraph:
     parts: list[str] = field(default_factory=list)
@@ -197,7 +210,8 @@ class _Body:
     notes: dict[tuple[str, str], str]
     title: str = ""
     _open: list[_Paragraph] = field(default_factory=list)
-    _cells: list[list[str]] = field(default_factory=list)
+    _cells: list[list[Cell]] = field(default_factory=list)
+    _merged: MergedCells = field(default_factory=MergedCells)  # of the open table
     _tables: int = 0
     _skipped: int = 0
     _in_properties: bool = False
@@ -215,7 +229,11 @@ class _Body:
                 self._open[-1].parts.append(name)
         elif name in _SKIPPED_ELEMENTS:
             self._skipped += 1 if kind == "start" else -1
-        elif not self._skipped:
+        elif self._skipped:
+            return
+        elif name in ("gridSpan", "vMerge") and kind == "start":
+            self._span(name, given.get("val", ""))
+        else:
             (self._start if kind == "start" else self._end)(name, given)
 
     def _start(self, name: str, given: dict[str, str]) -> None:
@@ -230,13 +248,21 @@ class _Body:
         elif name == "tr" and self._tables == 1:
             self._cells.append([])
         elif name == "tc" and self._tables == 1 and self._cells:
-            self._cells[-1].append("")
+            self._cells[-1].append(Cell(""))
         elif self._open and self._in_properties:
             self._set_property(name, given.get("val", ""))
         elif self._open and name == "r":
             self._open[-1].hidden = False
         elif self._open:
-            self._open[-1].parts.append(_SIGNS.get(name, "") or self._take_note(name, given))
+            self._open[-1].parts.append(_sign(name, given) or self._take_note(name, given))
+
+    def _span(self, name: str, value: str) -> None:
+        """The open cell covers columns, or goes on with the one above."""
+        cells = self._cells[-1] if self._cells and self._tables == 1 else []
+        if cells and name == "gridSpan":
+            cells[-1] = cells[-1]._replace(columns=max(_parse_number(value), 1))
+        elif cells and value != "restart":
+            cells[-1] = cells[-1]._replace(rows=0)
 
     def _take_note(self, name: str, given: dict[str, str]) -> str:
         """Take the note once: a long one may be referred to a million times."""
@@ -267,14 +293,18 @@ class _Body:
             self._end_paragraph(self._open.pop())
         elif name == "tbl":
             self._tables -= 1
+            if not self._tables:
+                self.blocks.add_rows(self._merged.finish(), is_layout=self._merged.count == 1)
+                self._merged = MergedCells(self._merged.allowance)
             self.blocks.end_group()
         elif name == "tr" and self._tables == 1 and self._cells:
-            self.blocks.add_row(self._cells.pop())
+            self.blocks.add_rows(self._merged.add(self._cells.pop()))
 
     def _end_paragraph(self, paragraph: _Paragraph) -> None:
         text = "".join(paragraph.parts)
         if self._cells and self._cells[-1]:
-            self._cells[-1][-1] += f" {text}"
+            cell = self._cells[-1][-1]
+            self._cells[-1][-1] = cell._replace(text=f"{cell.text} {text}")
             return
         style = self.styles.get(paragraph.style, Style())
         level = paragraph.level if paragraph.level is not None else style.level

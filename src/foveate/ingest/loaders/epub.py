@@ -16,6 +16,7 @@ from foveate.core.errors import BadInput
 from foveate.ingest.loaders.archive import Archive, Properties, properties_from_texts
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.decode import declared_encoding, decode
+from foveate.ingest.loaders.html_tables import merge_cells
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.page import read_page
 from foveate.ingest.loaders.tags import parse_tags
@@ -47,7 +48,7 @@ def load_epub(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tu
 def _add_chapter(data: bytes, blocks: Blocks) -> None:
     source = decode(data, declared_encoding(data))
     source = _ALONE.sub(r"<\1\2></\1>", source)
-    page, text = read_page(lambda: parse_tags(source))
+    page, text = read_page(lambda: merge_cells(parse_tags(source)))
     start = blocks.add_paragraph(text)
     blocks.headings += [(at + start, level, name) for at, level, name in page.headings]
 

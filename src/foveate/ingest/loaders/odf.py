@@ -15,6 +15,7 @@ from foveate.core.errors import BadInput
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.merged_cells import Cell, MergedCells, MergedRanges
 from foveate.ingest.loaders.records import Records
 from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ports import LoadedDocument
@@ -79,6 +80,12 @@ def _sign(name: str, given: Mapping[str, str]) -> str:
     return {"tab": "\t", "line-break": "\n"}.get(name, "")
 
 
+def _spans(given: Mapping[str, str]) -> tuple[int, int]:
+    """How many columns and rows a cell covers."""
+    columns, rows = (given.get(f"number-{what}-spanned", "") for what in ("columns", "rows"))
+    return max(_number(columns), 1), max(_number(rows), 1)
+
+
 def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else 1
 
@@ -92,7 +99,8 @@ class _Text:
     _lists: list[int] = field(default_factory=list)  # how many items each open list has
     _notes: int = 0
     _tables: int = 0
-    _cells: list[str] | None = None
+    _merged: MergedCells = field(default_factory=MergedCells)  # of the open table
+    _cells: list[Cell] | None = None
 
     def add_text(self, text: str) -> None:
         """Text of the innermost paragraph."""
@@ -112,9 +120,9 @@ class _Text:
             self._tables += 1
         elif name == "table-row" and self._tables == 1:
             self._cells = []
-        elif name in ("table-cell", "covered-table-cell") and self._tables == 1:
+        elif name == "table-cell" and self._tables == 1:
             if self._cells is not None and len(self._cells) < MAX_COLUMNS:
-                self._cells.append("")
+                self._cells.append(Cell("", *_spans(given)))
         elif sign := _sign(name, given):
             self.add_text(sign)
 
@@ -130,9 +138,12 @@ class _Text:
                 self.blocks.end_group()
         elif name == "table":
             self._tables -= 1
+            if not self._tables:
+                self.blocks.add_rows(self._merged.finish(), is_layout=self._merged.count == 1)
+                self._merged = MergedCells(self._merged.allowance)
             self.blocks.end_group()
         elif name == "table-row" and self._tables == 1 and self._cells is not None:
-            self.blocks.add_row(self._cells)
+            self.blocks.add_rows(self._merged.add(self._cells))
             self._cells = None
 
     def _end_paragraph(self, parts: list[str], level: int) -> None:
@@ -140,7 +151,8 @@ class _Text:
         if self._notes and self._open:
             self.add_text(f" [{' '.join(text.split())}]" if text.strip() else "")
         elif self._cells:
-            self._cells[-1] += f" {text}"
+            cell = self._cells[-1]
+            self._cells[-1] = cell._replace(text=f"{cell.text} {text}")
         elif level:
             self.blocks.add_heading(level, text)
         elif self._lists:
@@ -159,6 +171,7 @@ class _Sheet:
     _times: int = 1  # how many times the open cell is
     _cells: dict[int, str] = field(default_factory=dict)
     _column: int = 0  # of the open cell
+    _merged: MergedRanges = field(default_factory=MergedRanges)
     _cell: list[str] | None = None
 
     def add_text(self, text: str) -> None:
@@ -169,7 +182,7 @@ class _Sheet:
     def start(self, name: str, given: Mapping[str, str]) -> None:
         """An element begins."""
         if name == "table":
-            self._row = 0
+            self._row, self._merged = 0, MergedRanges()
             self.records.begin_sheet(given.get("name", ""))
         elif name == "table-row":
             self._rows = _number(given.get("number-rows-repeated", ""))
@@ -177,6 +190,10 @@ class _Sheet:
         elif name in ("table-cell", "covered-table-cell"):
             self._times = _number(given.get("number-columns-repeated", ""))
             self._cell = []
+            columns, rows = _spans(given)
+            if columns > 1 or rows > 1:
+                row, column = self._row + 1, self._column
+                self._merged.add(row, row + rows - 1, column, column + columns - 1)
         elif name == "p" and self._cell:
             self._cell.append(" ")
         elif sign := _sign(name, given):
@@ -194,7 +211,8 @@ class _Sheet:
                 self._cells.update(dict.fromkeys(range(first, self._column), text))
         elif name == "table-row":
             for number in range(self._rows if self._cells else 0):
-                self.records.add_row(self._row + number + 1, self._cells)
+                row = self._row + number + 1
+                self.records.add_row(row, self._merged.fill(row, self._cells))
             self._row += self._rows
         elif name == "table":
             self.records.end_sheet()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from foveate.ingest.loaders.tags import Tag, element_names, parse_attributes
+from foveate.ingest.loaders.tags import Tag, element_names, is_hidden
 from foveate.ingest.loaders.text import Heading, plain_title
 
 _VOID = element_names("area base br col embed hr img input link meta param source track wbr")
@@ -34,7 +34,6 @@ _ENDS = {
     "option": (frozenset({"option"}), frozenset({"select"})),
 }
 _FENCES_P = frozenset({"table", "td", "th", "button", "object"})
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -54,7 +53,7 @@ class Outline:
             ended += self._end_near(frozenset({"p"}), _FENCES_P)
         alone = tag.name in _VOID or (tag.name in ("svg", "math") and tag.raw.endswith("/"))
         if not alone:
-            hides = tag.name in _DROPPED or _is_hidden(tag.raw)
+            hides = tag.name in _DROPPED or is_hidden(tag.raw)
             places = self._places.get(tag.name)
             if places is None:
                 places = self._places[tag.name] = []
@@ -92,13 +91,6 @@ class Outline:
             if found and found[-1] > last:
                 last = found[-1]
         return last
-
-
-def _is_hidden(raw: str) -> bool:
-    if not raw or ("hidden" not in raw.lower() and "none" not in raw.lower()):
-        return False
-    found = parse_attributes(raw)
-    return "hidden" in found or _HIDDEN.search(found.get("style", "")) is not None
 
 
 _LEVELS = {f"h{level}": level for level in range(1, 7)}

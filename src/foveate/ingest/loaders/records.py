@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from foveate.core.cells import column_letters
 from foveate.core.errors import BadInput
+from foveate.core.text.shapes.column_names import join_names, names_go_on
 from foveate.core.text.shapes.qualifiers import is_measure_line, is_total_row, is_unit, is_unit_row
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks, Rows
 from foveate.ingest.loaders.limits import Limits
@@ -97,7 +98,7 @@ class Records:
         for row, filled in rows[:above]:
             self._write_row(row, filled)
         sheet.measure = next(filter(None, (_measure(filled) for _, filled in rows[:above])), "")
-        rows = rows[above:]
+        rows = _with_joined_names(rows[above:])
         if len(rows) > 1 and _is_header(rows[0][1], rows[1][1]):
             names, (first, filled) = dict(rows[0][1]), rows[1]
             rows = rows[1:]
@@ -153,6 +154,21 @@ def _rows_above_names(rows: Sequence[tuple[int, _Cells]]) -> int:
     first = next(wide, 0)
     is_table = any(measures[:first]) or (first and len(rows[first][1]) > _PAIR)
     return first if is_table else 0
+
+
+def _with_joined_names(rows: list[tuple[int, _Cells]]) -> list[tuple[int, _Cells]]:
+    """The rows, of which the first has the names of all lines, such as `2024 Q1`, if these name."""
+    found = rows
+    while len(found) > 2:
+        (_, upper), (row, lower) = found[:2]
+        columns = range(min(*upper, *lower), max(*upper, *lower) + 1)
+        lines = [[cells.get(column, "") for column in columns] for cells in (upper, lower)]
+        if not names_go_on(*lines):
+            break
+        joined = map(join_names, *lines)
+        names = {column: name for column, name in zip(columns, joined, strict=True) if name}
+        found = [(row, names), *found[2:]]
+    return found if len(found) > 1 and _is_header(found[0][1], found[1][1]) else rows
 
 
 def _measure(filled: _Cells) -> str:

@@ -31,6 +31,7 @@ _MARKUP = re.compile(
 _ATTRIBUTE = re.compile(r"""([^\s=/>"']++)(?:\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s>]*+)))?+""")
 _RAW = element_names("script style textarea title xmp iframe noembed noframes")
 _RAW_END = {name: re.compile(f"</{name}(?=[\\s/>])", re.IGNORECASE) for name in sorted(_RAW)}
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 # `html.unescape` cannot read a number of more than 4,300 digits.
 _ENDLESS = re.compile(r"&#(?:[xX][0-9a-fA-F]{8,}+|[0-9]{8,}+);?")
 
@@ -83,6 +84,18 @@ def parse_attributes(raw: str) -> dict[str, str]:
         value = match[2] or match[3] or match[4] or ""
         found.setdefault(match[1].lower(), _unescape(value))
     return found
+
+
+def is_hidden(raw: str) -> bool:
+    """Whether these attributes hide their element.
+
+    >>> is_hidden(' style="display: none"'), is_hidden(' class="hidden"')
+    (True, False)
+    """
+    if not raw or ("hidden" not in raw.lower() and "none" not in raw.lower()):
+        return False
+    found = parse_attributes(raw)
+    return "hidden" in found or _HIDDEN.search(found.get("style", "")) is not None
 
 
 def _unescape(text: str) -> str:

@@ -6,6 +6,7 @@ of an HTML file is without what it hides; hidden rows and columns are read, sinc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,10 +15,12 @@ from foveate.core.errors import BadInput
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.merged_cells import MergedRanges
 from foveate.ingest.loaders.number_formats import BUILT_IN, format_number
 from foveate.ingest.loaders.records import Records
 from foveate.ports import LoadedDocument
 
+_RANGE = re.compile(r"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})")
 _TRUTH = {"0": "FALSE", "1": "TRUE"}
 
 
@@ -100,6 +103,19 @@ def read_rows(
             yield row.number, row.cells
 
 
+def read_merged(archive: Archive, part: str) -> MergedRanges:
+    """The merged cells of a sheet; the file has them behind its rows."""
+    merged = MergedRanges()
+    if not archive.mentions(part, b"mergeCell"):
+        return merged
+    for name, given in archive.starts(part):
+        found = _RANGE.fullmatch(given.get("ref", "")) if name == "mergeCell" else None
+        if found:
+            left, first, right, last = found.groups()
+            merged.add(int(first), int(last), _column_index(left, 0), _column_index(right, 0))
+    return merged
+
+
 @dataclass(slots=True)
 class _Row:
     """The row that is open, and the cell that is open in it."""
@@ -169,8 +185,9 @@ def load_xlsx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tu
     records = Records(limits, blocks)
     for name, sheet in _visible_sheets(archive, part):
         records.begin_sheet(name)
+        merged = read_merged(archive, sheet)
         for row, cells in read_rows(archive, sheet, values, limits):
-            records.add_row(row, cells)
+            records.add_row(row, merged.fill(row, cells))
         records.end_sheet()
     return (read_properties(archive).document(blocks.text(), path.stem, records.sections),)
 

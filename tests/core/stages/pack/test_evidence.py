@@ -115,6 +115,54 @@ def test_the_bound_is_one(pool: tuple[Candidate, ...], budget: int) -> None:
     assert float(notes["bound"]) >= float(notes["value"]) - 1e-6
 
 
+def invoices(count: int) -> list[str]:
+    """So many invoices as the rows of a table."""
+    states = ("paid", "open", "overdue")
+    return [
+        f"| Invoice INV-{1000 + n} | 2025-03-{10 + n % 9} | {states[n % 3]} |" for n in range(count)
+    ]
+
+
+def test_rows_alike_do_not_crowd_out_what_answers() -> None:
+    """S9: more rows than fit with the same words of the question leave room for other texts."""
+    due = "Invoices are due thirty days after acceptance."
+    rows = invoices(120)
+    pool = [
+        candidate("\n".join(rows[n : n + 12]), id=f"rows {n}", document_id="rows", sequence=n)
+        for n in range(0, len(rows), 12)
+    ]
+    pages = [f"The office sends its invoices to accounts. {due}", MILL, QUAY]
+    pool += [candidate(text, id=f"page {n}") for n, text in enumerate(pages)]
+    context = assemble("When must invoices be paid?", pool, budget=400, tokenizer="cl100k_base")
+
+    assert due in context.text
+    assert context.text.count("| Invoice INV-") > 5
+
+
+def test_rows_alike_that_are_texts_of_their_own_do_not_crowd_either() -> None:
+    """S9: the rows of a sheet are chunks with the numbers of their rows."""
+    due = "Invoices are due thirty days after acceptance."
+    texts = [f"Invoice: INV-{1000 + n}; State: invoice paid" for n in range(80)]
+    rows = [
+        Chunk(text=text, id=f"row {n}", document_id="sheet", sequence=n, row=n + 2)
+        for n, text in enumerate(texts)
+    ]
+    pool = [Candidate(chunk=row) for row in rows]
+    pool += [candidate(text, id=text) for text in (f"Accounts. {due}", MILL, QUAY)]
+    context = assemble("When must invoices be paid?", pool, budget=400, tokenizer="cl100k_base")
+
+    assert due in context.text
+
+
+def test_rows_alike_that_fit_come_first() -> None:
+    """S9: where there is room for all rows with the same words, none waits for other texts."""
+    rows = invoices(12)
+    pool = [candidate("\n".join(rows), id="rows"), candidate(QUAY, id="quay")]
+    context = assemble("Which invoices are there?", pool, budget=300, tokenizer="cl100k_base")
+
+    assert all(row in context.text for row in rows)
+
+
 def test_a_score_raises_no_sentence_beside_its_own() -> None:
     """J1: beside a sentence that its score put first, another gains by what the words say alone."""
     raised, by_words, noise = 1.0, exp(-12), exp(-36)

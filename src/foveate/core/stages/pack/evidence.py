@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import inf
 from operator import neg, truediv
 from typing import Literal, TypeAlias
@@ -53,6 +53,7 @@ BESIDE_LIKELY = 1.15  # or up to that times what likely pieces took, if it is mo
 SHARE_BEYOND = 0.6  # or up to that share of the budget less `SOME`: large pools need more
 WORTHLESS = 1e-300  # what is worth less, such as imports, is shown where it is asked for
 LONE = (24, 96)  # tokens, characters; a row no longer than that is shown if it alone is left out
+BESIDE_ALIKE = 0.25  # of the room is for others, where rows that are all alike would fill it
 SLACK = 3  # tokens or characters that are not worth another round
 
 Fill: TypeAlias = Literal["budget", "relevance"]
@@ -66,8 +67,9 @@ def pack_evidence(
     """Fill the budget with sentences; each candidate is shown as those of it that were chosen.
 
     `fill`: `relevance` stops before noise once `MODEST` tokens are used. Sentences that are
-    unlikely beside the best come after all others, up to `_room_for_unlikely`. Where noise would
-    be shown, a block that no sentence of it earned may open, and whole.
+    unlikely beside the best come after all others, up to `_room_for_unlikely`. Likely rows that
+    the question does not tell apart leave a part of the room to others. Where noise would be shown,
+    a block that no sentence of it earned may open, and whole.
     """
     selection = build_selection(candidates, tracker)
     counted: dict[int, Choice] = {}
@@ -80,6 +82,11 @@ def pack_evidence(
         noise, likely = _divide(waiting, selection, selection.noise)
         selection.likely = selection.noise * UNLIKELY
         unlikely, waiting = _divide(likely, selection, selection.likely)
+    if alike := _rows_alike(selection, waiting, room):
+        beside = [entry for entry in (*waiting, *unlikely, *noise) if entry[1] not in alike]
+        selection.held_back = alike
+        _spend(selection, beside, int(BESIDE_ALIKE * room), counted, tracker)
+        selection.held_back = frozenset()
     waiting = _spend(selection, waiting, room, counted, tracker)
     if unlikely:
         some = _room_for_unlikely(selection, room, count_used(selection, counted)[selection.unit])
@@ -106,6 +113,28 @@ def pack_evidence(
     if noise and modest < room and not waiting:
         record_stop(choices, selection, noise)
     return choices
+
+
+def _rows_alike(selection: Selection, likely: Sequence[Entry], room: int) -> frozenset[int]:
+    """Rows, records or the like that the question does not tell apart, if there is no room for all.
+
+    Those of a document hold exactly the same words of it, and no identifier. Empty if none of them
+    is likely.
+    """
+    groups: dict[tuple[str, int], list[int]] = {}
+    for owner, candidate in enumerate(selection.pool):
+        held = candidate.sentences.words if candidate.sentences else ()
+        if not any(held):
+            continue
+        is_row = candidate.chunk.row is not None  # of a sheet, which may be a chunk of its own
+        for place in range(len(held)) if is_row else _counted_places(selection, owner):
+            if held[place]:
+                group = groups.setdefault((candidate.document_id, held[place]), [])
+                group.append(selection.firsts[owner] + place)
+    costs = selection.costs
+    many = [group for group in groups.values() if sum([costs[piece] for piece in group]) > room]
+    found = frozenset(chain.from_iterable(many)).difference(selection.asked)
+    return found if any(piece in found for _, piece in likely) else frozenset()
 
 
 def _room_for_unlikely(selection: Selection, room: int, used: int) -> int:
@@ -278,7 +307,7 @@ def _fill(
     wait stand in line, the best last; those whose worth changed since are in a heap beside it.
     """
     costs, taken, heads, runs = selection.costs, selection.taken, selection.heads, selection.runs
-    worths, extra = selection.worths, selection.extra
+    worths, extra, held_back = selection.worths, selection.extra, selection.held_back
     least = min(costs, default=0)
     left: list[Entry] = []
     line, heap = [NOBODY, *sorted(waiting, reverse=True)], [NOBODY]
@@ -310,7 +339,7 @@ def _fill(
             continue
         room -= cost
         for near in selection.take(group):
-            if worths[near] >= selection.least:
+            if worths[near] >= selection.least and near not in held_back:
                 heappush(heap, (-selection.density(near), near))
     left += line[1:] if room <= 0 else [e for e in line[1:] if not taken[e[1]]]
     left += [e for e in heap if e is not NOBODY and (room <= 0 or not taken[e[1]])]

@@ -55,6 +55,7 @@ class Selection:
     said: set[int] = field(default_factory=set)  # runs of words
     asked: list[int] = field(default_factory=list)  # pieces that hold an identifier of the query
     earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
+    held_back: frozenset[int] = frozenset()  # pieces that are not taken because one beside them is
     structural: set[int] = field(default_factory=set)  # pieces that say nothing by themselves
     is_modest: bool = False  # little is shown so far, so any whole text may open a block
     noise: float = 0.0  # the worth under which a piece is not worth showing

@@ -18,6 +18,7 @@ from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, torn_tag_en
 FIRST = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)(table|thead|tbody|tfoot|tr|th|td)\b[^<>]*+>?", re.IGNORECASE)
 _CELL = re.compile(r"<t[hd]\b[^<>]*+>?", re.IGNORECASE)
+_ROWSPAN = re.compile(r"<t[hd]\b[^<>]*?\browspan\s*+=\s*+[\"']?(\d{1,6})", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[^<>]*+>?")
 _BOLD = re.compile(r"\s*+<(?:b|strong)\b", re.IGNORECASE)
 _CELL_STOP = re.compile(r"[<\n]|\Z")
@@ -51,6 +52,8 @@ def read_html_table(text: str, start: int) -> ReadResult:
     builder = ShapeBuilder()
     named = rows[0][1] or above >= 0
     head = builder.add(start) if named else -1
+    if named and _has_two_lines(text, rows[:3]):
+        head = builder.add(rows.pop(1)[0], head)
     bodies = rows[1:] if named else rows
     starts = [at for at, _ in bodies]
     spans = list(zip(starts, [*starts[1:], end], strict=True))
@@ -58,6 +61,7 @@ def read_html_table(text: str, start: int) -> ReadResult:
     cells = [_cells(text[a:b]) for a, b in spans]
     columns = usual_width(cells)
     head, units = add_rows(builder, head, firsts, cells, columns)
+    _lean_on_spans(builder, [text[a:b] for a, b in spans])
     builder.counted.append(("rows", spans[units:]))
     shape = builder.shape(text, "html table", end, head=head, columns=columns, broken=scan.broken)
     return ReadResult(shape, max(end, start + 1))
@@ -196,6 +200,32 @@ def _names_in_cells(text: str, rows: list[tuple[int, bool]], end: int) -> int:
         return 0
     cells = [_cells(row) for row in written]
     return names_row(cells) if usual_width(cells) > PAIR else -1
+
+
+def _has_two_lines(text: str, rows: list[tuple[int, bool]]) -> bool:
+    """Whether the second row alone has names too, and is not the title of a group."""
+    if [is_names for _, is_names in rows] != [True, True, False]:
+        return False
+    return len(_cells(text[rows[1][0] : rows[2][0]])) > 1
+
+
+def _lean_on_spans(builder: ShapeBuilder, rows: list[str]) -> None:
+    """Let the rows, which are the last units, lean on the nearest one with a cell that covers them.
+
+    What that one leans on is shown with them.
+    """
+    first, open_spans = (
+        len(builder.leans) - len(rows),
+        list[tuple[int, int]](),
+    )  # the last row, unit
+    for n, row in enumerate(rows):
+        while open_spans and open_spans[-1][0] < n:
+            open_spans.pop()
+        if open_spans:
+            builder.leans[first + n] = open_spans[-1][1]
+        covered = max(map(int, _ROWSPAN.findall(row)), default=1)
+        if covered > 1:
+            open_spans.append((n + covered - 1, first + n))
 
 
 def _is_above_names(text: str, rows: list[tuple[int, bool]]) -> bool:
