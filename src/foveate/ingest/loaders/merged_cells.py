@@ -162,9 +162,10 @@ class MergedRanges:
             if 0 < len(cells.get(left, "")) <= LONGEST:
                 self._open.append((last, range(left, right + 1), cells[left]))
         self._open = [
-            one for one in self._open
-            if one[0] >= row and self._allowance.spend(one[2], len(one[1]))
-        ]  # fmt: skip
+            (last, columns, text)
+            for last, columns, text in self._open
+            if last >= row and self._allowance.spend(text, len(columns))
+        ]
         filled = {column: text for _, columns, text in self._open for column in columns}
         if len(cells) == 1 and {*filled.values()} <= {*cells.values()}:
             return cells

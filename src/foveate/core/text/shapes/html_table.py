@@ -214,10 +214,8 @@ def _lean_on_spans(builder: ShapeBuilder, rows: list[str]) -> None:
 
     What that one leans on is shown with them.
     """
-    first, open_spans = (
-        len(builder.leans) - len(rows),
-        list[tuple[int, int]](),
-    )  # the last row, unit
+    first = len(builder.leans) - len(rows)
+    open_spans: list[tuple[int, int]] = []  # the last row that is covered, and the unit that covers
     for n, row in enumerate(rows):
         while open_spans and open_spans[-1][0] < n:
             open_spans.pop()
