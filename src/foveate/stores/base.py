@@ -13,8 +13,7 @@ from foveate.core.checks import check_principals, is_encodable
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
-from foveate.stores.row_limit import split_rows
-from foveate.stores.scoring import fuse_again
+from foveate.stores.row_limit import fuse_again, split_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
+from foveate.core.fuse import rrf
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.terms import document_terms, query_terms
 from foveate.core.text.words import identifier_pattern, query_identifiers
-from foveate.core.types import Candidate, Chunk
+from foveate.core.types import Candidate, Chunk, rank
+from foveate.ports import SearchResult
 
 PLACES = 20
 """Of a longer list of results, this many count, for about as many are assembled."""
@@ -62,6 +65,20 @@ def split_rows(
             kept.append(candidate)
             better[group] += 1
     return kept, over
+
+
+def fuse_again(
+    found: SearchResult, candidates: Sequence[Candidate], *, depth: int, limit: int
+) -> SearchResult:
+    """The answer as if these candidates of it, without their fused scores, were all there are."""
+    by_key = {rank(candidate)[1:]: candidate for candidate in candidates}
+    hits = sorted((-c.lexical_score, key) for key, c in by_key.items() if c.lexical_score)
+    close = sorted(
+        (-c.semantic_score, key) for key, c in by_key.items() if c.semantic_score is not None
+    )
+    fused = rrf([[key for _, key in leg[:depth]] for leg in (hits, close)])[:limit]
+    best = tuple(replace(by_key[key], score=score) for key, score in fused)
+    return replace(found, candidates=best, lexical_matches=len(hits[:depth]))
 
 
 def is_rows(chunk: Chunk) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, count
 from math import log
 from typing import Any, TypeAlias
@@ -16,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from foveate.core.fuse import rrf
-from foveate.core.types import Candidate, Chunk, rank
+from foveate.core.types import Candidate, Chunk
 from foveate.ports import SearchResult
 
 _K1 = 1.2
@@ -217,20 +216,6 @@ def combine_legs(
         index=index,
         state_root=state_root,
     )
-
-
-def fuse_again(
-    found: SearchResult, candidates: Sequence[Candidate], *, depth: int, limit: int
-) -> SearchResult:
-    """The answer as if these candidates of it, without their fused scores, were all there are."""
-    by_key = {rank(candidate)[1:]: candidate for candidate in candidates}
-    hits = sorted((-c.lexical_score, key) for key, c in by_key.items() if c.lexical_score)
-    close = sorted(
-        (-c.semantic_score, key) for key, c in by_key.items() if c.semantic_score is not None
-    )
-    fused = rrf([[key for _, key in leg[:depth]] for leg in (hits, close)])[:limit]
-    best = tuple(replace(by_key[key], score=score) for key, score in fused)
-    return replace(found, candidates=best, lexical_matches=len(hits[:depth]))
 
 
 def _tied(rows: Any, scores: Any) -> Any:
