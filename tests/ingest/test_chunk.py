@@ -230,11 +230,31 @@ def test_tiny_sections_at_the_end_of_a_chapter_stay_in_it() -> None:
     assert [piece.text for piece in pieces] == chapters
 
 
-@pytest.mark.parametrize("heading", ["# Day {}", "Day {}\n======"])
-def test_lines_with_labels_go_with_the_heading_above_them(heading: str) -> None:
+def test_a_tiny_section_behind_a_full_chunk_goes_with_the_next_chapter() -> None:
+    """It would be a chunk of few words; one deeper than what follows, or the last, stays alone."""
+    work = "Boil the water first. " * 56
+    days = [f"# Day {n}\n\n## Work\n\n{work}\n\n## Tea\n\nBlack, as ever." for n in range(4)]
+    pieces = _chunk("\n\n".join(days), TOKENIZERS[0], 350, 70)
+    assert min(piece.tokens for piece in pieces[:-1]) > 35
+    deeper = f"# One\n\n## Work\n\n{work}\n\n## Tea\n\nBlack, as ever.\n\n# Two\n\n{PARAGRAPH}"
+    assert _chunk(deeper, TOKENIZERS[0], 350, 70)[1].text == "## Tea\n\nBlack, as ever."
+
+
+def test_tiny_sections_of_other_chapters_do_not_join() -> None:
+    """Where no heading is in the text, the section of another chapter would be read as this one."""
+    texts = {"One > Work": PARAGRAPH, "Two > Tea": "Black.", "Three > Work": PARAGRAPH}
+    text, sections = "", list[Section]()
+    for path, part in texts.items():
+        sections.append(Section(start=len(text), end=len(text) + len(part), path=path))
+        text += f"{part}\n\n"
+    pieces = each_chunk(text, sections, _quarters, size=350, overlap=70)
+    assert [piece.section for piece in pieces] == ["One > Work", "Two > Tea"]
+
+
+def test_lines_with_labels_go_with_the_heading_above_them() -> None:
     """T2: minutes with the same labels each day are no dialogue that runs over the headings."""
     minutes = "Present: Ada, Ben.\n\nDecision: The pump is sold.\n\nAction: Ben asks for offers."
-    days = [f"{heading.format(n)}\n\n{minutes}\n\n{PARAGRAPH}".strip() for n in range(4)]
+    days = [f"# Day {n}\n\n{minutes}\n\n{PARAGRAPH}".strip() for n in range(4)]
     pieces = _chunk("\n\n".join(days), TOKENIZERS[0], 350, 70)
     assert [piece.text for piece in pieces] == days
 

@@ -83,14 +83,14 @@ def each_chunk(
     """Yield chunks of at most `size` tokens, sharing up to `overlap` with the previous one.
 
     Sections smaller than a tenth of `size` share a chunk with the next, the last ones of a chapter
-    with those before them. Two pages or rows never share one, because a citation names one place;
-    the exception are small rows of a table of more than a thousand rows. A unit longer than `size`
-    is cut between words or characters. `front`: length of the beginning that is in no chunk but
-    counts in all offsets. Raises `BadOption`.
+    with those before them if they fit. Two pages or rows never share one, because a citation names
+    one place; the exception are small rows of a table of more than a thousand rows. A unit longer
+    than `size` is cut between words or characters. `front`: length of the beginning that is in no
+    chunk but counts in all offsets. Raises `BadOption`.
     """
     check_sizes(size, overlap)
     found = Window(split_units(text, sections, count, size=size, language=language, front=front))
-    runs = _merge_tiny(_pack_units(found, size, overlap), found, size)
+    runs = _pack_units(found, size, overlap)
     yield from _build_pieces(text, sections, found, _fit_to_size(text, found, runs, count, size))
 
 
@@ -103,29 +103,50 @@ def check_sizes(size: int, overlap: int) -> None:
 
 
 def _pack_units(found: Window, size: int, overlap: int) -> Iterator[_UnitRange]:
-    first = own = at = 0
+    """Runs of units; a tiny section that ends a chapter or the text is in the run before it."""
+    first = own = 0
+    before: _UnitRange | None = None
+    while found.has(own):
+        run = _next_run(found, before, first, own, size)
+        if before is not None and _joins(found, before, run, size):
+            before = replace(before, last=run.last)
+        else:
+            if before is not None:
+                yield before
+            before = run
+        first, own = _overlap_start(found, run.first, run.last, overlap), run.last
+    if before is not None:
+        yield before
+
+
+def _next_run(
+    found: Window, before: _UnitRange | None, first: int, own: int, size: int
+) -> _UnitRange:
+    """The units from `own` on that share a chunk, behind as much of `first:own` as fits."""
+    at = own
     while found.has(at):
-        if at > own and _is_chunk_end(found, first, own, at, size):
-            last = _trim_headings(found, own, at)
-            yield _UnitRange(first, own, last)
-            first, own, at = _overlap_start(found, first, last, overlap), last, last
+        if at > own and _is_chunk_end(found, before, _UnitRange(first, own, at), size):
+            return _UnitRange(first, own, _trim_headings(found, own, at))
         while first < own and found.of(first, at + 1) > size:
             first += 1
         at += 1
-    if own < at:
-        yield _UnitRange(first, own, at)
+    return _UnitRange(first, own, at)
 
 
-def _is_chunk_end(found: Window, first: int, own: int, at: int, size: int) -> bool:
+def _is_chunk_end(found: Window, before: _UnitRange | None, run: _UnitRange, size: int) -> bool:
+    at = run.last
     unit = found[at]
-    so_far = found.of(first, at)
-    if found.of(first, at + 1) > size:
+    so_far = found.of(run.first, at)
+    if found.of(run.first, at + 1) > size:
         return True
     if unit.row:
         return _row_ends(found, so_far, at, size)
     if unit.opens:
-        ends = _leaves_chapter(found[own], unit) and not found[at - 1].heading
-        return unit.separate or ends or found.of(own, at) >= size // _SMALL
+        if unit.separate or found.of(run.own, at) >= size // _SMALL:
+            return True
+        if found[at - 1].heading or not _leaves_chapter(found[run.own], unit):
+            return False
+        return _joins(found, before, run, size) or _is_deeper(found, run)
     if not unit.whole or found[at - 1].block == unit.block or 2 * so_far < size:
         return False
     block = found.of_block(at, size)
@@ -167,28 +188,24 @@ def _overlap_start(found: Window, before: int, own: int, overlap: int) -> int:
     return first
 
 
-def _merge_tiny(runs: Iterator[_UnitRange], found: Window, size: int) -> Iterator[_UnitRange]:
-    """Merge what is tiny and ends a chapter or the text into the previous run."""
-    before, run = None, next(runs, None)
-    while run is not None:
-        following = next(runs, None)
-        ends = following is None or _leaves_chapter(found[run.own], found[following.own])
-        if before is not None and ends and _is_tiny(found, before, run, size):
-            before = replace(before, last=run.last)
-        else:
-            if before is not None:
-                yield before
-            before = run
-        run = following
-    if before is not None:
-        yield before
-
-
-def _is_tiny(found: Window, before: _UnitRange, tail: _UnitRange, size: int) -> bool:
+def _joins(found: Window, before: _UnitRange | None, tail: _UnitRange, size: int) -> bool:
+    """Whether the tail is tiny, ends the chapter of the run before it or the text, and fits."""
     opens = found[tail.own]
-    if opens.separate or opens.row or found.of(tail.own, tail.last) >= size // _SMALL:
+    if before is None or opens.separate or opens.row:
         return False
-    return found.of(before.first, tail.last) <= size
+    if found.has(tail.last) and not _leaves_chapter(opens, found[tail.last]):
+        return False
+    is_tiny = found.of(tail.own, tail.last) < size // _SMALL
+    is_small = is_tiny and found.of(before.first, tail.last) <= size
+    return is_small and not _leaves_chapter(opens, found[before.last - 1])
+
+
+def _is_deeper(found: Window, run: _UnitRange) -> bool:
+    """Whether the run ends below more headings than the text behind it stands."""
+    at = run.last
+    while found[at].heading and found.has(at + 1):
+        at += 1
+    return found[run.last - 1].path.count(" > ") > found[at].path.count(" > ")
 
 
 def _fit_to_size(

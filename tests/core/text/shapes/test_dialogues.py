@@ -130,9 +130,7 @@ def test_transcripts_with_times_are_no_logs(line: str, name: str) -> None:
     assert [shape.name for shape in check_shapes(text)] == [name]
 
 
-@pytest.mark.parametrize(
-    "heading", ["# Day {}", "  ## Day {}", "Day {}\n======", "Day {}\n---", "<h2>Day {}</h2>"]
-)
+@pytest.mark.parametrize("heading", ["# Day {}", "  ## Day {}", "### **Day {}**"])
 def test_a_heading_ends_a_dialogue(heading: str) -> None:
     """U1: labels below headings are no turns, and each day of a transcript is one by itself."""
     labels = "Present: Ada and Ben.\n\nSeen: The pump of the hall leaks.\n\nDue: The valve.\n\n"
@@ -148,10 +146,36 @@ def test_a_heading_ends_a_dialogue(heading: str) -> None:
     ] * 4
 
 
-def test_a_comment_in_a_block_of_code_ends_no_dialogue() -> None:
-    """U1: someone shows a script, in which a line looks like a heading."""
-    turns = "Ada: How do I start the pump?\nBen: Run this.\n```\n# as root\npump up\n```\n"
+@pytest.mark.parametrize(
+    "said",
+    [
+        "\n```\n\n# as root\npump up\n```",
+        "```\n\n# as root\npump up\n```",
+        "\n# systemctl restart pump",
+        "\n# load the plan\nplan = load()",
+        "\n<h1>Hall</h1>",
+        "\nIt ran in May as well.\n---",
+        "\nSo it is.\n=====",
+        "\nBen\n-- ",
+        "\nname  size\n----  ----\nhall  1",
+    ],
+)
+def test_what_a_speaker_shows_ends_no_dialogue(said: str) -> None:
+    """U1: a script, a command, a table or a signature, in which a line looks like a heading."""
+    asked = "Ada: Can you tell me how I start the pump of the hall with number"
+    turns = [f"{asked} {n}?\nBen: {said}\n" for n in range(6)]
+    text = "".join(turns)
 
-    (shape,) = check_shapes(3 * turns)
+    (shape,) = check_shapes(text)
 
-    assert (shape.start, shape.end) == (0, len(3 * turns.strip()) + 2)
+    assert [text[slice(*span)] for span in shape.spans] == [turn.rstrip() for turn in turns]
+
+
+def test_code_between_marks_in_one_line_opens_no_fence() -> None:
+    """U1: a heading behind it ends the dialogue."""
+    turns = "Ada: Is it back?\nBen: Run this.\n```pump up```\n" * 3
+    text = f"{turns}\n# Terms\n\nIn words: The pump is what lifts the water out of the hall.\n"
+
+    (shape,) = check_shapes(text)
+
+    assert shape.end == len(turns.rstrip())

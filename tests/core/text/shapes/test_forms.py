@@ -64,6 +64,26 @@ def test_a_heading_or_comment_is_in_one_unit_with_what_is_below_it(form: str, en
     assert all(unit.rindex("#") < 30 for unit in units if "#" in unit)
 
 
+def test_lines_that_look_like_comments_belong_to_the_entry_above_them() -> None:
+    """U1: a program that crashes writes them below its error, without an empty line."""
+    dump = "# A fatal error has been detected:\n# SIGSEGV at pc=0x7f"
+    entries = [f"2024-05-01 10:{n:02}:00 INFO packed order {n}" for n in MINUTES]
+    entries[20] = f"2024-05-01 10:20:00 ERROR the program crashed\n{dump}"
+    text = "\n".join(entries)
+    (shape,) = find_shapes(text)
+
+    assert [text[slice(*span)] for span in shape.spans] == entries
+
+
+def test_a_line_of_a_cell_that_looks_like_a_heading_stays_in_its_row() -> None:
+    """U2: it may be the name of a column."""
+    rows = "".join(f"<tr>\n<td>bolt {n}\n<td>{n}\n" for n in range(9))
+    text = f"<table>\n<tr>\n<th>item\n<th>\n# of units\n{rows}</table>"
+    (shape,) = find_shapes(text)
+
+    assert text[slice(*shape.spans[0])].endswith("# of units")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -135,6 +135,7 @@ LONG = {
     "strings of two kinds": lambda n: "def f():\n" + "    a = '''b\n    c = \"\"\"d\n" * n,
     "strings without end": lambda n: 'import a\nb = """c\n' + "import d\ne = f(g)\n" * n,
     "docstrings": lambda n: 'def f():\n    """Ended.\n\n    """\n' * n,
+    "lines in parentheses": lambda n: "Start.\n" + "(x) foo, bar baz, and more words\n" * 8 * n,
     "frames": lambda n: "Traceback (most recent call last):\n" * n,
 }
 

@@ -73,6 +73,25 @@ def test_the_table_of_a_page_laid_out_by_another_gives_its_rows() -> None:
     assert text[shape.start :].startswith(f"<table>{NAMES}")
 
 
+@pytest.mark.parametrize(
+    "menu",
+    [
+        "</td><tr><td>Menu</td></tr>",
+        "<tr><th>Menu</th></tr>",
+        "<tr><td>Menu</td></tr>" * 9,
+    ],
+)
+@pytest.mark.parametrize("many", [3, 200])
+def test_a_layout_may_have_stray_end_tags_names_and_many_rows(menu: str, many: int) -> None:
+    """U2: if its other rows have no columns, the rows of the table in it are the units."""
+    inner = "".join(f"<tr><td>x{n}</td><td>value {n}</td></tr>" for n in range(many))
+    page = f"<p>{'Much was said. ' * 200}</p><table>{NAMES}{inner}</table>"
+
+    (shape,) = find_shapes(f"<table>{menu}<tr><td>{page}</td></tr></table>")
+
+    assert len(shape.counted[0].spans) == many
+
+
 def test_a_stray_end_tag_in_the_row_of_names_loses_nothing() -> None:
     """U2: the names of the columns stay the head, and all rows are of one table."""
     text = f"<table>{NAMES.replace('name</th>', 'name</th></th>')}{rows('a')}</table>"
@@ -107,6 +126,7 @@ def test_a_long_cell_of_a_table_with_names_makes_no_layout_of_it() -> None:
         "<table></td><tbody><th>",
         "<table><tr></td><td>",
         "<table><tr><td>a<tr><td>b</td></tr></td><td>",
+        "<table><tr><td>a<tr><td>b<table></table></td></tr></td><td>",
         f"<tr><td><table><tr><td>{'a' * 3000}<tr><td></table>",
         "<table><tr><td></td></td></tr></tr>",
     ],

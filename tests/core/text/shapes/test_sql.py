@@ -53,9 +53,71 @@ def test_rows_of_a_later_chunk_are_shown_below_the_head_of_their_statement() -> 
     assert ROWS[99] in shown
 
 
+@pytest.mark.parametrize("between", [",", ",\n"])
+@pytest.mark.parametrize("cut", [0, 9])
+def test_rows_are_read_in_a_chunk_that_begins_among_them(between: str, cut: int) -> None:
+    """U1: with the rest of a row before them, however many stand in one line."""
+    text = between.join(ROWS)[cut:]
+    (shape,) = check_shapes(text)
+
+    assert (shape.name, shape.start, shape.columns, shape.head) == ("sql rows", 0, 3, -1)
+    assert len(shape.counted[0].spans) == 120 - (cut > 0)
+    assert text[slice(*shape.counted[0].spans[-1])] == ROWS[-1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "INSERT INTO log VALUES (1, COALESCE((SELECT MAX(id) FROM t), 0));\n",
+        "Give it as\nINSERT INTO boats VALUES (<id>, '<name>; see below.\n\nThe dump:\n",
+        "INSERT INTO boats VALUES (...\n\n",
+        "INSERT INTO boats VALUES (the boat's id) adds a boat.\n\n",
+    ],
+)
+def test_a_statement_that_does_not_parse_hides_no_other(other: str) -> None:
+    """U1: neither those before nor those behind it."""
+    few = "".join(f"{HEAD} {row};\n" for row in ROWS[:20])
+    shapes = check_shapes(f"{few}{other}{few}")
+
+    assert [len(shape.counted[0].spans) for shape in shapes] == [20, 20]
+
+
+@pytest.mark.parametrize("value", ["say \\'hi\\', then go", "the dogs\\', then go"])
+def test_an_escaped_mark_before_a_comma_ends_no_value(value: str) -> None:
+    """U1: if the statement is read in no other way."""
+    (shape,) = check_shapes(f"INSERT INTO t (id, n, m) VALUES (1,'{value}','b'),(2,'x','y');\n")
+
+    assert (len(shape.counted[0].spans), shape.columns) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "INSERT INTO boats (id) OVERRIDING SYSTEM VALUE VALUES ({});",
+        "Insert into boats values ({});",
+        "INSERT LOW_PRIORITY IGNORE INTO boats VALUES ({});",
+        "INSERT INTO boats VALUES ({}) ON CONFLICT (id)\n  DO UPDATE SET name = 'a; b';",
+        "INSERT INTO boats VALUES ({}) AS new ON DUPLICATE KEY UPDATE id = new.id;",
+        "INSERT INTO boats VALUES ({}) RETURNING id;",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "\ufeff"])
+def test_statements_are_read_with_the_clauses_of_each_system(form: str, before: str) -> None:
+    """U1: each is one unit up to its end."""
+    statements = [form.format(n) for n in range(12)]
+    text = before + "\n".join(statements)
+    (shape,) = check_shapes(text)
+
+    assert [text[a:b].removeprefix(before) for a, b in shape.spans] == statements
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "(see 1), (see 2), (see 3), (it is so\nand more words stand here.\nThe end of it.\n",
+        "(applause),\n(laughter),\n(long silence). The speaker then went on at some length.\n",
+        "(1, 2), (3, 4), (5, 6) are the points that the line goes through, from left to right.",
+        "x = [(1,'a'),(2,'b'),(3,'c'),(4,'d')] and so on, as it stands in the file of the program",
         "(a) the first, (b) the second, (c) the third, and (d) what is said of all of them",
         "Insert into the slot both values (left and right), and turn them until they click.",
         "INSERT INTO boats SELECT * FROM ships WHERE name = 'Heron' AND length > 4;",
@@ -78,6 +140,13 @@ def test_prose_and_torn_statements_are_none(text: str) -> None:
         "INSERT INTO t VALUES ('\\'    \n",
         "INSERT INTO t VALUES ((((\n",
         "(1, 2),\n",
+        "(1,'a'),",
+        "'),(1,2),(3,4),(5,6),('\n",
+        "INSERT INTO t VALUES (\\'x\n",
+        "INSERT INTO t VALUES (\\'x\\\n",
+        "\ufeff INSERT INTO t VALUES (1,`\n",
+        "INSERT INTO t VALUES (1) ON 'x\n",
+        "INSERT a b c\n",
     ],
 )
 def test_dumps_take_linear_time(unit: str) -> None:

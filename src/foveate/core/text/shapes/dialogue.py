@@ -1,7 +1,7 @@
 """Dialogue: a turn begins with its speaker, with or without a time, and lasts until the next one.
 
-A heading ends a dialogue: what is below it is about something else, and was not said by the last
-speaker.
+A heading such as `## Second day` behind an empty line ends a dialogue: what is below it is about
+something else, and was not said by the last speaker.
 
 A turn is a unit with its speaker. One that cannot be understood without the turn before, for that
 asks something, or because it is too short or too much of an answer, is one unit with it, and leans
@@ -15,7 +15,7 @@ import re
 from collections import Counter
 
 from foveate.core.text.sentences import unit_spans
-from foveate.core.text.shapes.shape import HEADING, ReadResult, ShapeBuilder, line_end
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, line_end
 from foveate.core.types import Span
 
 FEWEST_TURNS = 4
@@ -29,7 +29,8 @@ SHORT = 40
 FARTHEST = 40
 """Lines without a speaker after which a dialogue is over."""
 
-_FENCE = re.compile(r"[ ]{0,3}(?:```|~~~)")
+_FENCE = re.compile(r"[ \t]*+(?:`{3,}|~{3,})[^`\n]*+")
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]++\W{0,2}\w")
 
 TURN = re.compile(
     r"""[ \t]*+(?:[\[(]?(?:(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}),?[ T])?
@@ -77,8 +78,9 @@ def read_dialogue(text: str, start: int) -> ReadResult:
     while at < len(text):
         stop = line_end(text, at)
         turn = TURN.match(text, at, stop)
-        in_fence ^= _FENCE.match(text, at, stop) is not None
-        if not turn and not in_fence and HEADING.match(text, at):
+        in_fence ^= _FENCE.fullmatch(text, turn.end() if turn else at, stop) is not None
+        is_below_blank = at > end + 1
+        if is_below_blank and not (turn or in_fence) and _HEADING.match(text, at, stop):
             break
         if turn:
             turns.append((at + len(text[at:stop]) - len(text[at:stop].lstrip()), turn.end()))

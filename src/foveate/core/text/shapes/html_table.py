@@ -26,10 +26,11 @@ FEWEST_ROWS = 2
 LONGEST_ROW = 2_000
 """Characters of a row that is a unit, if it is most of a table and has a table in it."""
 DEEPEST = 6
+"""Tables inside one another that are read at once, so that each place is read that many times."""
 STRAY_REACH = 400
 """Characters behind a stray end tag in which a table has two rows, or is given up."""
 MOST_LAYOUT_ROWS = 8
-"""Tables inside one another that are read at once, so that each place is read that many times."""
+"""Rows; a table with more of them, and with columns, holds data."""
 
 
 def read_html_table(text: str, start: int) -> ReadResult:
@@ -42,8 +43,9 @@ def read_html_table(text: str, start: int) -> ReadResult:
         scan.cut(text)
     rows, end, whole = scan.rows, scan.end, scan.whole
     if len(rows) < FEWEST_ROWS:
-        return ReadResult(None, max(next(iter(scan.inner), end), start + 1))
-    if (inner := _laid_out(scan, start)) > start:
+        stop = scan.inner[0].start if scan.inner else end
+        return ReadResult(None, max(stop, start + 1))
+    if (inner := _laid_out(text, scan, start)) > start:
         return ReadResult(None, inner)
     if len(rows) > FEWEST_ROWS and _is_above_names(text, rows[:3]):
         del rows[0]  # it is a part of their unit
@@ -69,9 +71,10 @@ def read_html_table(text: str, start: int) -> ReadResult:
 
 @dataclass(slots=True)
 class _Table:
-    """A table that is open: where it begins, and whether a row and a cell of it are open."""
+    """Where a table begins, whether a row and a cell of it are open, and where its end tag is."""
 
     start: int
+    end: int = -1
     in_row: bool = False
     in_cell: bool = False
 
@@ -80,16 +83,16 @@ class _Table:
 class _Scan:
     """The rows of the outermost table: where each begins, and whether all its cells are names.
 
-    `inner`: where the tables inside of it begin. `whole`: it begins with its tag. `stray`: where
-    a row or a cell first ends that is not open in it. A table that begins outside of a cell is the
-    next one, and the end of a row or a cell that is open in an outer table alone ends the inner
-    ones. If the outer was not read, it ends one without rows: else each of many such would be read
-    to the end of the text.
+    `inner`: the tables inside of it. `whole`: it begins with its tag. `stray`: where a row or a
+    cell first ends that is not open in it. A table that begins outside of a cell is the next one,
+    and the end of a row or a cell that is open in an outer table alone ends the inner ones. If the
+    outer was not read, it ends one without rows: else each of many such would be read to the end of
+    the text.
     """
 
     end: int
     rows: list[tuple[int, bool]] = field(default_factory=list)
-    inner: list[int] = field(default_factory=list)
+    inner: list[_Table] = field(default_factory=list)
     whole: bool = False
     broken: bool = False
     stray: int = -1
@@ -106,7 +109,7 @@ class _Scan:
         elif name == "table" and not closing and self._begins_next(tag.start()):
             return True
         if name == "table" and closing:
-            self._tables.pop()
+            self._tables.pop().end = tag.end()
         elif name == "tr":
             self._row(tag.start(), closing=closing)
         elif name in ("td", "th"):
@@ -129,8 +132,8 @@ class _Scan:
             self.broken = bool(self._tables)
             self.end = self._tables[1].start if self._tables else at
             return True
-        self.inner.append(at)
-        self._tables.append(_Table(at))
+        self.inner.append(_Table(at))
+        self._tables.append(self.inner[-1])
         return False
 
     def _row(self, at: int, *, closing: bool) -> None:
@@ -167,23 +170,26 @@ class _Scan:
         self.end = torn_tag_end(text, stop.start() if stop else self.end)
 
 
-def _laid_out(scan: _Scan, start: int) -> int:
+def _laid_out(text: str, scan: _Scan, start: int) -> int:
     """Where the first table in the longest row of a page's layout begins; -1 if it is no layout.
 
     Such a row is most of its table: the table lays out a page. What is before is passed over, and
     no more than half is left behind, so all is read in proportion to its length. A table with names
-    of columns, or with many rows, holds data.
+    of columns, or with many rows, holds data if another of its rows has columns. After a stray end
+    tag, what is behind the inner table may be read once more for each, so it is no more than half.
     """
-    if scan.stray >= 0 or scan.rows[0][1] or len(scan.rows) > MOST_LAYOUT_ROWS:
-        return -1
-    ends = [*(at for at, _ in scan.rows[1:]), scan.end]
-    first, last = max(
-        [(at, end) for (at, _), end in zip(scan.rows, ends, strict=True)],
-        key=lambda row: row[1] - row[0],
-    )
+    rows = list(pairwise([*(at for at, _ in scan.rows), scan.end]))
+    first, last = max(rows, key=lambda row: row[1] - row[0])
     if last - first <= max(LONGEST_ROW, (scan.end - start) // 2):
         return -1
-    return next((at for at in scan.inner if first <= at < last), -1)
+    rows.remove((first, last))
+    if (scan.rows[0][1] or len(rows) >= MOST_LAYOUT_ROWS) and any(
+        len(_CELL.findall(text, at, end)) > 1 for at, end in rows
+    ):
+        return -1
+    middle = (start + scan.end) // 2 if scan.stray >= 0 else start
+    tables = [one for one in scan.inner if first <= one.start < last]
+    return next((one.start for one in tables if max(one.start, one.end) >= middle), -1)
 
 
 def _names_in_cells(text: str, rows: list[tuple[int, bool]], end: int) -> int:

@@ -1,7 +1,7 @@
 """A shape: a stretch of a text that is made of records, rows, lines or turns.
 
 A reader adds units by where they start (`ShapeBuilder.add`). A unit ends where the next one starts,
-or where the headings or comments right above that one do, without the white space between, so every
+or where the headings or comments above that one do, without the white space between, so every
 character of the stretch is in exactly one unit and every unit is verbatim.
 """
 
@@ -61,17 +61,10 @@ class Shape(NamedTuple):
         return self._replace(head=-1, leans=leans, counted=counted, untitled=self.untitled + 1)
 
 
-HEADING = re.compile(
-    r"""[ ]{0,3}(?:
-        \#{1,6}[ \t]+\S
-      | <h[1-6][\s>]
-      | \S.{0,200}\r?\n[ ]{0,3}(?P<rule>[=-])(?P=rule)+[ \t]*(?:\r?\n|\Z)
-    )""",
-    re.VERBOSE | re.IGNORECASE,
-)
-"""How the line of a heading begins: in Markdown, underlined, or in HTML."""
 _MARKED = re.compile(r"#{1,6}[ \t]")
 _TORN_TAG = re.compile(r"\s*+<[^<>]*+\Z")
+_WITH_HEADINGS = ("code", "indented", "log")
+"""Shapes in which headings or comments stand between units."""
 TABLES = ("csv", "html table", "markdown table", "rows", "sql rows", "tsv")
 
 
@@ -127,8 +120,9 @@ class ShapeBuilder:
     ) -> Shape:
         """The units as a shape that ends there."""
         starts = [line_start(text, at) for at in self.starts]
-        for n in range(len(starts) - 1):
-            starts[n + 1] = _above_headings(text, starts[n], starts[n + 1])
+        for n in range(len(starts) - 1 if name in _WITH_HEADINGS else 0):
+            is_apart = name == "log"  # an entry may have lines like comments
+            starts[n + 1] = _above_headings(text, starts[n], starts[n + 1], is_apart=is_apart)
         bounds = [*starts, end]
         spans = []
         for n, start in enumerate(starts):
@@ -173,20 +167,23 @@ def line_start(text: str, at: int) -> int:
     return start if start == 0 or text[start - 1] == "\n" else at
 
 
-def _above_headings(text: str, start: int, end: int) -> int:
+def _above_headings(text: str, start: int, end: int, *, is_apart: bool) -> int:
     """Where the headings begin at the end of the unit from `start` on; its end if there are none.
 
-    What a heading, or a comment that begins its line, is about is below it.
+    What a heading, or a comment that begins its line, is about is below it. `is_apart`: a heading
+    has an empty line before it.
     """
     if text.find("\n#", start, end) < 0 or text[end - 1] != "\n":
         return end
     at = above = end
-    for line in reversed(text[start:end].splitlines(keepends=True)[1:]):
+    lines = text[start:end].splitlines(keepends=True)
+    for before, line in reversed(list(pairwise(lines))):
         above -= len(line)
-        if _MARKED.match(line):
+        if not _MARKED.match(line):
+            if line.strip():
+                break
+        elif not (is_apart and before.strip()):
             at = above
-        elif line.strip():
-            break
     return at
 
 
