@@ -17,7 +17,7 @@ from foveate.core.candidates import BestFirst, candidate_to_json
 from foveate.core.errors import ExternalError
 from foveate.core.image_fit import has_any_image
 from foveate.core.request import Inputs, Recipe
-from foveate.core.text.words import query_identifiers
+from foveate.core.text.words import long_identifiers
 from foveate.core.types import Candidate, Chunk, Context, Number, Supplement, rank
 from foveate.pipeline.bounded_calls import failure_reason
 from foveate.pipeline.named import NAMED_DEPTH, holders, keep_named
@@ -66,19 +66,20 @@ def search(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[SearchRe
     vector = options.query_embedding
     if embedder is not None and vector is None:
         vector = (yield _embed(embedder, [query]))[0]
-    names = query_identifiers(query)
+    names = long_identifiers(query)
     limit = max(options.limit, 2 * options.depth) if names else options.limit
     found: SearchResult = yield _search(
         store, query, vector, resolved, limit=limit, depth=options.depth
     )
     best = found.candidates
     if names:
-        if not holders(best, names):
+        named = holders(best, names)
+        if not named:
             words, most = " ".join(names), NAMED_DEPTH
             deeper = yield _search(store, words, None, resolved, limit=most, depth=most)
             if deeper.state_root == found.state_root:  # no write came between
-                best += tuple(holders(deeper.candidates, names))
-        best = keep_named(best, names, options.limit)
+                named = holders(deeper.candidates, names)
+        best = keep_named(best, named, options.limit)
     candidates, notes = yield from rerank(ports.reranker, query, best)
     return replace(found, candidates=candidates, notes=(*found.notes, *notes))
 
