@@ -140,3 +140,26 @@ def test_errors_of_what_the_question_names_come_before_those_of_others(question:
 
     assert f"ERROR {question[-10:]}" in text
     assert text.count("ERROR") == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "error"),
+    [
+        ("the last error of billing", "card refused"),
+        ("the last error in billing.log", "page missing"),
+        ("the last error of the billing log", "page missing"),
+    ],
+)
+@pytest.mark.parametrize("folder", ["", "billing/"])
+def test_the_name_of_a_file_in_the_question_is_no_component(
+    question: str, error: str, folder: str
+) -> None:
+    """U1: and a component may have the name of a folder or file."""
+    lines = [f"2024-05-01 {n:02}:00:00 INFO [web] page {n} served" for n in range(20)]
+    lines[5] = "2024-05-01 05:00:00 ERROR [billing] card refused"
+    lines[9] = "2024-05-01 09:00:00 ERROR [web] page missing"
+    pool = [{"text": "\n".join(lines), "source": f"{folder}billing.log", "score": 0.5}]
+    text = foveate.assemble(question, pool, budget=50).text
+
+    assert error in text
+    assert text.count("ERROR") == 1

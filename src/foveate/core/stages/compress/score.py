@@ -214,13 +214,15 @@ def _errors(pool: Pool, which: WhichErrors | None) -> Iterator[_Error]:
 
 
 def _errors_of_component(errors: Sequence[_Error], query: str) -> list[_Error]:
-    """Those of a component that the query names, unless that is a word of their source."""
-    asked = frozenset(split_words(query))
+    """Those of a component that the query names; the name of the file that they are in is none."""
+    asked = f" {' '.join(split_words(query))} "
     found: list[_Error] = []
     for p, unit, name in errors:
         start, end = p.units.spans[unit - p.first]
-        words = {*split_words(component(p.candidate.text[start:end]))}
-        if words <= asked and not words <= {*split_words(p.candidate.chunk.source)}:
+        words = split_words(component(p.candidate.text[start:end]))
+        file = " ".join(split_words(p.candidate.chunk.source.rpartition("/")[2]))
+        others = asked.replace(f" {file} ", "  ") if " " in file else asked
+        if words and {*words} <= {*others.split()}:
             found.append((p, unit, name))
     return found
 
