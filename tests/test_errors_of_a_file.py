@@ -129,6 +129,21 @@ def test_the_errors_of_a_component_are_found_among_those_of_others(
     assert "[crane]" not in shown
 
 
+def test_components_whose_names_differ_in_numbers_are_told_apart(tmp_path: Path) -> None:
+    """U1, S5: the errors of each are stored with the log, though their texts are alike."""
+    entries = [
+        f"2024-05-01 {n // 60:02}:{n % 60:02}:00 "
+        f"{'ERROR' if n % 9 == 5 else 'INFO'} [web-0{1 + n // 300}] lost line {n} of {n * 7 % 90}"
+        for n in range(1_200)
+    ]
+    (tmp_path / "web.log").write_text("\n".join(entries))
+    with foveate.open_store(tmp_path / "store") as opened:
+        assert not opened.index(tmp_path / "web.log").failed
+        shown = opened.assemble("What was the last error of web-02?", budget=150).text
+
+    assert [line for line in entries if "ERROR [web-02]" in line][-1] in shown
+
+
 @pytest.mark.parametrize("question", ["the last error of order-4030", "first error of order-4100"])
 def test_errors_of_what_the_question_names_come_before_those_of_others(question: str) -> None:
     """U4: another order's error is later, or earlier, and is not what was asked."""

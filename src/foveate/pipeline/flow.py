@@ -300,7 +300,7 @@ def _compares_vectors(recipe: Recipe) -> bool:
 
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
-    from foveate.core.grouping import head_places
+    from foveate.core.grouping import error_places, head_places
     from foveate.core.text.shapes.log_errors import which_errors
 
     window = _window(inputs.recipe)
@@ -311,9 +311,10 @@ def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
     found = yield from _chunks_at(store, places, window, inputs)
     near = (*chunks, *found)
     known = {(chunk.document_id, chunk.sequence) for chunk in near}
-    errors = which_errors(inputs.query) is not None
-    heads = {place for chunk in near for place in head_places(chunk, errors=errors)} - known
-    if heads:
+    heads = {place for chunk in near for place in head_places(chunk)}
+    if which_errors(inputs.query):
+        heads.update(place for chunk in near for place in error_places(chunk, "all"))
+    if heads := heads - known:
         found = (*found, *(yield from _chunks_at(store, sorted(heads), 0, inputs)))
     return replace(inputs, neighbours=found)
 

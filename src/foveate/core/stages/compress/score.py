@@ -28,13 +28,13 @@ from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
 from foveate.core.text.shapes.code import asks_for_imports, import_units
 from foveate.core.text.shapes.log_errors import (
     LOGS,
+    asked_components,
     asks_for_errors,
-    component,
     find_errors,
+    is_of_component,
     which_errors,
 )
 from foveate.core.text.terms import STOP_WORDS
-from foveate.core.text.words import split_words
 from foveate.core.types import Candidate, PieceRuns, Sentences, Span, WhichErrors, rank
 
 if TYPE_CHECKING:
@@ -215,14 +215,11 @@ def _errors(pool: Pool, which: WhichErrors | None) -> Iterator[_Error]:
 
 def _errors_of_component(errors: Sequence[_Error], query: str) -> list[_Error]:
     """Those of a component that the query names; the name of the file that they are in is none."""
-    asked = f" {' '.join(split_words(query))} "
     found: list[_Error] = []
     for p, unit, name in errors:
         start, end = p.units.spans[unit - p.first]
-        words = split_words(component(p.candidate.text[start:end]))
-        file = " ".join(split_words(p.candidate.chunk.source.rpartition("/")[2]))
-        others = asked.replace(f" {file} ", "  ") if " " in file else asked
-        if words and {*words} <= {*others.split()}:
+        asked = asked_components(query, p.candidate.chunk.source)
+        if is_of_component(p.candidate.text[start:end], asked):
             found.append((p, unit, name))
     return found
 

@@ -190,13 +190,38 @@ def component(entry: str) -> str:
     """
     level = _LEVEL.search(entry)
     found = _COMPONENT.match(entry, level.end()) if level else None
-    if found is None or all(map(_says_no_component, split_words(found[1]))):
+    if found is None or all(map(str.isdecimal, _naming_words(found[1]))):
         return ""
     return found[1]
 
 
-def _says_no_component(word: str) -> bool:
-    return word in STOP_WORDS["en"] or _ASKS_FOR.fullmatch(word) is not None
+def asked_components(query: str, source: str) -> frozenset[str]:
+    """The words of the query that may name a component; the name of the file in it names none.
+
+    >>> sorted(asked_components("What was the last error of billing in app.log?", "srv/app.log"))
+    ['billing']
+    """
+    file, asked = (" ".join(split_words(text)) for text in (source.rpartition("/")[2], query))
+    return _naming_words(f" {asked} ".replace(f" {file} ", "  ") if " " in file else asked)
+
+
+def is_of_component(entry: str, asked: frozenset[str]) -> bool:
+    """Whether the entry has a component, of these words."""
+    name = component(entry)
+    return bool(name) and _naming_words(name) <= asked
+
+
+def names_component(query: str, text: str, source: str) -> bool:
+    """Whether the query names the component of an error in the text of a log."""
+    asked = asked_components(query, source)
+    lines = text.splitlines() if asked else ()
+    return any(is_severe(line) and is_of_component(line, asked) for line in lines)
+
+
+def _naming_words(text: str) -> frozenset[str]:
+    """Those that neither any text has nor any question about errors."""
+    words = frozenset(split_words(text)) - STOP_WORDS["en"]
+    return frozenset([word for word in words if not _ASKS_FOR.fullmatch(word)])
 
 
 def is_severe(entry: str) -> bool:
