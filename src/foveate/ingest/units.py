@@ -51,10 +51,11 @@ Heads: TypeAlias = tuple[tuple[str, int], ...]
 class Unit(NamedTuple):
     """`text[start:end]`, which no chunk divides; a tuple, because a text may have millions.
 
-    `gap`: tokens of wide white space before it. `path`: of its section; `opens`: that begins here;
-    `separate`: on another page or sheet, and `row`: in the next row. `block`: index of its block;
-    `whole`: prefer to keep the block in one chunk (code, tables). `heads`: where the row with the
-    names of its table begins, and the title of its group; of code, its signatures; of a log, its
+    `gap`: tokens of wide white space before it. `path`: the headings of its section. `opens`:
+    whether it is the first of its section; `separate`: and of a page, sheet or row that has chunks
+    of its own; `row`: and of a row that may share a chunk. `block`: the index of its block.
+    `whole`: whether one chunk should hold the block (code, tables). `heads`: where the row with the
+    names of its table begins, and the title of its group; for code, its signatures; for a log, its
     errors.
     """
 
