@@ -129,6 +129,21 @@ def test_the_errors_of_a_component_are_found_among_those_of_others(
     assert "[crane]" not in shown
 
 
+def test_components_whose_names_differ_in_numbers_are_told_apart(tmp_path: Path) -> None:
+    """U1, S5: the errors of each are stored with the log, though their texts are alike."""
+    entries = [
+        f"2024-05-01 {n // 60:02}:{n % 60:02}:00 "
+        f"{'ERROR' if n % 9 == 5 else 'INFO'} [web-0{1 + n // 300}] lost line {n} of {n * 7 % 90}"
+        for n in range(1_200)
+    ]
+    (tmp_path / "web.log").write_text("\n".join(entries))
+    with foveate.open_store(tmp_path / "store") as opened:
+        assert not opened.index(tmp_path / "web.log").failed
+        shown = opened.assemble("What was the last error of web-02?", budget=150).text
+
+    assert [line for line in entries if "ERROR [web-02]" in line][-1] in shown
+
+
 @pytest.mark.parametrize("question", ["the last error of order-4030", "first error of order-4100"])
 def test_errors_of_what_the_question_names_come_before_those_of_others(question: str) -> None:
     """U4: another order's error is later, or earlier, and is not what was asked."""
@@ -139,4 +154,27 @@ def test_errors_of_what_the_question_names_come_before_those_of_others(question:
     text = foveate.assemble(question, pool, budget=50).text
 
     assert f"ERROR {question[-10:]}" in text
+    assert text.count("ERROR") == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "error"),
+    [
+        ("the last error of billing", "card refused"),
+        ("the last error in billing.log", "page missing"),
+        ("the last error of the billing log", "page missing"),
+    ],
+)
+@pytest.mark.parametrize("folder", ["", "billing/"])
+def test_the_name_of_a_file_in_the_question_is_no_component(
+    question: str, error: str, folder: str
+) -> None:
+    """U1: and a component may have the name of a folder or file."""
+    lines = [f"2024-05-01 {n:02}:00:00 INFO [web] page {n} served" for n in range(20)]
+    lines[5] = "2024-05-01 05:00:00 ERROR [billing] card refused"
+    lines[9] = "2024-05-01 09:00:00 ERROR [web] page missing"
+    pool = [{"text": "\n".join(lines), "source": f"{folder}billing.log", "score": 0.5}]
+    text = foveate.assemble(question, pool, budget=50).text
+
+    assert error in text
     assert text.count("ERROR") == 1

@@ -293,3 +293,20 @@ def test_a_search_has_what_holds_the_identifier_first(indexed: Indexed, form: st
     assert name in found.candidates[0].chunk.text
     scores = [candidate.score for candidate in found.candidates]
     assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("name", ["A4", "LJ-4200"])
+def test_a_name_that_many_texts_hold_is_no_reason_to_come_first(tmp_path: Path, name: str) -> None:
+    """U2: notes that have the name alone do not come before the text that answers."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    answer = "To print a report in landscape, choose Layout, then Orientation, before you print.\n"
+    (notes / "print.md").write_text(answer)
+    for n in range(30):
+        (notes / f"{n}.md").write_text(f"The {name} number {n} stands in hall {n % 7}.\n")
+        (notes / f"paper-{n}.md").write_text(f"Store {n} keeps sheets of a landscape.\n")
+    with foveate.open_store(tmp_path / "store") as store:
+        store.index(notes)
+        context = store.assemble(f"How do I print a report in landscape on {name}?", budget=90)
+
+    assert context.citations[0].source.endswith("print.md")

@@ -269,6 +269,7 @@ def test_an_identifier_that_no_text_holds_is_named() -> None:
     assert said("Where is ORD-99999?") == "ORD-99999 is in none of the texts"
     assert said("ORD-10049, TX-4711 or ORD-99999?") == "TX-4711, ORD-99999 are in none of the texts"
     assert said("What of ord-10049, inv-2000 and E-017?") is None
+    assert said("Who won the F1 race?") is None, "a word of prose as well"
 
 
 def test_nothing_found_and_everything_dropped_look_alike() -> None:

@@ -16,7 +16,7 @@ from foveate.core.errors import BadInput
 from foveate.core.manifest import candidates_hash, stage_name
 from foveate.core.request import Inputs, Recipe
 from foveate.core.text.sanitise import is_invisible
-from foveate.core.text.words import identifier_pattern, query_identifiers
+from foveate.core.text.words import identifier_pattern, long_identifiers
 from foveate.core.types import Candidate, Chunk, Decision, Number, Step, rank
 
 NOTHING_FOUND = ("no_candidates", "the retriever found nothing that may be read")
@@ -86,8 +86,8 @@ def trace_notes(admitted: Inputs) -> tuple[tuple[str, Number], ...]:
 
 
 def _missing_identifiers(admitted: Inputs) -> list[str]:
-    """The identifiers of the query that no text, source or heading holds."""
-    names = query_identifiers(admitted.query)
+    """The long identifiers of the query that no text, source or heading holds."""
+    names = long_identifiers(admitted.query)
     if not names:
         return []
     chunks = (*(c.chunk for c in admitted.candidates), *admitted.neighbours)

@@ -18,7 +18,7 @@ from foveate.core.text.graphemes import (
 )
 from foveate.core.text.sentences import BlockKind, each_unit
 from foveate.core.text.shapes.find import find_shapes
-from foveate.core.text.shapes.log_errors import LOGS, ROWS, find_errors
+from foveate.core.text.shapes.log_errors import LOGS, ROWS, component, find_errors
 from foveate.core.text.shapes.shape import Shape
 from foveate.core.types import CODE_HEADS, ERRORS, TABLE_NAMES, TABLE_TITLE
 from foveate.ports import Section
@@ -37,7 +37,7 @@ LONGEST_SHAPED = 4_000_000
 
 MOST_ERRORS = 24
 """Errors of a log at each end whose places its chunks know."""
-_KIND = 200  # characters of an error that say which it is
+_KIND_LENGTH = 200  # characters of an error that say which it is
 _WITH_DIGIT = re.compile(r"\w*\d\w*")
 
 _MAX_COUNTED_GAP = 2  # characters of white space that are counted with the unit behind them
@@ -51,10 +51,11 @@ Heads: TypeAlias = tuple[tuple[str, int], ...]
 class Unit(NamedTuple):
     """`text[start:end]`, which no chunk divides; a tuple, because a text may have millions.
 
-    `gap`: tokens of wide white space before it. `path`: of its section; `opens`: that begins here;
-    `separate`: on another page or sheet, and `row`: in the next row. `block`: index of its block;
-    `whole`: prefer to keep the block in one chunk (code, tables). `heads`: where the row with the
-    names of its table begins, and the title of its group; of code, its signatures; of a log, its
+    `gap`: tokens of wide white space before it. `path`: the headings of its section. `opens`:
+    whether it is the first of its section; `separate`: and of a page, sheet or row that has chunks
+    of its own; `row`: and of a row that may share a chunk. `block`: the index of its block.
+    `whole`: whether one chunk should hold the block (code, tables). `heads`: where the row with the
+    names of its table begins, and the title of its group; for code, its signatures; for a log, its
     errors.
     """
 
@@ -142,11 +143,15 @@ def _each_block(
 
 
 def _errors(text: str, shapes: Sequence[Shape]) -> Heads:
-    """`Unit.heads` of the entries of a log: of errors that differ in numbers, both ends."""
-    ends: dict[str, tuple[int, int]] = {}
+    """`Unit.heads` of the entries of a log: where its errors are.
+
+    Of those of one component that differ in numbers alone, the first and the last.
+    """
+    ends: dict[tuple[str, str], tuple[int, int]] = {}
     for shape, unit in find_errors(text, shapes, "all"):
         start, end = shape.spans[unit]
-        kind = _WITH_DIGIT.sub("", text[start : min(end, start + _KIND)])
+        entry = text[start : min(end, start + _KIND_LENGTH)]
+        kind = component(entry), _WITH_DIGIT.sub("", entry)
         ends[kind] = (ends.get(kind, (start,))[0], start)
     starts = sorted({start for both in ends.values() for start in both})
     if len(starts) > 2 * MOST_ERRORS:

@@ -17,7 +17,7 @@ from foveate.core.candidates import BestFirst, candidate_to_json
 from foveate.core.errors import ExternalError
 from foveate.core.image_fit import has_any_image
 from foveate.core.request import Inputs, Recipe
-from foveate.core.text.words import query_identifiers
+from foveate.core.text.words import long_identifiers
 from foveate.core.types import Candidate, Chunk, Context, Number, Supplement, rank
 from foveate.pipeline.bounded_calls import failure_reason
 from foveate.pipeline.named import NAMED_DEPTH, holders, keep_named
@@ -66,19 +66,20 @@ def search(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[SearchRe
     vector = options.query_embedding
     if embedder is not None and vector is None:
         vector = (yield _embed(embedder, [query]))[0]
-    names = query_identifiers(query)
+    names = long_identifiers(query)
     limit = max(options.limit, 2 * options.depth) if names else options.limit
     found: SearchResult = yield _search(
         store, query, vector, resolved, limit=limit, depth=options.depth
     )
     best = found.candidates
     if names:
-        if not holders(best, names):
+        named = holders(best, names)
+        if not named:
             words, most = " ".join(names), NAMED_DEPTH
             deeper = yield _search(store, words, None, resolved, limit=most, depth=most)
             if deeper.state_root == found.state_root:  # no write came between
-                best += tuple(holders(deeper.candidates, names))
-        best = keep_named(best, names, options.limit)
+                named = holders(deeper.candidates, names)
+        best = keep_named(best, named, options.limit)
     candidates, notes = yield from rerank(ports.reranker, query, best)
     return replace(found, candidates=candidates, notes=(*found.notes, *notes))
 
@@ -299,7 +300,7 @@ def _compares_vectors(recipe: Recipe) -> bool:
 
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
-    from foveate.core.grouping import head_places
+    from foveate.core.grouping import error_places, head_places
     from foveate.core.text.shapes.log_errors import which_errors
 
     window = _window(inputs.recipe)
@@ -310,9 +311,10 @@ def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
     found = yield from _chunks_at(store, places, window, inputs)
     near = (*chunks, *found)
     known = {(chunk.document_id, chunk.sequence) for chunk in near}
-    errors = which_errors(inputs.query) is not None
-    heads = {place for chunk in near for place in head_places(chunk, errors=errors)} - known
-    if heads:
+    heads = {place for chunk in near for place in head_places(chunk)}
+    if which_errors(inputs.query):
+        heads.update(place for chunk in near for place in error_places(chunk, "all"))
+    if heads := heads - known:
         found = (*found, *(yield from _chunks_at(store, sorted(heads), 0, inputs)))
     return replace(inputs, neighbours=found)
 

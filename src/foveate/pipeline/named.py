@@ -9,26 +9,34 @@ from foveate.core.fuse import RRF_K
 from foveate.core.text.words import identifier_pattern
 from foveate.core.types import Candidate, rank
 
+FEW_HOLDERS = 20
+COMMON_NAME = 0.2
+"""An identifier in that share of the candidates, and in more than `FEW_HOLDERS`, names none."""
 NAMED_DEPTH = 2_000
 """Chunks among which an identifier is looked for that no candidate holds: the index has its parts,
 and those of an address are in many chunks."""
 
 
 def holders(candidates: Sequence[Candidate], names: Sequence[str]) -> list[Candidate]:
-    """Those that hold one of the names."""
-    pattern = identifier_pattern(names)
-    return [c for c in candidates if pattern.search(c.chunk.text)]
+    """Those that hold one of the names, unless many hold that one; best first, as they came."""
+    most = max(FEW_HOLDERS, COMMON_NAME * len(candidates))
+    ids: set[str] = set()
+    for name in names:
+        pattern = identifier_pattern([name])
+        found = [c.chunk.id for c in candidates if pattern.search(c.chunk.text)]
+        if len(found) <= most:
+            ids.update(found)
+    return [c for c in candidates if c.chunk.id in ids]
 
 
 def keep_named(
-    candidates: Sequence[Candidate], names: Sequence[str], limit: int
+    candidates: Sequence[Candidate], found: Sequence[Candidate], limit: int
 ) -> tuple[Candidate, ...]:
-    """The best `limit` candidates; those that hold a name stay, instead of the last without one.
+    """The best `limit` candidates; those `found` by a name stay, instead of the last without one.
 
     They are one more ranking of the fusion, of the weight of both others: a chunk that one of these
     has first and the other does not know would be far down.
     """
-    found = holders(candidates, names)
     named = [replace(c, score=c.score + 2 / (RRF_K + n)) for n, c in enumerate(found, start=1)]
     ids = {c.chunk.id for c in found}
     others = [c for c in candidates if c.chunk.id not in ids]

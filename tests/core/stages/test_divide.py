@@ -100,10 +100,13 @@ def test_what_is_worth_the_same_stays_together() -> None:
         ("8) Hire a boat\n", "9) See who built the weir in 1871\n10) Go back\n", 1),
         ("Boats are hired by the hour.\n\n", "1. Ada built the weir in 1871.\n", 2),
         ("1. Boats\n\nBoats are hired.\n\n", "2. The weir\n\nAda built the weir in 1871.\n", 2),
+        ("1. Boats are hired by the hour.\n\n", "3. Ada built the weir in 1871.\n", 2),
+        ("1. Who hires boats? Bo does.\n", "2. Who built the weir? Ada, in 1871.\n", 2),
+        ("9. Go.\n1. Boats are hired.\n\n", "2. Ada built the weir in 1871.\n", 1),
     ],
 )
 def test_steps_of_one_list_stay_together(first: str, second: str, pieces: int) -> None:
-    """J3: they read in their order; numbered titles are no steps."""
+    """J3: they read in their order; numbered titles and questions are no steps."""
     one = offered(stitched(("a", first, 0.1), ("b", second, 0.9)))
 
     assert len(Divide()((one,), request()).candidates) == pieces

@@ -5,8 +5,8 @@ passage whose sentences were weighed is split into its chunks again if their wor
 
 1. a sentence goes to the best-scored chunk that has it whole;
 2. a sentence that leans on another goes with that one;
-3. neighbours of about the same worth for their length stay together, and so do the steps of one
-   numbered list, which are done in their order;
+3. neighbours of about the same worth for their length stay together, and so do steps with
+   consecutive numbers, which are done in their order; numbered questions are no steps;
 4. a passage whose best sentence is worth less than a hundredth of the best of all stays whole.
 
 A piece has the whole passage's text, chunks and offsets, and shows its own sentences. The piece of
@@ -35,10 +35,11 @@ BLOCK_OVERHEAD = 60
 MIN_WORTH_SHARE = 0.01
 """Of the best worth; a passage that has no sentence of that worth need not be divided."""
 
-_LATER_STEP = re.compile(
-    r"[ \t]*+(?:[2-9]|[1-9]\d)[.)][ \t][^\n]*?(?:[.:;!?][ \t\r]*(?:\n|\Z)|\n[ \t]*+\S)"
+_STEP = re.compile(
+    r"""(?x) [ \t]*+ ([1-9]\d?) [.)] [ \t] [^\n?]{0,1000}+
+    (?: \n[ \t]*+\S | (?:(?<=[.:;!]) | (?<=[.:;!][ \t\r])) (?:\n|\Z) )"""
 )
-"""How a step of a numbered list begins that has others before it; no heading, alone on its line."""
+"""How a step of a numbered list begins; no question, and no heading, alone on its line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class Divide:
     """Cut passages where what their sentences are worth changes; after `compress`, before `pack`.
 
     `contrast`: a passage is cut where one side is worth more than that many times the other, per
-    character, but not between two steps of a numbered list. Needs `compress` to have offered
+    character, but not between steps with consecutive numbers. Needs `compress` to have offered
     `sentences`; other passages stay as they are.
     """
 
@@ -90,12 +91,16 @@ class SentenceGroup(NamedTuple):
 
 
 class _ChunkRun(NamedTuple):
-    """Neighbouring chunks, from one up to another: what they are worth, their characters."""
+    """Neighbouring chunks, from one up to another: what they are worth, their characters.
+
+    `step`: the number of the last step in them; 0 if there is none.
+    """
 
     first: int
     end: int
     worth: float
     size: int
+    step: int
 
 
 def find_sentence_groups(candidate: Candidate, contrast: float) -> list[SentenceGroup]:
@@ -123,15 +128,27 @@ def _merge_runs(
     kept: list[_ChunkRun] = []
     for n, own in enumerate(places):
         worth = sum(map(sentences.worths.__getitem__, own))
-        new = _ChunkRun(n, n + 1, worth, BLOCK_OVERHEAD + sum(map(sizes.__getitem__, own)))
-        is_step = bool(_LATER_STEP.match(text, sentences.spans[own[0]][0]))
-        while kept and (is_step or _is_similar_density(kept[-1], new, contrast)):
-            is_step, old = False, kept.pop()
+        size = BLOCK_OVERHEAD + sum(map(sizes.__getitem__, own))
+        steps = [_step_number(text, sentences.spans[i][0]) for i in own]
+        new = _ChunkRun(n, n + 1, worth, size, step=next(filter(None, reversed(steps)), 0))
+        goes_on = bool(kept) and 1 < steps[0] == kept[-1].step + 1
+        while kept and (goes_on or _is_similar_density(kept[-1], new, contrast)):
+            goes_on, old = False, kept.pop()
             new = _ChunkRun(
-                old.first, new.end, old.worth + new.worth, old.size + new.size - BLOCK_OVERHEAD
+                first=old.first,
+                end=new.end,
+                worth=old.worth + new.worth,
+                size=old.size + new.size - BLOCK_OVERHEAD,
+                step=new.step or old.step,
             )
         kept.append(new)
     return kept
+
+
+def _step_number(text: str, start: int) -> int:
+    """The number of the step that begins there; 0 if none does."""
+    step = _STEP.match(text, start)
+    return int(step[1]) if step else 0
 
 
 def _is_similar_density(one: _ChunkRun, other: _ChunkRun, contrast: float) -> bool:

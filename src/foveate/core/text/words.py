@@ -149,6 +149,15 @@ def query_identifiers(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in _COMPOUND.findall(query) if _is_identifier(word)))
 
 
+def long_identifiers(query: str) -> tuple[str, ...]:
+    """Those of four characters or more: in prose, shorter codes are words as others are.
+
+    >>> long_identifiers("How do I print ORD-2041 on A4?")
+    ('ORD-2041',)
+    """
+    return tuple(word for word in query_identifiers(query) if len(word) >= _SHORTEST)
+
+
 def _is_identifier(word: str) -> bool:
     digits = sum(map(str.isdigit, word))
     if not digits or _NO_IDENTIFIER.match(word):

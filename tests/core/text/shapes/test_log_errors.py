@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foveate.core.text.shapes.find import find_shapes
-from foveate.core.text.shapes.log_errors import find_errors, which_errors
+from foveate.core.text.shapes.log_errors import component, find_errors, which_errors
 from foveate.core.types import WhichErrors
 
 QUESTIONS: dict[WhichErrors, list[str]] = {
@@ -80,7 +80,11 @@ def test_a_question_is_about_the_first_the_last_or_all_errors(
     assert which_errors(question) == which
 
 
-@pytest.mark.parametrize("behind", ["", "?", "? Answer in two sentences.", "?\n\nUse JSON."])
+@pytest.mark.parametrize(
+    "behind",
+    ["", "?", "? Answer in two sentences.", "?\n\nUse JSON.", ". Be brief.", "\nAnswer in JSON.",
+     "?? Thanks", "? Could you answer in two sentences?", "? Is that bad? And why?"],
+)  # fmt: skip
 @pytest.mark.parametrize(
     ("question", "which"),
     [
@@ -103,6 +107,7 @@ def test_instructions_may_follow_the_question(
         "I fixed all errors. When does the warranty end?",
         "Does the parser handle all errors? How long does it take?",
         "The error came first. How long did the backup take?",
+        "I fixed all errors. Can you say when the warranty ends?",
     ],
 )
 def test_errors_before_another_question_are_not_asked_for(request_: str) -> None:
@@ -132,3 +137,19 @@ def test_rows_are_a_log_only_if_the_question_is_about_certain_errors() -> None:
     text = "\n".join(ROWS)
 
     assert find_errors(text, find_shapes(text), None) == []
+
+
+@pytest.mark.parametrize("entry", ["ERROR [mail] full", "ERROR mail: full", "[error] mail - full"])
+def test_the_component_stands_behind_the_level(entry: str) -> None:
+    """U1: in brackets, or before a colon or dash."""
+    assert component(f"10:00:02 {entry}") == "mail"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["ERROR Error: connect refused", "FATAL ERROR: heap is full", "ERROR failed: the job",
+     "ERROR The - sign is wrong", "ERROR last: 7", "ERROR What: no name", "ERROR mailbox full"],
+)  # fmt: skip
+def test_words_that_any_question_about_errors_has_are_no_component(entry: str) -> None:
+    """U1: or each such question would name it."""
+    assert component(f"10:00:02 {entry}") == ""

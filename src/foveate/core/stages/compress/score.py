@@ -28,13 +28,13 @@ from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
 from foveate.core.text.shapes.code import asks_for_imports, import_units
 from foveate.core.text.shapes.log_errors import (
     LOGS,
+    asked_components,
     asks_for_errors,
-    component,
     find_errors,
+    is_of_component,
     which_errors,
 )
 from foveate.core.text.terms import STOP_WORDS
-from foveate.core.text.words import split_words
 from foveate.core.types import Candidate, PieceRuns, Sentences, Span, WhichErrors, rank
 
 if TYPE_CHECKING:
@@ -214,13 +214,12 @@ def _errors(pool: Pool, which: WhichErrors | None) -> Iterator[_Error]:
 
 
 def _errors_of_component(errors: Sequence[_Error], query: str) -> list[_Error]:
-    """Those of a component that the query names, unless that is a word of their source."""
-    asked = frozenset(split_words(query))
+    """Those of a component that the query names; the name of the file that they are in is none."""
     found: list[_Error] = []
     for p, unit, name in errors:
         start, end = p.units.spans[unit - p.first]
-        words = {*split_words(component(p.candidate.text[start:end]))}
-        if words <= asked and not words <= {*split_words(p.candidate.chunk.source)}:
+        asked = asked_components(query, p.candidate.chunk.source)
+        if is_of_component(p.candidate.text[start:end], asked):
             found.append((p, unit, name))
     return found
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from foveate.core.text.shapes.shape import Shape
 from foveate.core.text.shapes.trace import ends_traceback
+from foveate.core.text.terms import STOP_WORDS
+from foveate.core.text.words import split_words
 from foveate.core.types import WhichErrors
 
 LOGS = ("log", "traceback")
@@ -54,12 +56,22 @@ _FIRST = r"""(?:first|earliest|oldest|initial|erste[mnrs]?|fr\u00fcheste\w*|prem
   |primer[ao]?|prim[ao]|primeir[ao]|eerste|vroegste)"""
 _LAST = r"""(?:last|latest|newest|(?:most[ ])?recent|final|letzte\w*|neueste\w*|j\u00fcngste\w*
   |derni\w+|\u00faltim\w+|ultim\w+|laatste|recentste)"""
-_ENDS = r"(?:\W*+\Z|[^\w?]*+\?(?![^?]*\?))"
-"""The end of the request, or of its last question: instructions may follow that."""
+_END = "\x1e"
+"""What `_mark_ends` puts where a sentence ends that may ask for errors."""
+_ENDS = rf"[^\w{_END}]*+{_END}"
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n")
+_IS_QUESTION = re.compile(r"\?\W*\Z")
+_HAS_NO_SUBJECT = re.compile(
+    r"""(?ix)\W*+(?:(?:\w+\W+){0,2}(?:you|it|that|they|du|sie|vous|je)\b
+      | (?:(?:and|und|et|y|e|en)\W+)?\w+\W*\Z)"""
+)
+"""A question about what another question is about: *Is that bad?*, *Could you be brief?*, *Why?*"""
 _CAME_FIRST = rf"""(?:first(?={_ENDS}|\s(?:appear|happen|occur|see|show))|zuerst
   |(?:plus|m\u00e1s|pi\u00f9|mais)[ ](?:ancien|anti[cg])\w*)"""
 _CAME_LAST = rf"""(?:last(?={_ENDS}|\s(?:appear|happen|occur|see|show))|(?:most[ ])recently|zuletzt
   |(?:plus|m\u00e1s|pi\u00f9|mais)[ ]r[e\u00e9]c[ei]\w+)"""
+_ASKS_FOR = re.compile(rf"(?ix)(?:{_FIRST} | {_LAST} | {_ERROR}\w*)")
+"""A word that asks for errors, and names no component."""
 _BETWEEN = r"(?:(?!(?:no|for|after|aid|fix|check|should|must|bei|nach|hilfe|kein\w*)\s)[\w-]+\s)"
 _NOT_ONE = r"(?!\w*\s(?:budget|rate|handl|correction))"
 """Behind the word for an error: what is about no error that happened."""
@@ -83,7 +95,7 @@ _ASKS_FOR_ALL = re.compile(
         (?:all|any|every|how[ ]many|list|show|what|which|alle|welche|tous|toutes|quel(?:le)?s
           |tod[ao]s|qu\u00e9|cu\u00e1les|tutti|quali|quais|welke)\s{_BETWEEN}{{0,2}}{_ERRORS}
         (?:\s(?:are|were|is|have|been|there|happened|occurred|logged|gab|gibt|es|sind|aufgetreten
-          |y|a|hay|hubo|ci|sono|zijn|er))*+{_ENDS}
+          |y|a|hay|hubo|ci|sono|zijn|er)\b)*+{_ENDS}
       | (?:what|which)\s{_BETWEEN}{{0,2}}{_ERRORS}\s(?:did|has|have)\s(?:[\w-]+\s){{1,3}}
         (?:get|had|have|hit|log|logged|raise|raised|report|reported|see|seen|throw|thrown){_ENDS}
       | {_ERRORS}\s(?:[\w-]+\s){{0,6}}(?:\S*[._-])?(?:(?:sys)?logs?|protokoll|journal|registro)\b
@@ -109,11 +121,12 @@ def which_errors(query: str) -> WhichErrors | None:
     >>> which_errors("Which errors are in the log?"), which_errors("Why did it fail last night?")
     ('all', None)
     """
-    is_first = _ASKS_FOR_FIRST.search(query) is not None
-    is_last = _ASKS_FOR_LAST.search(query) is not None
+    request = _mark_ends(query)
+    is_first = _ASKS_FOR_FIRST.search(request) is not None
+    is_last = _ASKS_FOR_LAST.search(request) is not None
     if is_first != is_last:
         return "first" if is_first else "last"
-    return "all" if is_first or _ASKS_FOR_ALL.search(query) else None
+    return "all" if is_first or _ASKS_FOR_ALL.search(request) else None
 
 
 def find_errors(
@@ -139,6 +152,19 @@ def find_errors(
     return [best] if best else []
 
 
+def _mark_ends(request: str) -> str:
+    """The request with `_END` behind its last question, or behind all sentences if it has none.
+
+    Instructions may follow the question, and questions that have no subject of their own.
+    """
+    sentences = _BETWEEN_SENTENCES.split(request)
+    questions = [n for n, one in enumerate(sentences) if _IS_QUESTION.search(one)]
+    while questions[1:] and _HAS_NO_SUBJECT.match(sentences[questions[-1]]):
+        questions.pop()
+    asks = questions[-1:] or range(len(sentences))
+    return "".join(one + (_END if n in asks else " ") for n, one in enumerate(sentences))
+
+
 def _is_error(text: str, shape: Shape, unit: int) -> bool:
     start, end = shape.spans[unit]
     if shape.name in ROWS:
@@ -159,12 +185,43 @@ def _ends_trace(text: str, shape: Shape, unit: int) -> bool:
 def component(entry: str) -> str:
     """The part of the program that wrote the entry, if its level is followed by one.
 
-    >>> component("10:00 ERROR [mail] mailbox full"), component("10:01 ERROR mailbox full")
+    >>> component("10:00 ERROR [mail] mailbox full"), component("10:01 ERROR Error: no answer")
     ('mail', '')
     """
     level = _LEVEL.search(entry)
     found = _COMPONENT.match(entry, level.end()) if level else None
-    return found[1] if found else ""
+    if found is None or all(map(str.isdecimal, _naming_words(found[1]))):
+        return ""
+    return found[1]
+
+
+def asked_components(query: str, source: str) -> frozenset[str]:
+    """The words of the query that may name a component; the name of the file in it names none.
+
+    >>> sorted(asked_components("What was the last error of billing in app.log?", "srv/app.log"))
+    ['billing']
+    """
+    file, asked = (" ".join(split_words(text)) for text in (source.rpartition("/")[2], query))
+    return _naming_words(f" {asked} ".replace(f" {file} ", "  ") if " " in file else asked)
+
+
+def is_of_component(entry: str, asked: frozenset[str]) -> bool:
+    """Whether the entry has a component, of these words."""
+    name = component(entry)
+    return bool(name) and _naming_words(name) <= asked
+
+
+def names_component(query: str, text: str, source: str) -> bool:
+    """Whether the query names the component of an error in the text of a log."""
+    asked = asked_components(query, source)
+    lines = text.splitlines() if asked else ()
+    return any(is_severe(line) and is_of_component(line, asked) for line in lines)
+
+
+def _naming_words(text: str) -> frozenset[str]:
+    """Those that neither any text has nor any question about errors."""
+    words = frozenset(split_words(text)) - STOP_WORDS["en"]
+    return frozenset([word for word in words if not _ASKS_FOR.fullmatch(word)])
 
 
 def is_severe(entry: str) -> bool:
