@@ -169,6 +169,21 @@ def test_an_identifier_that_is_in_no_text_is_said_on_stderr(run, chunks):
     assert "ORD-99999 is in none of the texts" in ran.err
 
 
+def test_a_record_asked_for_that_does_not_fit_is_said_on_stderr(run):
+    """F2: another record stands in its place, and the reader is told that it is not the one."""
+    reports = {"RX-2048": "The valve of the mill was put back. " * 20, "RX-2049": "It leaks."}
+    records = [
+        {"id": call, "score": 1.0, "text": json.dumps({"call": call, "report": report})}
+        for call, report in reports.items()
+    ]
+    asked = ("assemble", "--query", "What happened in RX-2048?", "--budget", "60")
+    ran = run(*asked, "--chunks", "-", stdin=jsonl(records).encode())
+
+    assert ran.code == 0
+    assert "RX-2049" in ran.out
+    assert "RX-2048 was found, but does not fit; " in ran.err
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

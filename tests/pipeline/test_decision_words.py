@@ -11,6 +11,7 @@ import pytest
 
 from foveate.core.admission import IDENTIFIER_MISSING
 from foveate.core.recipes import builtin_recipes
+from foveate.core.stages.pack.identifiers import IDENTIFIER_LEFT_OUT
 from foveate.core.text.sanitise import sanitise
 from foveate.pipeline.assembler import assemble
 from foveate.pipeline.flow import FAILED
@@ -100,7 +101,7 @@ def test_every_number_and_note_is_explained() -> None:
     _, hidden = sanitise("a\u200b \u202e \x07 \u2028 b\U000e0041")
     of_inputs = {"no_candidates", IDENTIFIER_MISSING, "scores_from", "supplements_left_out"}
     of_inputs |= {"reranked", "reranked_by", FAILED}
-    written = keys_of_the_code() | of_inputs | {"image_tokens", *hidden}
+    written = keys_of_the_code() | of_inputs | {"image_tokens", IDENTIFIER_LEFT_OUT, *hidden}
 
     assert words_under("N") == written
 

@@ -13,7 +13,6 @@ from foveate import plugins
 from foveate.answer.answer_budget import find_answer_model
 from foveate.cli import output
 from foveate.cli.files import display_name, open_output, read_text_lines
-from foveate.core.admission import IDENTIFIER_MISSING
 from foveate.core.candidates import candidates_from_jsonl
 from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput, InvalidRequest
@@ -24,6 +23,7 @@ from foveate.models import model as find_model
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.compressor import Compressor
 from foveate.pipeline.flow import AssemblyResult
+from foveate.pipeline.reason_messages import identifier_messages
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
 from foveate.ports import Model
 from foveate.providers.chat import registry_name
@@ -99,9 +99,9 @@ def write_result(
 
 
 def note_what_is_missing(context: Context) -> None:
-    """Say on stderr which identifier no text holds, and why a context is empty, if it is."""
-    if missing := context.trace[0].notes.get(IDENTIFIER_MISSING):
-        output.write_note(str(missing))
+    """Say on stderr which identifier is not shown, and why a context is empty, if it is."""
+    for message in identifier_messages(context):
+        output.write_note(message)
     if context.text:
         return
     why = context.trace[0].notes.get("no_candidates", "")

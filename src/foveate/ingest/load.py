@@ -107,7 +107,8 @@ def load_in_process(
     """The file's documents, read in this process, one at a time. Raises `BadInput`."""
     loader = loader_for(path, limits, options)
     if loader is None:
-        raise BadInput(f"no loader for {path.suffix or 'files without a suffix'}")
+        kind = path.suffix or "files without a suffix"
+        raise BadInput(f"no loader for {kind}; if it is text, rename it to {path.name}.txt")
     try:
         yield from loader(data, path)
     except InvalidRequest:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from foveate.core.types import Decision, Number
+from foveate.core.admission import IDENTIFIER_MISSING
+from foveate.core.stages.pack.identifiers import IDENTIFIER_LEFT_OUT
+from foveate.core.types import Context, Decision, Number
 
 REASON_SENTENCES: Mapping[str, str] = {
     "blank": "no character to show",
@@ -107,6 +109,13 @@ def format_decision(decision: Decision) -> str:
         if name in decision.numbers and (filled := _fill_sentence(words, values)):
             said.append(filled)
     return SINGULAR_PATTERN.sub(r"1 \1", "; ".join(said))
+
+
+def identifier_messages(context: Context) -> list[str]:
+    """What the trace says of identifiers in the question that the context does not show."""
+    names = (IDENTIFIER_MISSING, IDENTIFIER_LEFT_OUT)
+    notes = [entry.notes.get(name) for entry in context.trace for name in names]
+    return [str(note) for note in notes if note]
 
 
 def _fill_sentence(sentence: str, values: Mapping[str, str]) -> str:

@@ -59,11 +59,37 @@ def test_any_input_gives_a_text_with_its_headings(html: str) -> None:
         ("<a href='>'>x</a>", "x"),
         ("<svg/>x", "x"),
         ("</p></b>x", "x"),
+        ("Fee <del>500</del> 450 <s>pounds</s><ins>euros</ins><strike>!</strike>", "Fee 450 euros"),
+        ("10<sup>3</sup>m<sup>-<i>2</i></sup> 2<sup>2k</sup> 1<sup>st</sup>", "10³m⁻² 2^(2k) 1st"),
+        ("H<sub>2</sub>O 101<sub>2</sub> note<sup><a>[1]</a></sup>", "H2O 101_2 note[1]"),
+        ("<pre>2<sup>8</sup>-1</pre>", "```\n2⁸-1\n```"),
     ],
 )
 def test_extracts(html: str, text: str) -> None:
     """T2: blocks stay apart, inline markup goes, what is not shown is left out."""
     assert read("page.html", html).text == text
+
+
+@pytest.mark.parametrize(
+    ("html", "marks"),
+    [
+        ('<ol start="3"><li>a<li>b</ol>', "3. 4."),
+        ("<ol><li>a<li value=7>b<li>c</ol>", "1. 7. 8."),
+        ("<ol type=a start=26><li>a<li>b</ol>", "z. aa."),
+        ("<ol type=I start=4><li>a<li>b</ol>", "IV. V."),
+        ("<ol type=i start=5000><li>a</ol>", "5000."),
+        ("<ol type=A start=0><li>a<li>b</ol>", "0. A."),
+        ("<ol reversed><li>a<li>b<ol><li>c</ol><li>d</ol>", "3. 2. 1. 1."),
+        ("<ol reversed start=9><li>a<li>b", "9. 8."),
+        ("<ol start=999999999999><li>a<li value=x>b</ol>", "1. 2."),
+        ("<ol start=x><li>a</ol><ul start=3><li>b</ul>", "1. -"),
+    ],
+)
+def test_items_have_the_numbers_of_the_page(html: str, marks: str) -> None:
+    """T2: a text that names step 3 means the step that the page calls that."""
+    assert [line.split()[0] for line in read("page.html", html).text.splitlines() if line] == (
+        marks.split()
+    )
 
 
 def test_sections_and_facts() -> None:

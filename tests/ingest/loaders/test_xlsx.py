@@ -61,6 +61,21 @@ def test_values_are_those_that_openpyxl_reads() -> None:
     ]
 
 
+def test_a_formula_without_a_value_is_shown_as_it_is_written() -> None:
+    """T2: a column of totals does not vanish because no program has computed it."""
+    rows = [["Part", "May", "June", "Total"], ["valve", 2, 3, "=SUM(B2:C2)"], ["pump", 1, 4, 5]]
+    data = workbook({"S": rows})
+    assert _rows(data)[0][2] == "Part: valve; May: 2; June: 3; Total: =SUM(B2:C2)"
+
+    sheet = "xl/worksheets/sheet1.xml"
+    written = part_of(data, sheet)
+    assert "</f><v></v>" in written
+    computed = repacked(data, {sheet: written.replace("<v></v>", "<v>5</v>").encode()})
+    assert _rows(computed)[0][2] == "Part: valve; May: 2; June: 3; Total: 5"
+    empty = repacked(data, {sheet: written.replace('r="D2"', 'r="D2" t="str"').encode()})
+    assert _rows(empty)[0][2] == "Part: valve; May: 2; June: 3"
+
+
 def test_days_may_count_from_1904() -> None:
     """T2: the file's own epoch is used."""
     book = openpyxl.Workbook()

@@ -32,7 +32,7 @@ _SUFFIXES = {
     "pdf": ".pdf",
     "pptx": ".pptx",
     "rtf": ".rtf",
-    "text": ".rst .text .txt",
+    "text": ".bib .rst .srt .tex .text .txt .vtt",
     "xlsx": ".xlsx",
 }
 _FORMATS = {suffix: kind for kind, known in _SUFFIXES.items() for suffix in known.split()}

@@ -9,13 +9,15 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from foveate.ingest.loaders.list_numbers import ListNumbers, open_list
+from foveate.ingest.loaders.superscripts import write_subscript, write_superscript
 from foveate.ingest.loaders.tags import Tag, element_names, is_hidden
 from foveate.ingest.loaders.text import Heading, plain_title
 
 _VOID = element_names("area base br col embed hr img input link meta param source track wbr")
 _DROPPED = element_names(
     "script style title noscript template nav svg math iframe object button select option textarea"
-    " canvas audio video dialog xmp noembed noframes"
+    " canvas audio video dialog xmp noembed noframes del s strike"
 )
 _ENDS_P = element_names(
     "address article aside blockquote center details dialog dir div dl fieldset figcaption figure"
@@ -77,6 +79,10 @@ class Outline:
                 break
         return ended
 
+    def is_open(self, name: str) -> bool:
+        """Whether an element of this name is open."""
+        return bool(self._places.get(name))
+
     def _end_near(self, names: frozenset[str], fences: frozenset[str]) -> list[str]:
         last = self._innermost(names)
         if last < 0 or last < self._innermost(fences):
@@ -116,9 +122,13 @@ class Page:
     `torn`: the numbers of the tags of the first block in each cell that had no end where its table
     was left, so that what followed became text of its row. A page whose tag numbers `row_ends` are
     those has blocks of their own instead.
+
+    `items`: how many each reversed list has, by the number of its tag; a page that is given them
+    numbers those lists from there.
     """
 
     row_ends: frozenset[int] = frozenset()
+    items: dict[int, int] = field(default_factory=dict)
     headings: list[Heading] = field(default_factory=list)
     torn: list[int] = field(default_factory=list)
     _tags: int = 0
@@ -127,7 +137,7 @@ class Page:
     _size: int = 0
     _gap: str = ""
     _prefix: str = ""
-    _lists: list[int] = field(default_factory=list)
+    _lists: list[ListNumbers] = field(default_factory=list)
     _heading: tuple[int, int, int] | None = None
     _pre: list[str] | None = None
     _row: int | None = None
@@ -145,7 +155,7 @@ class Page:
             for name in self._outline.open(tag):
                 self._close(name)
             if not self._outline.hidden:
-                self._open(tag.name)
+                self._open(tag)
         else:
             ended = self._outline.close(tag.name)
             if "table" in ended and tag.name not in _OF_TABLES:
@@ -160,7 +170,8 @@ class Page:
         self._end_heading()
         return "".join(self._parts)
 
-    def _open(self, name: str) -> None:
+    def _open(self, tag: Tag) -> None:
+        name = tag.name
         if self._pre is not None:
             if name == "br":
                 self._pre.append("\n")
@@ -180,9 +191,9 @@ class Page:
         elif name in _CELLS:
             self._open_cell(name)
         elif name in _TIGHT:
-            self._open_tight(name)
+            self._open_tight(tag)
         elif name in _LOOSE:
-            self._open_loose(name)
+            self._open_loose(tag)
 
     def _close(self, name: str) -> None:
         if name == "pre" and self._pre is not None:
@@ -208,11 +219,12 @@ class Page:
                 self._tables.pop()
             self._break("\n\n")
 
-    def _open_loose(self, name: str) -> None:
+    def _open_loose(self, tag: Tag) -> None:
+        name = tag.name
         self._block = self._block or self._tags
         self._break("\n" if name in _LISTS and self._lists else "\n\n")
         if name in _LISTS:
-            self._lists.append(0 if name == "ul" else 1)
+            self._lists.append(open_list(tag, self._tags, self.items))
         if name == "table":
             self._tables.append(False)
 
@@ -226,23 +238,24 @@ class Page:
         if self._row and self._block:
             self.torn.append(self._block)
 
-    def _open_tight(self, name: str) -> None:
-        if name == "tr":
+    def _open_tight(self, tag: Tag) -> None:
+        if tag.name == "tr":
             self._break("\n")
             self._row = 0
-        elif name == "li":
-            self._break("\n", self._bullet())
+        elif tag.name == "li":
+            self._break("\n", self._bullet(tag))
         else:
             self._break("\n")
 
-    def _bullet(self) -> str:
+    def _bullet(self, item: Tag) -> str:
         if not self._lists:
             return "- "
+        numbers = self._lists[-1]
+        mark = numbers.next_mark(item)
+        if numbers.step < 0:
+            self.items[numbers.tag] = numbers.items
         indent = "  " * (min(len(self._lists), _MAX_DEPTH) - 1)
-        if not self._lists[-1]:
-            return f"{indent}- "
-        self._lists[-1] += 1
-        return f"{indent}{self._lists[-1] - 1}. "
+        return f"{indent}{mark} "
 
     def _open_cell(self, name: str) -> None:
         if name == "th" and self._tables:
@@ -278,15 +291,23 @@ class Page:
 
     def _add_text(self, text: str) -> None:
         if self._pre is not None:
-            self._pre.append(text)
+            self._pre.append(self._as_script(text))
             return
-        words = text.split()
+        words = " ".join(text.split())
         if words and text[0].isspace():
             self._gap = self._gap or " "
         if words:
-            self._write(" ".join(words))
+            self._write(self._as_script(words))
         if text and text[-1].isspace():
             self._gap = self._gap or " "
+
+    def _as_script(self, text: str) -> str:
+        if self._outline.is_open("sup"):
+            return write_superscript(text)
+        before = self._pre if self._pre is not None else self._parts
+        if self._outline.is_open("sub") and before and not self._gap:
+            return write_subscript(text, before[-1])
+        return text
 
     def _write(self, text: str) -> None:
         """Write the text, after the requested gap and mark."""
@@ -323,14 +344,17 @@ class Page:
 
 
 def read_page(parse: Callable[[], Iterable[Tag]]) -> tuple[Page, str]:
-    """The page of the tags, and its text; they are read again if blocks in cells never end."""
+    """The page of the tags, and its text.
+
+    They are read again if blocks in cells never end, or if lists count down to their last item.
+    """
     page = Page()
     for tag in parse():
         page.handle_tag(tag)
     text = page.finish()
-    if not page.torn:
+    if not page.torn and not page.items:
         return page, text
-    page = Page(row_ends=frozenset(page.torn))
+    page = Page(row_ends=frozenset(page.torn), items=page.items)
     for tag in parse():
         page.handle_tag(tag)
     return page, page.finish()

@@ -1,6 +1,7 @@
 """Excel: a sheet is a section, a row a record, every value as the sheet shows it.
 
-Formulas are read as the values that were computed last. Hidden sheets are left out, as the page
+Formulas are read as the values that were computed last, and as they are written if none was, as in
+files that no spreadsheet program has saved. Hidden sheets are left out, as the page
 of an HTML file is without what it hides; hidden rows and columns are read, since filters hide them.
 """
 
@@ -129,7 +130,8 @@ class _Row:
     _column: int = 0
     _kind: str = ""
     _style: str = ""
-    _in_value: bool = False
+    _inside: str = ""  # `v`, `t` or `f`: a value, a text, a formula
+    _formula: list[str] = field(default_factory=list)
 
     def open(self, name: str, given: dict[str, str]) -> None:
         """An element begins."""
@@ -140,23 +142,25 @@ class _Row:
         elif name == "c":
             self._kind, self._style = given.get("t", "n"), given.get("s", "0")
             self._column = _column_index(given.get("r", ""), next(reversed(self.cells), -1) + 1)
-            self._texts, self._size = [], 0
-        self._in_value = name in ("v", "t")
+            self._texts, self._formula, self._size = [], [], 0
+        self._inside = name if name in ("v", "t", "f") else ""
 
     def add_text(self, text: str) -> None:
-        """A text, of which that of values counts."""
-        if self._in_value:
-            self._texts.append(text)
+        """A text, of which that of values and formulas counts."""
+        if self._inside:
+            (self._formula if self._inside == "f" else self._texts).append(text)
             self._size += len(text)
             what = f"characters in a cell of row {self.number}"
             self.limits.check_bound("cell_chars", self._size, what)
 
     def close(self, name: str) -> bool:
         """An element ends; whether that was a row with cells."""
-        self._in_value = False
+        self._inside = ""
         if name == "c" and self._texts:
             text = self.values.display_text(self._kind, self._style, "".join(self._texts))
             self.cells[self._column] = text
+        elif name == "c" and self._formula and self._kind == "n":  # others were computed: no text
+            self.cells[self._column] = f"={''.join(self._formula)}"
         return name == "row" and bool(self.cells)
 
 

@@ -18,7 +18,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from foveate.answer.check import AnswerCheck, Claim
 from foveate.answer.wire import check_to_json
-from foveate.core.admission import IDENTIFIER_MISSING
 from foveate.core.cells import format_cells
 from foveate.core.compact.compaction import Compacted
 from foveate.core.context_json import manifest_to_json
@@ -26,6 +25,7 @@ from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer
 from foveate.core.types import Block, Candidate, Citation, Context
 from foveate.pipeline.compact_json import compacted_to_json
+from foveate.pipeline.reason_messages import identifier_messages
 from foveate.ports import Document, SearchResult
 from foveate.service.wire.answers import CheckAnswer
 
@@ -218,8 +218,7 @@ def _about_lines(context: Context, left: Mapping[str, int], handle: Mapping[str,
         lines.append(NOTHING_FOUND)
     else:
         lines += ["Sources:", *(_format_source(entry) for entry in context.citations)]
-    if missing := context.trace[0].notes.get(IDENTIFIER_MISSING):
-        lines.append(f"{missing}.")
+    lines += [f"{message}." for message in identifier_messages(context)]
     if left:
         counts = ", ".join(f"{count} {reason}" for reason, count in left.items())
         lines.append(f"Found and not shown: {counts}.")

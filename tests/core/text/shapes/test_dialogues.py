@@ -179,3 +179,43 @@ def test_code_between_marks_in_one_line_opens_no_fence() -> None:
     (shape,) = check_shapes(text)
 
     assert shape.end == len(turns.rstrip())
+
+
+CHAT = (
+    ("Ida", "Good morning! The crane in the yard stands still."),
+    ("Jan", "Which one, the red?"),
+    ("Ida", "Yes, the red. Its light blinks twice."),
+    ("Kim", "Look at the fuse first."),
+    ("Ida", "The fuse is fine."),
+    ("Kim", "Then the winch is blocked, not the motor."),
+    ("Jan", "We have two winches in Cork."),
+    ("Ida", "Please send one."),
+    ("Jan", "Sent, parcel 8816."),
+    ("Ida", "It came on Monday. All runs."),
+    ("Kim", "Fine. I close the case."),
+)
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        "[12.06.2025, 08:{minute}] {who}: ",
+        "2025-06-12 08:{minute} {who}: ",
+        "12.06.25, 08:{minute} - {who}: ",
+        "[6/12/25, 8:{minute}:11 AM] {who}: ",
+        "6/12/25, 8:{minute}\u202fPM - {who}: ",
+        "{who}: ",
+    ],
+)
+def test_a_chat_of_short_turns_is_divided_between_turns(begins: str) -> None:
+    """D1: a chat fits a small budget, whole turns with what they refer to, however each begins."""
+    turns = [
+        begins.format(minute=minute, who=who) + words
+        for minute, (who, words) in enumerate(CHAT, start=13)
+    ]
+    chat = {"id": "chat", "source": "chat.txt", "text": "\n".join(turns), "score": 1.0}
+    shown = assemble("When did the winch come?", [chat], budget=100).text.splitlines()[1:]
+
+    assert any(line in turns for line in shown)
+    assert all(line in turns or line.startswith("[… ") for line in shown)
+    assert turns[2] not in shown or turns[1] in shown

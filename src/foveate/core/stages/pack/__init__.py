@@ -30,6 +30,7 @@ from foveate.core.stages.pack.choice import (
 )
 from foveate.core.stages.pack.coverage import pack_coverage
 from foveate.core.stages.pack.evidence import Fill, pack_evidence
+from foveate.core.stages.pack.identifiers import note_identifiers_left_out
 from foveate.core.stages.pack.value import pack_value
 from foveate.core.types import Candidate, Decision, Number, Rendition, Sentences, Step
 from foveate.core.unchecked import replace_unchecked
@@ -179,10 +180,13 @@ def _build_step(
     spent = sum(choice.cost.tokens for choice in choices.chosen)
     excluded = sum(int(d.numbers["tokens"]) for d in left_out)
     notes = {"tokens": spent, "excluded": len(left_out), "excluded_tokens": excluded}
+    identifiers = note_identifiers_left_out(
+        query, candidates, kept, left_out, in_tokens=tracker.characters is None
+    )
     return Step(
         candidates=kept,
         decisions=(*decisions, *left_out),
-        notes={**notes, **choices.notes},
+        notes={**notes, **choices.notes, **identifiers},
     )
 
 

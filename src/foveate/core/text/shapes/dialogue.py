@@ -4,9 +4,10 @@ A heading such as `## Second day` behind an empty line ends a dialogue: what is 
 something else, and was not said by the last speaker.
 
 A turn is a unit with its speaker. One that cannot be understood without the turn before, for that
-asks something, or because it is too short or too much of an answer, is one unit with it, and leans
-on it if both are long. Long turns are read by sentences that lean on the first, which names the
-speaker.
+asks something, or because it is too much of an answer, is one unit with it, and leans on it if both
+are long. One that is only short is one unit with it while that is short, too: people who write in
+short turns are not shown all or not at all. Long turns are read by sentences that lean on the
+first, which names the speaker.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ LONGEST_TURN = 800
 """Characters; a longer turn is read by its sentences."""
 LONGEST_EXCHANGE = 400
 """Characters of turns that need one another up to which they are one unit."""
+LONGEST_OF_SHORT = 160
+"""The same where the last one is only short."""
 SHORT = 40
 """Characters; a turn of no more is an answer to the one before."""
 FARTHEST = 40
@@ -34,7 +37,7 @@ _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]++\W{0,2}\w")
 
 TURN = re.compile(
     r"""[ \t]*+(?:[\[(]?(?:(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}),?[ T])?
-        \d{1,2}:\d{2}(?::\d{2})?(?:[ ]?[ap]m)?[\])]?[ \t]*+[-\u2013]?[ \t]*+)?+
+        \d{1,2}:\d{2}(?::\d{2})?(?:[ \u202f]?[aApP][mM])?[\])]?[ \t]*+[-\u2013]?[ \t]*+)?+
     (?:\*\*|<|\#\#\#[ ])?
     (?P<who>[A-Z\u00c0-\u00de\u0400-\u042f][\w.'\u2019-]*+(?:[ ][\w.'\u2019()-]++){0,3}
       |user|assistant|system|human|agent|tool)
@@ -118,8 +121,11 @@ def _add_turns(text: str, spans: list[Span], words: list[int], builder: ShapeBui
     """A unit for each exchange of turns; `words`: where those of each turn begin."""
     before = -1  # the unit of the turn before
     for n, (a, b) in enumerate(spans):
-        needs = n > 0 and needs_turn_before(text[spans[n - 1][0] : a], text[words[n] : b])
-        if needs and b - builder.starts[before] <= LONGEST_EXCHANGE:
+        said, turn = text[spans[n - 1][0] : a] if n else "", text[words[n] : b].strip()
+        needs = n > 0 and _refers_to(said, turn)
+        longest = LONGEST_EXCHANGE if needs else LONGEST_OF_SHORT
+        joins = needs or (n > 0 and len(turn) <= SHORT)
+        if joins and b - builder.starts[before] <= longest:
             continue
         before = builder.add(a, before if needs else -1)
         if b - a > LONGEST_TURN:
@@ -136,6 +142,10 @@ def needs_turn_before(before: str, words: str) -> bool:
     (True, True)
     """
     words = words.strip()
+    return len(words) <= SHORT or _refers_to(before, words)
+
+
+def _refers_to(before: str, words: str) -> bool:
+    """Whether the turn before asks, or these words name no one whom they speak of."""
     asked = before.rstrip().endswith(("?", "\uff1f"))
-    refers = _REFERS.match(words) or _ASKS_ABOUT_THEM.match(words)
-    return asked or len(words) <= SHORT or refers is not None
+    return asked or bool(_REFERS.match(words) or _ASKS_ABOUT_THEM.match(words))

@@ -1,0 +1,77 @@
+"""The marks of an HTML list's items: dashes, numbers, letters or Roman numerals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from foveate.ingest.loaders.tags import Tag, parse_attributes
+
+_INTEGER = re.compile(r"\s*+([-+]?[0-9]{1,9})(?![0-9])")
+"""An integer as HTML reads it; one of more digits counts as none."""
+_ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
+    *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+_LARGEST_ROMAN = 3999
+
+
+@dataclass(slots=True)
+class ListNumbers:
+    """An open list: its next number, None if it has dashes; `kind`: HTML's `type`.
+
+    `tag`: the number of its tag on the page; `items`: how many it has so far.
+    """
+
+    tag: int
+    number: int | None = None
+    kind: str = "1"
+    step: int = 1
+    items: int = 0
+
+    def next_mark(self, item: Tag) -> str:
+        """The mark of its next item."""
+        self.items += 1
+        if self.number is None:
+            return "-"
+        number = _read_integer(parse_attributes(item.raw).get("value"), self.number)
+        self.number = number + self.step
+        return f"{_format_number(number, self.kind)}."
+
+
+def open_list(tag: Tag, number: int, items: Mapping[int, int]) -> ListNumbers:
+    """The list of the tag of that number; a reversed one counts from how many `items` it has.
+
+    >>> numbers = open_list(Tag("open", "ol", "start=4 type=a"), 1, {})
+    >>> [numbers.next_mark(Tag("open", "li", raw)) for raw in ("", "", "value=27")]
+    ['d.', 'e.', 'aa.']
+    """
+    if tag.name != "ol":
+        return ListNumbers(number)
+    given = parse_attributes(tag.raw)
+    backwards = "reversed" in given
+    start = _read_integer(given.get("start"), items.get(number, 1) if backwards else 1)
+    return ListNumbers(number, start, given.get("type", "1"), -1 if backwards else 1)
+
+
+def _read_integer(text: str | None, otherwise: int) -> int:
+    match = _INTEGER.match(text or "")
+    return int(match[1]) if match else otherwise
+
+
+def _format_number(number: int, kind: str) -> str:
+    """The number as that `type` writes it; what letters or numerals cannot write, in digits."""
+    if kind in ("a", "A") and number > 0:
+        letters = ""
+        while number:
+            number, letter = divmod(number - 1, 26)
+            letters = chr(ord(kind) + letter) + letters
+        return letters
+    if kind in ("i", "I") and 0 < number <= _LARGEST_ROMAN:
+        numeral = ""
+        for value, digits in _ROMAN:
+            numeral += digits * (number // value)
+            number %= value
+        return numeral if kind == "i" else numeral.upper()
+    return str(number)
