@@ -13,8 +13,8 @@ _SUBSCRIPT = re.compile(r"[0-9]{1,3}")
 def write_superscript(text: str) -> str:
     """Superscript characters if each has one, `^` before other exponents, words as they are.
 
-    >>> [write_superscript(text) for text in ("3", "-2", "2k", "x", "nd", "[1]")]
-    ['³', '⁻²', '^(2k)', '^x', 'nd', '[1]']
+    >>> [write_superscript(text) for text in ("3", "-2", "2k", "x", "st", "[1]")]
+    ['³', '⁻²', '^(2k)', '^x', 'st', '[1]']
     """
     if all(ord(character) in _RAISED for character in text):
         return text.translate(_RAISED)
