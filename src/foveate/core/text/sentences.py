@@ -134,7 +134,11 @@ def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]
             pair = text[bound - 1 : bound + 1]
             if pair == "\r\n" or not pair.isascii():
                 bound = last_grapheme_boundary(text, bound, last)
-        if last < bound < stop and not _is_abbreviation(text, last, bound):
+            is_end = last < bound < stop and not _is_abbreviation(text, last, bound)
+        else:  # most ends: behind three letters, a capital begins a sentence
+            is_word = text[bound - 5 : bound - 2].isalpha()
+            is_end = is_word or not _is_abbreviation(text, last, bound)
+        if is_end:
             bounds.append(bound)
             last = bound
     return [*bounds, stop]
