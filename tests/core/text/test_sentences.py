@@ -74,11 +74,45 @@ def test_every_character_is_in_one_sentence(text: str, language: str) -> None:
         ("Please ask Ms. Lee. She knows.", "en", ["Please ask Ms. Lee.", "She knows."]),
         ("It takes 5 ms. Then stop.", "en", ["It takes 5 ms.", "Then stop."]),
         ("It costs 3.50 vs. 4. See Fig. 3.", "en", ["It costs 3.50 vs. 4.", "See Fig. 3."]),
+        ("12. Close it. 345. Go.", "en", ["12. Close it.", "345. Go."]),
+        ("Ask for room 12. The key is there.", "en", ["Ask for room 12.", "The key is there."]),
+        ("It fell in week 4. LDL did not.", "en", ["It fell in week 4.", "LDL did not."]),
+        ("It has low rates. 1, 2 We use it.", "en", ["It has low rates.", "1, 2 We use it."]),
+        ("It is plan B. We use it.", "en", ["It is plan B.", "We use it."]),
+        ("Set it to -80°C. Wait.", "en", ["Set it to -80°C.", "Wait."]),
+        ("i went. then i slept.", "en", ["i went.", "then i slept."]),
+        ("It has more features.\nimport numpy", "en", ["It has more features.", "import numpy"]),
+        ("Foo." + " " * 40 + "Bar.", "en", ["Foo.", "Bar."]),
     ],
 )
 def test_splits(text: str, language: str, expected: list[str]) -> None:
     """Sentences end where a reader says they do."""
     assert [text[a:b] for a, b in sentence_spans(text, language)] == expected
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Fill the boiler to max. 2 bar.",
+        "Das Fest beginnt am 3. August und endet am 14. 9. 2031.",
+        "Wir treffen uns am Montag, 5. Mai, und feiern das 8. Jubiläum.",
+        "Festen begynder den 3. august.",
+        "Die Gebühr ist 80 Euro zzgl. 7 % MwSt. und wird bis zum 9. Werktag bezahlt.",
+        "Der 4. Aufzug ist außer Betrieb.",
+        "Nach Abs. 3 Nr. 7 zahlt die Fa. Weber.",
+        "The U.S. Navy sold approx. 900 boats, see vol. 5 of it.",
+        "La valise de M. Martin est perdue.",
+    ],
+)
+def test_no_sentence_ends_at_an_abbreviation_or_an_ordinal(sentence: str, language: str) -> None:
+    """J3: whatever the language of the request, what it says stays together."""
+    text = f"{sentence} Other things follow."
+
+    assert [text[a:b] for a, b in sentence_spans(text, language)] == [
+        sentence,
+        "Other things follow.",
+    ]
 
 
 def test_a_panic_of_the_engine_leaves_the_piece_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from string import ascii_uppercase
 
 from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trim_span
 from foveate.core.text.graphemes import last_grapheme_boundary, last_word_boundary
+from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Span
 
 __all__ = [
@@ -29,14 +30,19 @@ MAX_SENTENCE_LENGTH = 4_000
 """Characters; longer runs without a sentence end are cut between words. It also bounds what the
 splitter sees at once: it is quadratic in unpaired quotation marks."""
 
-_MARKER = re.compile(r"\s*+(?:[-*+\u2022\u2023\u25aa\u25e6]|\d{1,9}+[.)])\s++(?:\[[ xX]\]\s++)?+")
-_INNER_STOP = re.compile(r"\w\.\w{1,3}\.\Z")
 _TAIL = 24
+"""Characters that are looked at before an end, and behind a beginning."""
+_SHORT = re.compile(r"(?:.*[^\w'\u2019\u00b0])?[^\W\d_]\.|[A-Z][a-z]\.")
+"""A letter, as in "U.S. Army" and "M. Dupont", or a short title, as in "an Hr. Weber"."""
+_SHORT_NUMBER = re.compile(r"\d{1,2}\.")
+_BRIEF = re.compile(r"\W*[^\W\d_]{1,6}\.")
+_QUANTITY = re.compile(r"\d(?!\d*+(?:[.)]\s|,\s?\d))")  # but not "it. 2. Go" and "rates. 1, 2 We"
+_LIST_NUMBER = re.compile(r"\d{1,9}\.")
+_INNER_STOP = re.compile(r".*\w\.\w{1,3}\.")
 _GOES_ON = re.compile(r"[a-z0-9_]")
+_WORD = re.compile(r"[^\W\d_]++")
 # What ends an ASCII sentence in some language; without it, but at the end, there is nothing to ask.
 _STOP = re.compile(r"[.!?:;](?=.)", re.DOTALL)
-_TITLES = (" Ms. ", " Mx. ")
-"""Titles before a name that sentencex takes for the end of a sentence behind a few words."""
 # sentencex 1.0.32 panics on a capital, a white space of several bytes and a full stop.
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 
@@ -79,24 +85,12 @@ def each_unit(text: str, span: Span, kind: BlockKind, language: str = "en") -> I
         return iter((span,))
     if kind in ("code", "table"):
         return _lines(text, start, end)
-    spans = _prose_spans(text, start, end, language)
-    return _join_number(text, span, spans) if kind == "list" else spans
+    return _prose_spans(text, start, end, language)
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
     for first, last in line_spans(text[start:end]):
         yield from _split_long_span(text, *trim_span(text, start + first, start + last))
-
-
-def _join_number(text: str, span: Span, spans: Iterator[Span]) -> Iterator[Span]:
-    """The sentences of a list item: "2." looks like one of its own, and goes with what follows."""
-    marker = _MARKER.match(text, *span)
-    if marker is not None:
-        number, said = next(spans, None), next(spans, None)
-        if number is not None and said is not None and number[1] <= marker.end():
-            number, said = (number[0], said[1]), None
-        yield from (unit for unit in (number, said) if unit is not None)
-    yield from spans
 
 
 def _split_long_span(text: str, start: int, end: int) -> Iterator[Span]:
@@ -136,26 +130,47 @@ def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]
     last = offset = start
     for size in _split_sentences(text[start:stop], language):
         bound = offset = offset + size
-        if text.endswith(_TITLES, last, bound):
-            continue
         if bound == stop or text[bound - 1] != " " or text[bound] not in ascii_uppercase:
             pair = text[bound - 1 : bound + 1]
             if pair == "\r\n" or not pair.isascii():
                 bound = last_grapheme_boundary(text, bound, last)
-            if not last < bound < stop or _is_abbreviation(text, last, bound):
-                continue
-        bounds.append(bound)
-        last = bound
+            is_end = last < bound < stop and not _is_abbreviation(text, last, bound)
+        else:  # most ends: behind three letters, a capital begins a sentence
+            is_word = text[bound - 5 : bound - 2].isalpha()
+            is_end = is_word or not _is_abbreviation(text, last, bound)
+        if is_end:
+            bounds.append(bound)
+            last = bound
     return [*bounds, stop]
 
 
 def _is_abbreviation(text: str, start: int, bound: int) -> bool:
-    if text[bound - 1] == "." and _GOES_ON.match(text, bound):
-        return True  # "object.__exit__", "1.5": no space, so no sentence ends here
-    if not text[bound].islower():
+    """Whether the sentence goes on behind what looks like its end, for texts of any language.
+
+    In doubt it does: a sentence that is too long costs tokens, a cut one loses what it says.
+    """
+    if text[bound - 1] == ".":
+        return _GOES_ON.match(text, bound) is not None  # "object.__exit__", "1.5"
+    words = text[max(start, bound - _TAIL) : bound].split()
+    word, following = words[-1] if words else "", text[bound]
+    if not word.endswith("."):
         return False
-    tail = text[max(start, bound - _TAIL) : bound].rstrip()
-    return _INNER_STOP.search(tail) is not None
+    if len(words) == 1 and _LIST_NUMBER.fullmatch(word):
+        return True
+    if following.islower() and _INNER_STOP.fullmatch(word):
+        return True
+    if text[bound - 1] == "\n":
+        return False
+    is_number = _SHORT_NUMBER.fullmatch(word) is not None
+    if following.isdigit():
+        return is_number or bool(_BRIEF.fullmatch(word) and _QUANTITY.match(text, bound))
+    if following.islower():
+        first_letter = next(filter(str.isalpha, text[start : start + _TAIL]), "")
+        return first_letter.isupper() and (is_number or _BRIEF.fullmatch(word) is not None)
+    if is_number:  # an ordinal before a capital letter is German: "am 10. Juni", "Bonn, 10. Juni"
+        return words[-2].endswith(",") or words[-2].lower() in STOP_WORDS["de"]
+    behind = _WORD.match(text, bound)
+    return bool(behind and _SHORT.fullmatch(word) and behind[0].lower() not in STOP_WORDS["en"])
 
 
 def _split_sentences(piece: str, language: str) -> list[int]:

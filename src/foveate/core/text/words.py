@@ -52,13 +52,14 @@ _COMPOUND = re.compile(r"\w(?:[\w.:/@#+~-]*\w)?")
 _NO_IDENTIFIER = re.compile(
     r"""(?:
         (?:1[5-9]|20|21)\d\d(?:[-/\u2013.](?:\d\d){1,2}){0,2}s?   # years, spans of years, dates
-      | \d{1,2}[-/.:]\d{1,2}(?:[-/.:](?:\d\d){1,2})?              # dates, times, decimal numbers
-      | \d+\.\d+ | \d{1,3}
+      | \d{1,2}[-/:]\d{1,2}(?:[-/:](?:\d\d){1,2})?                # dates, times
+      | \d{1,2}[.]\d{1,2}[.](?:\d\d){1,2} | \d{1,3}
       | \d++(?:[.]\d*+)?(?:[^\W\d_]{1,3})                         # ordinals, quantities with a unit
     )\Z""",
     re.VERBOSE,
 )
-_SHORT_CODE = re.compile(r"(?![QH][1-4]\Z)[A-Z]-?\d{1,2}|[a-z]-?\d\d")
+_SHORT_CODE = re.compile(r"(?![QH][1-4]\Z)[A-Z]-?\d{1,2}|[a-z]-?\d\d|\d\.\d")
+_DOTTED = re.compile(r"\d+(?:\.\d+)+")
 _SHORTEST = 4  # characters of an identifier that is no such code
 _SHORTEST_WITH_ONE_DIGIT = 6
 
@@ -167,6 +168,15 @@ def _is_identifier(word: str) -> bool:
 
 
 def identifier_pattern(identifiers: Sequence[str]) -> re.Pattern[str]:
-    """Finds any of them where it stands whole."""
-    words = "|".join(map(re.escape, sorted(identifiers, key=len, reverse=True)))
+    """Finds any of them where it stands whole; a number with dots with further parts, too.
+
+    >>> identifier_pattern(["2.2"]).findall("2.2, v2.2.0 and 2.2.14; 12.2, 2.25, 1.2.2")
+    ['2.2', 'v2.2.0', '2.2.14']
+    """
+    words = "|".join(map(_as_pattern, sorted(identifiers, key=len, reverse=True)))
     return re.compile(rf"(?<!\w)(?<!\w[._-])(?:{words})(?!\w)(?![-_]\w|\.\d)", re.IGNORECASE)
+
+
+def _as_pattern(identifier: str) -> str:
+    escaped = re.escape(identifier)
+    return rf"v?{escaped}(?:\.\d++)*+" if _DOTTED.fullmatch(identifier) else escaped

@@ -53,3 +53,35 @@ def test_a_code_of_a_letter_and_a_digit_finds_its_row(codes: list[str]) -> None:
     shown = assemble(question, found, budget=45).text
     assert told[2] in shown
     assert told[0] not in shown
+
+
+RELEASES = [
+    ("4.4.0", "Added: the pump cleans itself at night."),
+    ("4.3.1", "Fixed: the valve no longer drips in winter."),
+    ("4.3.0", "Added: menus in Danish; new in the box is a filter."),
+    ("4.2.0", "Added: a lock for the lid."),
+    ("4.1.0", "Changed: the lamp is blue, which was new in no other model."),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "versions"),
+    [
+        ("What was new in 4.2?", {"4.2.0"}),
+        ("was ist neu in 4.4", {"4.4.0"}),
+        ("What changed between 4.1 and 4.3?", {"4.1.0", "4.3.1", "4.3.0"}),
+    ],
+)
+def test_a_release_is_found_by_the_first_numbers_of_its_version(
+    question: str, versions: set[str]
+) -> None:
+    """U2: its section comes before those of other versions, and rows that mention it."""
+    sections = [f"## {version} (2031-05-02)\n\n- {note}" for version, note in RELEASES]
+    rows = [f'{{"id": "T-{n}", "text": "Runs 4.3, new in March."}}' for n in range(200, 212)]
+    found = [
+        {"text": text, "source": f"{n}.md", "score": 0.9 - n / 100}
+        for n, text in enumerate([*rows, *sections])
+    ]
+    shown = assemble(question, found, budget=40 * len(versions)).text
+    assert {version for version, _ in RELEASES if f"## {version}" in shown} >= versions
+    assert all(note in shown for version, note in RELEASES if version in versions)

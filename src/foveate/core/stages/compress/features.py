@@ -41,7 +41,7 @@ LONG_NUMBER = 5
 FEWEST_PLACES = 1
 """A shorter number is an identifier if no more units than that hold it."""
 _BEFORE_FIRST = re.compile(
-    r"""[\s|,;{\[("'-]*+(?:<[^<>]*+>\s*+)*+(?:["']?[\w -]{1,40}["']?\s*+[:=]\s*+)?["']?"""
+    r"""[\s#|,;{\[("'-]*+(?:<[^<>]*+>\s*+)*+(?:["']?[\w -]{1,40}["']?\s*+[:=]\s*+)?["']?"""
 )
 """What may stand before the first value of a record: marks, tags, and the name of the field."""
 
