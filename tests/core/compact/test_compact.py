@@ -407,21 +407,6 @@ def test_a_conclusion_outlives_lists_of_names(budget):
     assert made.token_count <= budget
 
 
-@pytest.mark.parametrize(("budget", "is_quoted"), [(700, False), (2_500, True)])
-def test_a_conclusion_has_its_part_of_a_large_ledger(budget, is_quoted):
-    """A3: before values that fill the room; in a small one the values come first."""
-    said = "The pump is slow because its filter is full."
-    steps = [*looked_up("It hums."), {"role": "assistant", "content": said}]
-    for n in range(2, 90):
-        codes = [f"{chr(97 + k)}{chr(97 + n % 26)}-{n * 97 + k * 13}-{k}x" for k in range(12)]
-        steps += looked_up(json.dumps(codes), n, asked="Go on.")
-    made = compact([*steps, {"role": "user", "content": "And now?"}], budget=budget)
-
-    assert (said in made.ledger) is is_quoted
-    assert made.notes["values_named"] < made.notes["values"]
-    assert made.token_count <= budget
-
-
 def test_values_of_what_is_quoted_count_as_named():
     """A3: the figure of a decision is of all that the ledger says, values and quotes."""
     names = ", ".join(f"{c}{c}-1{c}" for c in "abcdefghijklmnopqrstuvw")

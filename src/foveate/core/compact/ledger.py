@@ -1,7 +1,7 @@
 """The ledger: one message in front that says what left, filled up to its room.
 
-Questions and handles come first, then lines that say an error, what the model concluded, the values
-that the next call most likely needs, what people said, and excerpts. `ledger_text.py` spells it.
+Questions and handles come first, then lines that say an error, the values that the next call most
+likely needs, what the model and people said, and excerpts. `ledger_text.py` spells it.
 """
 
 from __future__ import annotations
@@ -47,11 +47,10 @@ HANDLE_TOKENS = 16
 """More than a handle takes, with its words and a line of its own."""
 RANGE_TOKENS = 3
 """More than the end of a range of places takes."""
-QUESTION_SHARE, HANDLE_SHARE, RULE_SHARE, LINE_SHARE, ANSWER_SHARE = 3, 6, 8, 3, 8
-"""Questions, handles, rules of people, lines of long results that the question names or that say
-an error, and short sentences of the model may each take this part of the room before the values."""
-ROOMY = 600
-"""Tokens; in a smaller room, short sentences of the model come behind the values."""
+QUESTION_SHARE, HANDLE_SHARE, RULE_SHARE, LINE_SHARE, ANSWER_SHARE = 3, 6, 8, 3, 3
+"""Questions, handles, rules of people, and lines of long results that the question names or that
+say an error may each take this part of the room before the values; short sentences of the model
+this part behind what people said."""
 MOST_REFUSED = 24
 """Values in a row without room for them, after which no other is tried."""
 MANY = 24
@@ -315,7 +314,7 @@ def write_ledger(
     rules: Iterable[tuple[int, str]],
     lines: Iterable[tuple[int, str]],
     said: Iterable[tuple[int, str]],
-    answers: Sequence[tuple[int, str]],
+    answers: Iterable[tuple[int, str]],
     excerpts: Iterable[tuple[int, str]],
     left: Sequence[Range],
     room: int,
@@ -323,17 +322,15 @@ def write_ledger(
 ) -> Ledger:
     """The ledger in at most `room` tokens; `left`: the places of the messages that left.
 
-    Questions, handles, `rules` and `lines` come first, and in a large room `answers` of the model,
-    each in a part of the room. What `rank_values` puts first, what people `said`, other answers in
-    a part of the room, the numerous, excerpts and serial values follow while they fit.
+    Questions, handles, `rules` and `lines` come first, each in a part of the room. What
+    `rank_values` puts first, what people `said`, `answers` of the model in a part of the room, the
+    numerous, excerpts and serial values follow while they fit.
     """
     builder = LedgerBuilder(origins=origins, left=left, room=room, count=count)
     builder.add_first_quotes(questions, QUESTION_SHARE)
     builder.add_handles()
     builder.add_first_quotes(rules, RULE_SHARE)
     builder.add_first_quotes(lines, LINE_SHARE)
-    if room >= ROOMY:
-        builder.add_first_quotes(answers, ANSWER_SHARE)
     builder.add_values(ranked.first)
     builder.add_quotes(said)
     builder.add_first_quotes(answers, ANSWER_SHARE)

@@ -188,7 +188,7 @@ class Packing:
             questions=self._questions(origins),
             rules=self._rules(origins),
             said=self._sentences(origins, "user"),
-            answers=[*self._sentences(origins, "assistant")],
+            answers=self._sentences(origins, "assistant"),
             lines=self._telling_lines(origins),
             excerpts=self._excerpts(origins),
             left=join_ranges(
