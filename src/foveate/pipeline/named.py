@@ -18,15 +18,9 @@ and those of an address are in many chunks."""
 
 
 def holders(candidates: Sequence[Candidate], names: Sequence[str]) -> list[Candidate]:
-    """Those that hold one of the names, unless many hold that one; best first, as they came."""
-    most = max(FEW_HOLDERS, COMMON_NAME * len(candidates))
-    ids: set[str] = set()
-    for name in names:
-        pattern = identifier_pattern([name])
-        found = [c.chunk.id for c in candidates if pattern.search(c.chunk.text)]
-        if len(found) <= most:
-            ids.update(found)
-    return [c for c in candidates if c.chunk.id in ids]
+    """Those that hold one of the names; best first, as they came."""
+    pattern = identifier_pattern(names)
+    return [c for c in candidates if pattern.search(c.chunk.text)]
 
 
 def keep_named(
@@ -35,8 +29,11 @@ def keep_named(
     """The best `limit` candidates; those `found` by a name stay, instead of the last without one.
 
     They are one more ranking of the fusion, of the weight of both others: a chunk that one of these
-    has first and the other does not know would be far down.
+    has first and the other does not know would be far down. Nothing comes first by a name that
+    many hold.
     """
+    if len(found) > max(FEW_HOLDERS, COMMON_NAME * len(candidates)):
+        return tuple(candidates[:limit])
     named = [replace(c, score=c.score + 2 / (RRF_K + n)) for n, c in enumerate(found, start=1)]
     ids = {c.chunk.id for c in found}
     others = [c for c in candidates if c.chunk.id not in ids]

@@ -22,7 +22,11 @@ from foveate.core.candidates import is_readable
 from foveate.core.errors import BadOption
 from foveate.core.grouping import error_places, head_places
 from foveate.core.request import Request
-from foveate.core.text.shapes.log_errors import names_component, which_errors
+from foveate.core.text.shapes.log_errors import (
+    asked_components,
+    has_error_of_component,
+    which_errors,
+)
 from foveate.core.types import Candidate, Chunk, Decision, Step, WhichErrors, rank
 
 _MAX_WINDOW = 3
@@ -105,11 +109,14 @@ def _reaches_of_component(
     request: Request, reached: Mapping[_ChunkPosition, _Reach]
 ) -> dict[_ChunkPosition, _Reach]:
     """Of these places, those with an error of a component that the query names."""
+    chunks = {(chunk.document_id, chunk.sequence): chunk for chunk in request.neighbours}
+    chunks = {place: chunk for place, chunk in chunks.items() if place in reached}
+    sources = {chunk.source for chunk in chunks.values()}
+    asked = {source: asked_components(request.query, source) for source in sources}
     return {
         place: reached[place]
-        for chunk in request.neighbours
-        if (place := (chunk.document_id, chunk.sequence)) in reached
-        and names_component(request.query, chunk.text, chunk.source)
+        for place, chunk in chunks.items()
+        if has_error_of_component(chunk.text, asked[chunk.source])
     }
 
 

@@ -215,11 +215,12 @@ def _errors(pool: Pool, which: WhichErrors | None) -> Iterator[_Error]:
 
 def _errors_of_component(errors: Sequence[_Error], query: str) -> list[_Error]:
     """Those of a component that the query names; the name of the file that they are in is none."""
+    sources = {p.candidate.chunk.source for p, *_ in errors}
+    asked = {source: asked_components(query, source) for source in sources}
     found: list[_Error] = []
     for p, unit, name in errors:
         start, end = p.units.spans[unit - p.first]
-        asked = asked_components(query, p.candidate.chunk.source)
-        if is_of_component(p.candidate.text[start:end], asked):
+        if is_of_component(p.candidate.text[start:end], asked[p.candidate.chunk.source]):
             found.append((p, unit, name))
     return found
 

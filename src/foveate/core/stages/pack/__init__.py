@@ -180,9 +180,7 @@ def _build_step(
     spent = sum(choice.cost.tokens for choice in choices.chosen)
     excluded = sum(int(d.numbers["tokens"]) for d in left_out)
     notes = {"tokens": spent, "excluded": len(left_out), "excluded_tokens": excluded}
-    identifiers = note_identifiers_left_out(
-        query, candidates, kept, left_out, in_tokens=tracker.characters is None
-    )
+    identifiers = note_identifiers_left_out(query, candidates, kept, left_out)
     return Step(
         candidates=kept,
         decisions=(*decisions, *left_out),

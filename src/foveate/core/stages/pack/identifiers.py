@@ -10,6 +10,8 @@ from foveate.core.types import Candidate, Decision, Number
 
 IDENTIFIER_LEFT_OUT = "identifier_left_out"
 """The note of a question that names an identifier which no text holds that fits."""
+MOST_NAMED = 20
+"""Identifiers of a query that are looked for."""
 _NO_ROOM = frozenset({"over_budget", "document_over_budget", "after_stop"})
 
 
@@ -18,36 +20,23 @@ def note_identifiers_left_out(
     candidates: Sequence[Candidate],
     shown: Sequence[Candidate],
     left_out: Iterable[Decision],
-    *,
-    in_tokens: bool,
 ) -> Mapping[str, Number]:
-    """The note, if there is one: each identifier, and how many tokens more would show it.
+    """The note, if there is one, with each identifier: of the first `MOST_NAMED` of the query.
 
-    Any text that holds it will do, so the number is the least that one of them lacks. There is none
-    where more likely texts come first, where a text is shown without the part that holds it, and
-    for a budget that is not of tokens alone (`in_tokens`).
+    Without a number of tokens: a larger budget may be spent on texts that are more likely.
     """
-    names = query_identifiers(query)
+    names = query_identifiers(query)[:MOST_NAMED]
     if not names:
         return {}
-    visible = [_with_header(c, rendition_text(c).text) for c in shown]
-    lacks = {d.chunk_id: d.numbers.get("short_by", 0) for d in left_out if d.reason in _NO_ROOM}
-    hidden = [(_with_header(c, c.chunk.text), 0) for c in shown]
-    hidden += [
-        (_with_header(c, rendition_text(c).text), int(lacks[c.chunk.id]) * in_tokens)
-        for c in candidates
-        if c.chunk.id in lacks
-    ]
+    no_room = {d.chunk_id for d in left_out if d.reason in _NO_ROOM}
+    hidden = [*shown, *[c for c in candidates if c.chunk.id in no_room]]
+    shown_text = "\n".join([_with_header(c, rendition_text(c).text) for c in shown])
+    hidden_text = "\n".join([_with_header(c, c.chunk.text) for c in hidden])
     notes = []
     for name in names:
         pattern = identifier_pattern([name])
-        if any(map(pattern.search, visible)):
-            continue
-        lacking = [tokens for text, tokens in hidden if pattern.search(text)]
-        if lacking:
-            least = min(filter(None, lacking), default=0)
-            more = f"{least:,} tokens more" if least else "a larger budget"
-            notes.append(f"{name} was found, but does not fit; {more} would show it")
+        if pattern.search(hidden_text) and not pattern.search(shown_text):
+            notes.append(f"{name} was found, but does not fit; give a larger budget")
     return {IDENTIFIER_LEFT_OUT: "; ".join(notes)} if notes else {}
 
 

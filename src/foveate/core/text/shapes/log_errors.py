@@ -211,9 +211,8 @@ def is_of_component(entry: str, asked: frozenset[str]) -> bool:
     return bool(name) and _naming_words(name) <= asked
 
 
-def names_component(query: str, text: str, source: str) -> bool:
-    """Whether the query names the component of an error in the text of a log."""
-    asked = asked_components(query, source)
+def has_error_of_component(text: str, asked: frozenset[str]) -> bool:
+    """Whether the text of a log has an error of a component of these words."""
     lines = text.splitlines() if asked else ()
     return any(is_severe(line) and is_of_component(line, asked) for line in lines)
 
