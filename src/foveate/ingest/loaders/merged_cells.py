@@ -22,7 +22,8 @@ _BETWEEN = 3  # characters between two cells
 class Cell(NamedTuple):
     """A cell by its text, and of HTML by its tags, unless the text was repeated.
 
-    `columns`, `rows`: how many it covers; no rows if it goes on with the cell above it.
+    `columns`, `rows`: how many it covers; no rows if it goes on with the cell above it,
+    unless it has a text of its own.
     """
 
     text: str
@@ -97,7 +98,7 @@ class MergedCells:
             self._add_from_above(row)
             self.allowance.earn(cell.text)
             column = len(row)
-            if cell.rows:
+            if cell.rows or cell.text.strip():
                 row += [cell, *self._repeat(cell, cell.columns - 1)]
             else:
                 above = self._above[column] if column < len(self._above) else cell
