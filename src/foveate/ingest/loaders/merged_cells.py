@@ -150,8 +150,9 @@ class MergedRanges:
     _allowance: Allowance = field(default_factory=Allowance)
 
     def add(self, first: int, last: int, left: int, right: int) -> None:
-        """The cells of these rows and columns are one."""
-        self._starts.setdefault(first, []).append((last, left, right))
+        """The cells of these rows and columns are one, unless an end is before its start."""
+        if first <= last and left <= right:
+            self._starts.setdefault(first, []).append((last, left, right))
 
     def fill(self, row: int, cells: Mapping[int, str]) -> Mapping[int, str]:
         """The row with the values that span into it; a single one, as a title, stands once."""
