@@ -63,6 +63,11 @@ def test_any_input_gives_a_text_with_its_headings(html: str) -> None:
         ("10<sup>3</sup>m<sup>-<i>2</i></sup> 2<sup>2k</sup> 1<sup>st</sup>", "10³m⁻² 2^(2k) 1st"),
         ("H<sub>2</sub>O 101<sub>2</sub> note<sup><a>[1]</a></sup>", "H2O 101_2 note[1]"),
         ("<pre>2<sup>8</sup>-1</pre>", "```\n2⁸-1\n```"),
+        ("log<sup>in</sup> M<sup>r</sup> 1980<sup>s</sup> a<sup>b 3</sup>", "login Mr 1980s ab 3"),
+        ("m<sup>2<div>For 3 rooms</div>1 to 4", "m²\n\nFor 3 rooms\n\n1 to 4"),
+        ("<ul><li>was <s>10<li>now 8</ul><p>Open", "- was\n- now 8\n\nOpen"),
+        ("<div><del>Old.<h2>New</h2>Fee</div>", "## New\n\nFee"),
+        ("<del>Old.<p>Older.</p></del>New", "New"),
     ],
 )
 def test_extracts(html: str, text: str) -> None:
