@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from foveate.core.text.shapes.column_names import join_names, names_go_on
+from foveate.ingest.loaders.column_names import join_names, names_go_on
 from foveate.ingest.loaders.tags import Tag
 
 LONGEST = 200
@@ -143,8 +143,12 @@ def _join_names(upper: Sequence[Cell], lower: Sequence[Cell]) -> list[Cell]:
 
 @dataclass(slots=True)
 class MergedRanges:
-    """Merged ranges of a sheet: `add` each before its first row, then `fill` the rows in order."""
+    """Merged ranges of a sheet: `add` each before its first row, then `fill` the rows in order.
 
+    `is_wide`: whether one over several columns begins in the row that was filled last.
+    """
+
+    is_wide: bool = False
     _starts: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
     _open: list[tuple[int, range, str]] = field(default_factory=list)  # last row, columns, text
     _allowance: Allowance = field(default_factory=Allowance)
@@ -156,6 +160,7 @@ class MergedRanges:
 
     def fill(self, row: int, cells: Mapping[int, str]) -> Mapping[int, str]:
         """The row with the values that span into it; a single one, as a title, stands once."""
+        self.is_wide = any(left < right for _, left, right in self._starts.get(row, ()))
         if not self._starts and not self._open:
             return cells
         for text in cells.values():
