@@ -293,6 +293,27 @@ def test_values_below_a_wide_name_are_no_names(names: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("rows", "first"),
+    [
+        ("<tr><th>Plan<th colspan=2>Basic<tr><td><td>yes<td>no", "| Plan | Basic | Basic |"),
+        ("<tr><th>Year<th>2024<th>2024<tr><th><th>good<th>bad", "| Year | 2024 | 2024 |"),
+        ("<tr><td>Line<th colspan=2>Fare<tr><td><th>one<th>two", "| Line | Fare | Fare |"),
+        ("<tr><th>Line<th colspan=2>Fare<tr><th><th>A<th>B", "| Line | Fare A | Fare B |"),
+        ("<tr><td rowspan=2>Line<td colspan=2>Fare<tr><td>A<td>B", "| Line | Fare A | Fare B |"),
+        (
+            "<tr><td>Line<td colspan=2>2024<td colspan=2>2025<tr><td><td>A<td>B<td>A<td>B",
+            "| Line | 2024 A | 2024 B | 2025 A | 2025 B |",
+        ),
+    ],
+)
+def test_names_of_two_lines_are_told_from_values(rows: str, first: str) -> None:
+    """U2: by their marks, by cells that span both lines, or because they are there again."""
+    found = read("page.html", f"<table>{rows}<tr><td>7<td>8<td>9</table>").text
+
+    assert found.splitlines()[0] == first
+
+
+@pytest.mark.parametrize(
     "table",
     [
         "<tr><td rowspan=65000 colspan=65000>a</td><td>b</td></tr>" * 3_000,

@@ -5,6 +5,7 @@ A span may say that it covers millions of cells, so what is repeated is bounded 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -76,7 +77,7 @@ class MergedCells:
         if self._has_names:
             return [row]
         held, self._held = self._held, row
-        if names_go_on([cell.text for cell in held], [cell.text for cell in row]):
+        if _has_more_names(held, row):
             self._held = _join_names(held, row)
             return []
         self._has_names = len(held) > 1  # else it was a title
@@ -102,7 +103,7 @@ class MergedCells:
                 row += [cell, *self._repeat(cell, cell.columns - 1)]
             else:
                 above = self._above[column] if column < len(self._above) else cell
-                row += self._repeat(above, cell.columns) or [cell]
+                row += self._repeat(above, cell.columns, rows=0) or [cell]
             if cell.rows > 1:
                 last = self._row + cell.rows - 1
                 self._down.update(dict.fromkeys(range(column, len(row)), (last, cell)))
@@ -115,16 +116,16 @@ class MergedCells:
         """Add what spans into the columns that are next."""
         while len(row) in self._down:
             last, cell = self._down[len(row)]
-            repeated = self._repeat(cell, 1) if last >= self._row else []
+            repeated = self._repeat(cell, 1, rows=0) if last >= self._row else []
             if not repeated:
                 del self._down[len(row)]
             row += repeated
 
-    def _repeat(self, cell: Cell, times: int) -> list[Cell]:
+    def _repeat(self, cell: Cell, times: int, rows: int = 1) -> list[Cell]:
         """The cell so many times; none if that is too much."""
         if times < 1 or not self.allowance.spend(cell.text, times):
             return []
-        return [Cell(cell.text if len(cell.text) <= LONGEST else "")] * times
+        return [Cell(cell.text if len(cell.text) <= LONGEST else "", rows=rows)] * times
 
 
 def _without_repeats(row: list[Cell], cells: Sequence[Cell]) -> list[Cell]:
@@ -135,10 +136,30 @@ def _without_repeats(row: list[Cell], cells: Sequence[Cell]) -> list[Cell]:
     return row[: row.index(own[0]) + 1]
 
 
+def _has_more_names(upper: Sequence[Cell], lower: Sequence[Cell]) -> bool:
+    """Whether the lower row has names below wide ones, and not values.
+
+    Both are marked as names, or cells beside the wide ones span both, or what is below one of these
+    is below another one again.
+    """
+    wide = [(n, cell.columns) for n, cell in enumerate(upper) if cell.columns > 1]
+    texts = [cell.text for cell in lower]
+    if not wide or not names_go_on([cell.text for cell in upper], texts):
+        return False
+    marks = {cell.tags[0].name for cell in (*upper, *lower) if cell.tags and cell.text}
+    if marks == {"th"} or any(not cell.rows for cell in lower):
+        return True
+    below = Counter(tuple(texts[first : first + columns]) for first, columns in wide)
+    return any(times > 1 and len({*names}) > 1 for names, times in below.items())
+
+
 def _join_names(upper: Sequence[Cell], lower: Sequence[Cell]) -> list[Cell]:
     below = [*lower, *upper[len(lower) :]]
     above = [*upper, *lower[len(upper) :]]
-    return [Cell(join_names(one.text, other.text)) for one, other in zip(above, below, strict=True)]
+    return [
+        Cell(join_names(one.text, other.text), other.columns)
+        for one, other in zip(above, below, strict=True)
+    ]
 
 
 @dataclass(slots=True)
