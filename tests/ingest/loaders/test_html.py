@@ -328,6 +328,21 @@ def test_spans_without_end_cost_no_more_than_their_page(table: str) -> None:
     assert len(read("page.html", page).text) < len(page) + 20_000
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        f"<tr><td rowspan=400>{'Long ' * 40}<td>0<td>n" + "<tr><td>1<td>n" * 399,
+        f"<tr><td colspan=12>{'Long ' * 40}<td>n" * 60,
+    ],
+)
+def test_columns_stay_where_they_are_without_what_spans(table: str) -> None:
+    """U2: a value that may not be repeated any more leaves empty cells."""
+    rows = read("page.html", f"<table>{table}</table>").text.splitlines()
+
+    assert any("|  |" in row for row in rows)
+    assert len({row.count("|") for row in rows}) == 1
+
+
 def test_tables_of_one_row_are_text() -> None:
     """T2: a table that lays out an address or links has no rows."""
     found = read(

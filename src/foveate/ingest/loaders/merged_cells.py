@@ -1,6 +1,7 @@
 """Merged cells: each row with the values that span into it, and names of several lines as one.
 
-A span may say that it covers millions of cells, so what is repeated is bounded by what is written.
+A span may say that it covers millions of cells, so what is repeated is bounded by what is written,
+and so are the empty cells that stand for the rest.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ LONGEST = 200
 """Characters of a value that is repeated; where a longer one spans, cells are empty."""
 START, SHARE = 10_000, 4
 """Characters that may be repeated: so many, and that many times what is written."""
+MOST_EMPTY = 1_000
+"""Cells that stand empty for one that may not be repeated, so that columns stay where they are."""
 _BETWEEN = 3  # characters between two cells
 
 
@@ -35,13 +38,15 @@ class Cell(NamedTuple):
 
 @dataclass(slots=True)
 class Allowance:
-    """How many characters may still be repeated."""
+    """How many characters may still be repeated, and how many may stand between empty cells."""
 
     left: int = START
+    between: int = START
 
     def earn(self, text: str) -> None:
         """The text was written."""
         self.left += SHARE * len(text)
+        self.between += SHARE * len(text)
 
     def spend(self, text: str, times: int) -> bool:
         """Whether it may be repeated so many times; if it may, that is counted."""
@@ -49,6 +54,12 @@ class Allowance:
         is_allowed = cost <= self.left
         self.left -= cost if is_allowed else 0
         return is_allowed
+
+    def spend_empty(self, times: int) -> int:
+        """How many of so many empty cells may stand; that is counted."""
+        allowed = min(times, MOST_EMPTY, self.between // _BETWEEN)
+        self.between -= allowed * _BETWEEN
+        return allowed
 
 
 @dataclass(slots=True)
@@ -122,9 +133,11 @@ class MergedCells:
             row += repeated
 
     def _repeat(self, cell: Cell, times: int, rows: int = 1) -> list[Cell]:
-        """The cell so many times; none if that is too much."""
-        if times < 1 or not self.allowance.spend(cell.text, times):
+        """The cell so many times; empty ones if that is too much, and fewer beyond all bounds."""
+        if times < 1:
             return []
+        if not self.allowance.spend(cell.text, times):
+            return [Cell("", rows=rows)] * self.allowance.spend_empty(times)
         return [Cell(cell.text if len(cell.text) <= LONGEST else "", rows=rows)] * times
 
 
