@@ -187,6 +187,21 @@ def test_merged_cells_are_in_each_of_their_rows_and_columns() -> None:
     ]
 
 
+def test_cells_with_a_text_of_their_own_keep_it() -> None:
+    """T2: where they were merged before a tracked change, and where they go on with one above."""
+    before = (
+        "<w:tcPrChange><w:tcPr><w:gridSpan w:val='3'/><w:vMerge/></w:tcPr></w:tcPrChange>",
+        "<w:vMerge/>",
+    )
+    rows = "".join(
+        f"<w:tr><w:tc><w:tcPr>{told}</w:tcPr><w:p>{_run(text)}</w:p></w:tc>"
+        f"<w:tc><w:p>{_run(value)}</w:p></w:tc></w:tr>"
+        for told, text, value in zip(("", *before), "abc", "123", strict=True)
+    )
+
+    assert _of(f"<w:tbl>{rows}</w:tbl>").text == "| a | 1 |\n| b | 2 |\n| c | 3 |"
+
+
 def test_a_table_of_one_row_is_text() -> None:
     """T2: a box around a note, or the head of a letter, has no rows."""
 

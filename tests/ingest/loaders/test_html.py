@@ -63,6 +63,11 @@ def test_any_input_gives_a_text_with_its_headings(html: str) -> None:
         ("10<sup>3</sup>m<sup>-<i>2</i></sup> 2<sup>2k</sup> 1<sup>st</sup>", "10³m⁻² 2^(2k) 1st"),
         ("H<sub>2</sub>O 101<sub>2</sub> note<sup><a>[1]</a></sup>", "H2O 101_2 note[1]"),
         ("<pre>2<sup>8</sup>-1</pre>", "```\n2⁸-1\n```"),
+        ("log<sup>in</sup> M<sup>r</sup> 1980<sup>s</sup> a<sup>b 3</sup>", "login Mr 1980s ab 3"),
+        ("m<sup>2<div>For 3 rooms</div>1 to 4", "m²\n\nFor 3 rooms\n\n1 to 4"),
+        ("<ul><li>was <s>10<li>now 8</ul><p>Open", "- was\n- now 8\n\nOpen"),
+        ("<div><del>Old.<h2>New</h2>Fee</div>", "## New\n\nFee"),
+        ("<del>Old.<p>Older.</p></del>New", "New"),
     ],
 )
 def test_extracts(html: str, text: str) -> None:
@@ -288,6 +293,27 @@ def test_values_below_a_wide_name_are_no_names(names: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("rows", "first"),
+    [
+        ("<tr><th>Plan<th colspan=2>Basic<tr><td><td>yes<td>no", "| Plan | Basic | Basic |"),
+        ("<tr><th>Year<th>2024<th>2024<tr><th><th>good<th>bad", "| Year | 2024 | 2024 |"),
+        ("<tr><td>Line<th colspan=2>Fare<tr><td><th>one<th>two", "| Line | Fare | Fare |"),
+        ("<tr><th>Line<th colspan=2>Fare<tr><th><th>A<th>B", "| Line | Fare A | Fare B |"),
+        ("<tr><td rowspan=2>Line<td colspan=2>Fare<tr><td>A<td>B", "| Line | Fare A | Fare B |"),
+        (
+            "<tr><td>Line<td colspan=2>2024<td colspan=2>2025<tr><td><td>A<td>B<td>A<td>B",
+            "| Line | 2024 A | 2024 B | 2025 A | 2025 B |",
+        ),
+    ],
+)
+def test_names_of_two_lines_are_told_from_values(rows: str, first: str) -> None:
+    """U2: by their marks, by cells that span both lines, or because they are there again."""
+    found = read("page.html", f"<table>{rows}<tr><td>7<td>8<td>9</table>").text
+
+    assert found.splitlines()[0] == first
+
+
+@pytest.mark.parametrize(
     "table",
     [
         "<tr><td rowspan=65000 colspan=65000>a</td><td>b</td></tr>" * 3_000,
@@ -300,6 +326,21 @@ def test_spans_without_end_cost_no_more_than_their_page(table: str) -> None:
     page = f"<table>{table}</table>"
 
     assert len(read("page.html", page).text) < len(page) + 20_000
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        f"<tr><td rowspan=400>{'Long ' * 40}<td>0<td>n" + "<tr><td>1<td>n" * 399,
+        f"<tr><td colspan=12>{'Long ' * 40}<td>n" * 60,
+    ],
+)
+def test_columns_stay_where_they_are_without_what_spans(table: str) -> None:
+    """U2: a value that may not be repeated any more leaves empty cells."""
+    rows = read("page.html", f"<table>{table}</table>").text.splitlines()
+
+    assert any("|  |" in row for row in rows)
+    assert len({row.count("|") for row in rows}) == 1
 
 
 def test_tables_of_one_row_are_text() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from openpyxl.utils.datetime import to_excel
 
 from documents import PRICES, part_of, read, repacked, saved, workbook
+from foveate.ingest.loaders.merged_cells import MergedRanges
 from foveate.ingest.loaders.number_formats import format_number
 
 
@@ -200,3 +201,12 @@ def test_merged_cells_without_end_cost_no_more_than_their_rows() -> None:
     found = read("wide.xlsx", repacked(data, {part: sheet.encode()})).text
 
     assert len(found) == len(read("plain.xlsx", data).text)
+
+
+def test_merged_cells_that_end_before_their_start_are_none() -> None:
+    """T2, X2: they have no cells, and so would be open over all rows at no cost."""
+    ranges, cells = MergedRanges(), {1: "a"}
+    ranges.add(1, 1_000_000, 1, 0)
+    ranges.add(1, 0, 1, 2)
+
+    assert ranges.fill(1, cells) is cells

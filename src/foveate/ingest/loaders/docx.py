@@ -141,7 +141,8 @@ def read_notes(archive: Archive, part: str, limits: Limits) -> dict[tuple[str, s
 
 
 _SKIPPED_ELEMENTS = frozenset(
-    {"Fallback", "del", "delText", "instrText", "moveFrom"} | {"pPrChange", "rPrChange"}
+    {"Fallback", "del", "delText", "instrText", "moveFrom", "pPrChange", "rPrChange"}
+    | {"tblPrChange", "tcPrChange", "trPrChange"}
 )
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _TICKS = {

@@ -1,28 +1,33 @@
 """Merged cells: each row with the values that span into it, and names of several lines as one.
 
-A span may say that it covers millions of cells, so what is repeated is bounded by what is written.
+A span may say that it covers millions of cells, so what is repeated is bounded by what is written,
+and so are the empty cells that stand for the rest.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from foveate.core.text.shapes.column_names import join_names, names_go_on
+from foveate.ingest.loaders.column_names import join_names, names_go_on
 from foveate.ingest.loaders.tags import Tag
 
 LONGEST = 200
 """Characters of a value that is repeated; where a longer one spans, cells are empty."""
 START, SHARE = 10_000, 4
 """Characters that may be repeated: so many, and that many times what is written."""
+MOST_EMPTY = 1_000
+"""Cells that stand empty for one that may not be repeated, so that columns stay where they are."""
 _BETWEEN = 3  # characters between two cells
 
 
 class Cell(NamedTuple):
     """A cell by its text, and of HTML by its tags, unless the text was repeated.
 
-    `columns`, `rows`: how many it covers; no rows if it goes on with the cell above it.
+    `columns`, `rows`: how many it covers; no rows if it goes on with the cell above it,
+    unless it has a text of its own.
     """
 
     text: str
@@ -33,13 +38,15 @@ class Cell(NamedTuple):
 
 @dataclass(slots=True)
 class Allowance:
-    """How many characters may still be repeated."""
+    """How many characters may still be repeated, and how many may stand between empty cells."""
 
     left: int = START
+    between: int = START
 
     def earn(self, text: str) -> None:
         """The text was written."""
         self.left += SHARE * len(text)
+        self.between += SHARE * len(text)
 
     def spend(self, text: str, times: int) -> bool:
         """Whether it may be repeated so many times; if it may, that is counted."""
@@ -47,6 +54,12 @@ class Allowance:
         is_allowed = cost <= self.left
         self.left -= cost if is_allowed else 0
         return is_allowed
+
+    def spend_empty(self, times: int) -> int:
+        """How many of so many empty cells may stand; that is counted."""
+        allowed = min(times, MOST_EMPTY, self.between // _BETWEEN)
+        self.between -= allowed * _BETWEEN
+        return allowed
 
 
 @dataclass(slots=True)
@@ -75,7 +88,7 @@ class MergedCells:
         if self._has_names:
             return [row]
         held, self._held = self._held, row
-        if names_go_on([cell.text for cell in held], [cell.text for cell in row]):
+        if _has_more_names(held, row):
             self._held = _join_names(held, row)
             return []
         self._has_names = len(held) > 1  # else it was a title
@@ -97,11 +110,11 @@ class MergedCells:
             self._add_from_above(row)
             self.allowance.earn(cell.text)
             column = len(row)
-            if cell.rows:
+            if cell.rows or cell.text.strip():
                 row += [cell, *self._repeat(cell, cell.columns - 1)]
             else:
                 above = self._above[column] if column < len(self._above) else cell
-                row += self._repeat(above, cell.columns) or [cell]
+                row += self._repeat(above, cell.columns, rows=0) or [cell]
             if cell.rows > 1:
                 last = self._row + cell.rows - 1
                 self._down.update(dict.fromkeys(range(column, len(row)), (last, cell)))
@@ -114,16 +127,18 @@ class MergedCells:
         """Add what spans into the columns that are next."""
         while len(row) in self._down:
             last, cell = self._down[len(row)]
-            repeated = self._repeat(cell, 1) if last >= self._row else []
+            repeated = self._repeat(cell, 1, rows=0) if last >= self._row else []
             if not repeated:
                 del self._down[len(row)]
             row += repeated
 
-    def _repeat(self, cell: Cell, times: int) -> list[Cell]:
-        """The cell so many times; none if that is too much."""
-        if times < 1 or not self.allowance.spend(cell.text, times):
+    def _repeat(self, cell: Cell, times: int, rows: int = 1) -> list[Cell]:
+        """The cell so many times; empty ones if that is too much, and fewer beyond all bounds."""
+        if times < 1:
             return []
-        return [Cell(cell.text if len(cell.text) <= LONGEST else "")] * times
+        if not self.allowance.spend(cell.text, times):
+            return [Cell("", rows=rows)] * self.allowance.spend_empty(times)
+        return [Cell(cell.text if len(cell.text) <= LONGEST else "", rows=rows)] * times
 
 
 def _without_repeats(row: list[Cell], cells: Sequence[Cell]) -> list[Cell]:
@@ -134,26 +149,52 @@ def _without_repeats(row: list[Cell], cells: Sequence[Cell]) -> list[Cell]:
     return row[: row.index(own[0]) + 1]
 
 
+def _has_more_names(upper: Sequence[Cell], lower: Sequence[Cell]) -> bool:
+    """Whether the lower row has names below wide ones, and not values.
+
+    Both are marked as names, or cells beside the wide ones span both, or what is below one of these
+    is below another one again.
+    """
+    wide = [(n, cell.columns) for n, cell in enumerate(upper) if cell.columns > 1]
+    texts = [cell.text for cell in lower]
+    if not wide or not names_go_on([cell.text for cell in upper], texts):
+        return False
+    marks = {cell.tags[0].name for cell in (*upper, *lower) if cell.tags and cell.text}
+    if marks == {"th"} or any(not cell.rows for cell in lower):
+        return True
+    below = Counter(tuple(texts[first : first + columns]) for first, columns in wide)
+    return any(times > 1 and len({*names}) > 1 for names, times in below.items())
+
+
 def _join_names(upper: Sequence[Cell], lower: Sequence[Cell]) -> list[Cell]:
     below = [*lower, *upper[len(lower) :]]
     above = [*upper, *lower[len(upper) :]]
-    return [Cell(join_names(one.text, other.text)) for one, other in zip(above, below, strict=True)]
+    return [
+        Cell(join_names(one.text, other.text), other.columns)
+        for one, other in zip(above, below, strict=True)
+    ]
 
 
 @dataclass(slots=True)
 class MergedRanges:
-    """Merged ranges of a sheet: `add` each before its first row, then `fill` the rows in order."""
+    """Merged ranges of a sheet: `add` each before its first row, then `fill` the rows in order.
 
+    `is_wide`: whether one over several columns begins in the row that was filled last.
+    """
+
+    is_wide: bool = False
     _starts: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
     _open: list[tuple[int, range, str]] = field(default_factory=list)  # last row, columns, text
     _allowance: Allowance = field(default_factory=Allowance)
 
     def add(self, first: int, last: int, left: int, right: int) -> None:
-        """The cells of these rows and columns are one."""
-        self._starts.setdefault(first, []).append((last, left, right))
+        """The cells of these rows and columns are one, unless an end is before its start."""
+        if first <= last and left <= right:
+            self._starts.setdefault(first, []).append((last, left, right))
 
     def fill(self, row: int, cells: Mapping[int, str]) -> Mapping[int, str]:
         """The row with the values that span into it; a single one, as a title, stands once."""
+        self.is_wide = any(left < right for _, left, right in self._starts.get(row, ()))
         if not self._starts and not self._open:
             return cells
         for text in cells.values():

@@ -212,7 +212,8 @@ class _Sheet:
         elif name == "table-row":
             for number in range(self._rows if self._cells else 0):
                 row = self._row + number + 1
-                self.records.add_row(row, self._merged.fill(row, self._cells))
+                filled = self._merged.fill(row, self._cells)
+                self.records.add_row(row, filled, is_wide=self._merged.is_wide)
             self._row += self._rows
         elif name == "table":
             self.records.end_sheet()

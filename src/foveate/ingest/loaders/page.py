@@ -19,6 +19,8 @@ _DROPPED = element_names(
     "script style title noscript template nav svg math iframe object button select option textarea"
     " canvas audio video dialog xmp noembed noframes del s strike"
 )
+_STRUCK = frozenset({"del", "s", "strike"})
+_RAISED = frozenset({"sub", "sup"})
 _ENDS_P = element_names(
     "address article aside blockquote center details dialog dir div dl fieldset figcaption figure"
     " footer form h1 h2 h3 h4 h5 h6 header hr li main menu nav ol p pre section summary table ul"
@@ -40,9 +42,15 @@ _FENCES_P = frozenset({"table", "td", "th", "button", "object"})
 
 @dataclass(slots=True)
 class Outline:
-    """The open elements, innermost last. `hidden` counts those that hide what is in them."""
+    """The open elements, innermost last. `hidden` counts those that hide what is in them.
 
+    `ends_struck`: struck text ends at the next block, as an index does; else it may have blocks in
+    it. `is_torn`: the end tag of some is missing.
+    """
+
+    ends_struck: bool = False
     hidden: int = 0
+    is_torn: bool = False
     _open: list[tuple[str, bool]] = field(default_factory=list)
     _places: dict[str, list[int]] = field(default_factory=dict)  # in it, by name
 
@@ -53,6 +61,7 @@ class Outline:
             ended += self._end_near(*_ENDS[tag.name])
         if tag.name in _ENDS_P:
             ended += self._end_near(frozenset({"p"}), _FENCES_P)
+            ended += self._end_inline()
         alone = tag.name in _VOID or (tag.name in ("svg", "math") and tag.raw.endswith("/"))
         if not alone:
             hides = tag.name in _DROPPED or is_hidden(tag.raw)
@@ -77,11 +86,22 @@ class Outline:
                 ended.append(last)
             if last == name:
                 break
+            self.is_torn = self.is_torn or last in _STRUCK
         return ended
 
-    def is_open(self, name: str) -> bool:
-        """Whether an element of this name is open."""
-        return bool(self._places.get(name))
+    def is_open(self, *names: str) -> bool:
+        """Whether an element of one of these names is open."""
+        return self._innermost(names) >= 0
+
+    def _end_inline(self) -> list[str]:
+        """End what cannot contain a block, unless that is in an element that is never shown."""
+        if self.hidden > sum(len(self._places.get(name, ())) for name in _STRUCK):
+            return []
+        ended: list[str] = []
+        for name in (*_RAISED, *(_STRUCK if self.ends_struck else ())):
+            while self._places.get(name):
+                ended += self.close(name)
+        return ended
 
     def _end_near(self, names: frozenset[str], fences: frozenset[str]) -> list[str]:
         last = self._innermost(names)
@@ -89,7 +109,7 @@ class Outline:
             return []
         return self.close(self._open[last][0])
 
-    def _innermost(self, names: frozenset[str]) -> int:
+    def _innermost(self, names: Iterable[str]) -> int:
         """The place of the innermost open element of these names, -1 if there is none."""
         last = -1
         for name in names:
@@ -124,15 +144,16 @@ class Page:
     those has blocks of their own instead.
 
     `items`: how many each reversed list has, by the number of its tag; a page that is given them
-    numbers those lists from there.
+    numbers those lists from there. `ends_struck`: struck text ends at the next block.
     """
 
     row_ends: frozenset[int] = frozenset()
+    ends_struck: bool = False
     items: dict[int, int] = field(default_factory=dict)
     headings: list[Heading] = field(default_factory=list)
     torn: list[int] = field(default_factory=list)
     _tags: int = 0
-    _outline: Outline = field(default_factory=Outline)
+    _outline: Outline = field(init=False)
     _parts: list[str] = field(default_factory=list)
     _size: int = 0
     _gap: str = ""
@@ -144,6 +165,15 @@ class Page:
     _tables: list[bool] = field(default_factory=list)  # the open ones: whether they have names
     _inner: int = 0  # lists and tables that are open in a cell of a table with names
     _block: int = 0  # the number of the tag of the first block in the cell that is open
+
+    def __post_init__(self) -> None:
+        """Begin without open elements."""
+        self._outline = Outline(self.ends_struck)
+
+    @property
+    def is_struck(self) -> bool:
+        """Whether struck text has no end tag, so that what follows in its parent is hidden."""
+        return not self.ends_struck and (self._outline.is_torn or self._outline.is_open(*_STRUCK))
 
     def handle_tag(self, tag: Tag) -> None:
         """One tag or text, in the order of the page."""
@@ -346,15 +376,16 @@ class Page:
 def read_page(parse: Callable[[], Iterable[Tag]]) -> tuple[Page, str]:
     """The page of the tags, and its text.
 
-    They are read again if blocks in cells never end, or if lists count down to their last item.
+    They are read again if blocks in cells or struck texts never end, or if lists count down to
+    their last item.
     """
     page = Page()
     for tag in parse():
         page.handle_tag(tag)
     text = page.finish()
-    if not page.torn and not page.items:
+    if not page.torn and not page.items and not page.is_struck:
         return page, text
-    page = Page(row_ends=frozenset(page.torn), items=page.items)
+    page = Page(row_ends=frozenset(page.torn), ends_struck=page.is_struck, items=page.items)
     for tag in parse():
         page.handle_tag(tag)
     return page, page.finish()

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 from foveate.core.cells import column_letters
 from foveate.core.errors import BadInput
-from foveate.core.text.shapes.column_names import join_names, names_go_on
 from foveate.core.text.shapes.qualifiers import is_measure_line, is_total_row, is_unit, is_unit_row
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks, Rows
+from foveate.ingest.loaders.column_names import join_names, names_go_on
 from foveate.ingest.loaders.limits import Limits
 
 LOOKED_AT = 12
@@ -35,6 +35,8 @@ _Cells = Mapping[int, str]
 class _Sheet:
     """The state of a sheet. `left`: its first column; `grouped`: it has titles of groups.
 
+    `wide`: the rows with a cell over several columns.
+
     `measure`: what the line above the names says of all figures.
 
     `names`: None until they are decided; `title`: the open group's row, column and text; `after`:
@@ -43,6 +45,7 @@ class _Sheet:
 
     name: str = ""
     waiting: list[tuple[int, _Cells]] = field(default_factory=list)
+    wide: set[int] = field(default_factory=set)
     names: dict[int, str] | None = None
     left: int = 0
     measure: str = ""
@@ -65,8 +68,11 @@ class Records:
         """A sheet begins; its name is its rows' section."""
         self._sheet = _Sheet(sheet)
 
-    def add_row(self, row: int, cells: _Cells) -> None:
-        """A row by its number in the file: its cells by column, for a row may be nearly empty."""
+    def add_row(self, row: int, cells: _Cells, *, is_wide: bool = False) -> None:
+        """A row by its number in the file: its cells by column, for a row may be nearly empty.
+
+        `is_wide`: whether one of them covers several columns, and so may be above names of these.
+        """
         self._rows += 1
         self.limits.check_bound("rows", self._rows, "rows")
         if len(cells) > MAX_COLUMNS:
@@ -82,6 +88,7 @@ class Records:
             self._add_record(row, filled)
             return
         self._sheet.waiting.append((row, filled))
+        self._sheet.wide |= {row} if is_wide else set()
         if len(self._sheet.waiting) == LOOKED_AT:
             self._begin_records()
 
@@ -98,7 +105,7 @@ class Records:
         for row, filled in rows[:above]:
             self._write_row(row, filled)
         sheet.measure = next(filter(None, (_measure(filled) for _, filled in rows[:above])), "")
-        rows = _with_joined_names(rows[above:])
+        rows = _with_joined_names(rows[above:], sheet.wide)
         if len(rows) > 1 and _is_header(rows[0][1], rows[1][1]):
             names, (first, filled) = dict(rows[0][1]), rows[1]
             rows = rows[1:]
@@ -156,10 +163,13 @@ def _rows_above_names(rows: Sequence[tuple[int, _Cells]]) -> int:
     return first if is_table else 0
 
 
-def _with_joined_names(rows: list[tuple[int, _Cells]]) -> list[tuple[int, _Cells]]:
-    """The rows, of which the first has the names of all lines, such as `2024 Q1`, if these name."""
+def _with_joined_names(rows: list[tuple[int, _Cells]], wide: set[int]) -> list[tuple[int, _Cells]]:
+    """The rows, of which the first has the names of all lines, such as `2024 Q1`, if these name.
+
+    `wide`: the rows with a cell over several columns.
+    """
     found = rows
-    while len(found) > 2:
+    while len(found) > 2 and found[0][0] in wide:
         (_, upper), (row, lower) = found[:2]
         columns = range(min(*upper, *lower), max(*upper, *lower) + 1)
         lines = [[cells.get(column, "") for column in columns] for cells in (upper, lower)]

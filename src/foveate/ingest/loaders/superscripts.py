@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import re
 
-_RAISED = str.maketrans("0123456789+-\u2212=()ni", "\u2070¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ\u2071")
-_MATHS = re.compile(r"(?!\[)(?=.{0,30}[0-9]).{2,30}|[a-zA-Z](?<![aeo])", re.DOTALL)
-"""What is an exponent, and neither an ordinal's ending (1st, 2e) nor the mark of a note (`[1]`)."""
+_RAISED = str.maketrans("0123456789+-\u2212=()n", "\u2070¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+_EXPONENT = re.compile(
+    r"[-+\u2212(]?(?:[0-9][-+\u2212=().,/0-9]*[a-z]?|n(?:[-+\u2212][0-9])?|[xk])?"
+)
+"""No word or its ending (1st, 2e), and no mark of a note (`[1]`)."""
 _SUBSCRIPT = re.compile(r"[0-9]{1,3}")
 
 
 def write_superscript(text: str) -> str:
     """Superscript characters if each has one, `^` before other exponents, words as they are.
 
-    >>> [write_superscript(text) for text in ("3", "-2", "2k", "x", "st", "[1]")]
-    ['³', '⁻²', '^(2k)', '^x', 'st', '[1]']
+    >>> [write_superscript(text) for text in ("3", "-2", "2k", "x", "in", "[1]")]
+    ['³', '⁻²', '^(2k)', '^x', 'in', '[1]']
     """
+    if _EXPONENT.fullmatch(text) is None:
+        return text
     if all(ord(character) in _RAISED for character in text):
         return text.translate(_RAISED)
-    if _MATHS.fullmatch(text) is None:
-        return text
     return f"^{text}" if len(text) == 1 else f"^({text})"
 
 

@@ -191,7 +191,8 @@ def load_xlsx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tu
         records.begin_sheet(name)
         merged = read_merged(archive, sheet)
         for row, cells in read_rows(archive, sheet, values, limits):
-            records.add_row(row, merged.fill(row, cells))
+            filled = merged.fill(row, cells)
+            records.add_row(row, filled, is_wide=merged.is_wide)
         records.end_sheet()
     return (read_properties(archive).document(blocks.text(), path.stem, records.sections),)
 

@@ -75,9 +75,8 @@ def read_delimited(text: str, start: int, delimiter: str) -> ReadResult:
         body.append(row)
         at = row.end
     spans = [(row.start, row.stop) for row in body]
-    above = found[names].cells if names >= 0 else ()
     starts, cells = [a for a, _ in spans], [row.cells for row in body]
-    head, units = add_rows(builder, head, starts, cells, columns, names=above)
+    head, units = add_rows(builder, head, starts, cells, columns)
     builder.counted.append(("rows", spans[units:]))
     name = NAMES.get(delimiter, f"rows by {delimiter}")
     shape = builder.shape(text, name, spans[-1][1], head=head, columns=columns)

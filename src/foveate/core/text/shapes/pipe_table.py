@@ -41,9 +41,8 @@ def read_pipe_table(text: str, start: int) -> ReadResult:
         builder.add(lines[1][0], head)
     rows = lines[names + 1 + ruled :]
     columns = usual_width(cells[:LOOKED_AT])
-    above = cells[names] if names >= 0 else ()
     starts, below = [a for a, _ in rows], cells[names + 1 :]
-    head, units = add_rows(builder, head, starts, below, columns, names=above)
+    head, units = add_rows(builder, head, starts, below, columns)
     builder.counted.append(("rows", rows[units:]))
     shape = builder.shape(text, "markdown table", lines[-1][1], head=head, columns=columns)
     return ReadResult(shape, max(at, start + 1))

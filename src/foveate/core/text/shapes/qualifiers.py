@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from foveate.core.text.shapes.column_names import names_go_on
 from foveate.core.text.shapes.shape import ShapeBuilder
 
 _UNIT = re.compile(
@@ -68,20 +67,15 @@ def add_rows(
     starts: Sequence[int],
     rows: Sequence[Sequence[str]],
     columns: int,
-    *,
-    names: Sequence[str] = (),
 ) -> tuple[int, int]:
     """Units for the rows, which lean on `head` or on what qualifies them.
 
-    `names`: of the columns, as far as they are known; the first row may have the rest of them. The
-    unit that later rows lean on, and how many rows are a second line of names or units of measure.
+    The unit that later rows lean on, and how many rows are units of measure.
     """
     title, goes_on, group = -1, True, ""
     first = 0
-    if len(rows) > 1 and head >= 0 and names_go_on(names, rows[0]):
+    if rows and head >= 0 and is_unit_row(*rows):
         head, first = builder.add(starts[0], head), 1
-    if rows[first:] and head >= 0 and is_unit_row(*rows[first:]):
-        head, first = builder.add(starts[first], head), first + 1
     may_title = head >= 0  # the row below the names, and any behind a title or a total
     has_figures: bool | None = None  # not read for each title again, for the rows may be wide
     for start, cells in zip(starts[first:], rows[first:], strict=True):
