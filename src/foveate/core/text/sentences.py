@@ -37,6 +37,10 @@ _SHORT = re.compile(r"(?:.*[^\w'\u2019\u00b0])?[^\W\d_]\.|[A-Z][a-z]\.")
 _SHORT_NUMBER = re.compile(r"\d{1,2}\.")
 _BRIEF = re.compile(r"\W*[^\W\d_]{1,6}\.")
 _QUANTITY = re.compile(r"\d(?!\d*+(?:[.)]\s|,\s?\d))")  # but not "it. 2. Go" and "rates. 1, 2 We"
+_MONTHS = "januar februar märz april mai juni juli august september oktober november dezember"
+_GERMAN_MONTHS = frozenset(_MONTHS.split())
+_BEFORE_ORDINAL = STOP_WORDS["de"] - STOP_WORDS["en"] - {"bin", "hat", "man", "war"} | {"am"}
+"""What stands before an ordinal in German, and hardly before a last number in English."""
 _LIST_NUMBER = re.compile(r"\d{1,9}\.")
 _INNER_STOP = re.compile(r".*\w\.\w{1,3}\.")
 _GOES_ON = re.compile(r"[a-z0-9_]")
@@ -167,10 +171,24 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
     if following.islower():
         first_letter = next(filter(str.isalpha, text[start : start + _TAIL]), "")
         return first_letter.isupper() and (is_number or _BRIEF.fullmatch(word) is not None)
-    if is_number:  # an ordinal before a capital letter is German: "am 10. Juni", "Bonn, 10. Juni"
-        return words[-2].endswith(",") or words[-2].lower() in STOP_WORDS["de"]
     behind = _WORD.match(text, bound)
-    return bool(behind and _SHORT.fullmatch(word) and behind[0].lower() not in STOP_WORDS["en"])
+    if behind is None:
+        return False
+    if is_number:
+        return _is_german_ordinal(words[:-1], behind[0].lower())
+    return bool(_SHORT.fullmatch(word)) and behind[0].lower() not in STOP_WORDS["en"]
+
+
+def _is_german_ordinal(before: list[str], behind: str) -> bool:
+    """Whether a number with a full stop is one, as in "am 8. Juni": no other has a capital behind.
+
+    Words that begin sentences are nothing that is counted: "Es sind nur 12. Die Pumpe ist aus."
+    """
+    if behind in _GERMAN_MONTHS:
+        return True
+    if behind in STOP_WORDS["en"] or behind in STOP_WORDS["de"]:
+        return False
+    return before[-1].lower() in _BEFORE_ORDINAL and [*map(str.lower, before[-2:])] != ["i", "am"]
 
 
 def _split_sentences(piece: str, language: str) -> list[int]:
