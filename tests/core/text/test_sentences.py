@@ -104,6 +104,7 @@ def test_splits(text: str, language: str, expected: list[str]) -> None:
         "Nach Abs. 3 Nr. 7 zahlt die Fa. Weber.",
         "The U.S. Navy sold approx. 900 boats, see vol. 5 of it.",
         "La valise de M. Martin est perdue.",
+        "On Jan. 5 it cost approx. 9 euros incl. 2 for art. 7 (cf. p. 12 of ed. 4).",
     ],
 )
 def test_no_sentence_ends_at_an_abbreviation_or_an_ordinal(sentence: str, language: str) -> None:
@@ -135,6 +136,14 @@ def test_a_number_ends_a_sentence(first: str, second: str, language: str) -> Non
     text = f"{first} {second}"
 
     assert [text[a:b] for a, b in sentence_spans(text, language)] == [first, second]
+
+
+def test_a_figure_begins_a_sentence_behind_a_short_word() -> None:
+    """J3: an abbreviation is one of a list: most short words before a full stop end a sentence."""
+    expected = ["The pump stops.", "10 seconds later it starts.", "5 lamps, see Fig. 3, light up."]
+
+    text = " ".join(expected)
+    assert [text[a:b] for a, b in sentence_spans(text)] == expected
 
 
 def test_a_panic_of_the_engine_leaves_the_piece_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,18 @@ _SHORT = re.compile(r"(?:.*[^\w'\u2019\u00b0])?[^\W\d_]\.|[A-Z][a-z]\.")
 """A letter, as in "U.S. Army" and "M. Dupont", or a short title, as in "an Hr. Weber"."""
 _SHORT_NUMBER = re.compile(r"\d{1,2}\.")
 _BRIEF = re.compile(r"\W*[^\W\d_]{1,6}\.")
+_ABBREVIATIONS_BEFORE_FIGURES = """
+    no nos nr nrn núm num fig figs abb abs art arts par para ziff lit buchst vol vols bd bde ch chap
+    chs cap kap hfst sec sect secs abschn tab tabs eq eqs eqn ref refs thm prop def lem ex bsp anm
+    anl anh p pp pg pag pág págs s ss bl blz f ff v vv vs ver vers rev rn rz rdnr pos op cl kl st
+    str apt rm bldg tel ext ca cca c circ approx ung rd max min mind höchst zzgl abzgl inkl incl
+    einschl exkl excl bzw resp ggf evtl vgl cf cfr al ed eds aufl od u jew geb gest gegr
+    jan janv feb febr fév févr mar mär mrt apr abr avr jun jul juil aug ago sep sept oct okt nov dec
+    dez déc dic mon tue tues wed thu thur thurs fri mo di mi fr sa
+"""
+_BEFORE_FIGURE = re.compile(
+    rf"\W*(?:{'|'.join(_ABBREVIATIONS_BEFORE_FIGURES.split())})\.", re.IGNORECASE
+)
 _QUANTITY = re.compile(r"\d(?!\d*+(?:[.)]\s|,\s?\d))")  # but not "it. 2. Go" and "rates. 1, 2 We"
 _MONTHS = "januar februar märz april mai juni juli august september oktober november dezember"
 _GERMAN_MONTHS = frozenset(_MONTHS.split())
@@ -167,7 +179,7 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
         return False
     is_number = _SHORT_NUMBER.fullmatch(word) is not None
     if following.isdigit():
-        return is_number or bool(_BRIEF.fullmatch(word) and _QUANTITY.match(text, bound))
+        return is_number or bool(_BEFORE_FIGURE.fullmatch(word) and _QUANTITY.match(text, bound))
     if following.islower():
         first_letter = next(filter(str.isalpha, text[start : start + _TAIL]), "")
         return first_letter.isupper() and (is_number or _BRIEF.fullmatch(word) is not None)
