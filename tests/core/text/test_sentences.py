@@ -105,6 +105,7 @@ def test_splits(text: str, language: str, expected: list[str]) -> None:
         "The U.S. Navy sold approx. 900 boats, see vol. 5 of it.",
         "La valise de M. Martin est perdue.",
         "On Jan. 5 it cost approx. 9 euros incl. 2 for art. 7 (cf. p. 12 of ed. 4).",
+        "Take Hwy. 5 and read Ps. 23, or zie afb. 3 en env. 9 pages.",
     ],
 )
 def test_no_sentence_ends_at_an_abbreviation_or_an_ordinal(sentence: str, language: str) -> None:

@@ -42,6 +42,7 @@ _ABBREVIATIONS_BEFORE_FIGURES = """
     anl anh p pp pg pag pág págs s ss bl blz f ff v vv vs ver vers rev rn rz rdnr pos op cl kl st
     str apt rm bldg tel ext ca cca c circ approx ung rd max min mind höchst zzgl abzgl inkl incl
     einschl exkl excl bzw resp ggf evtl vgl cf cfr al ed eds aufl od u jew geb gest gegr
+    afb env aprox ong ausg jg supp cal ser sch reg regs dist hwy rte ste fl mk ph gen ps cor rom
     jan janv feb febr fév févr mar mär mrt apr abr avr jun jul juil aug ago sep sept oct okt nov dec
     dez déc dic mon tue tues wed thu thur thurs fri mo di mi fr sa
 """
