@@ -100,9 +100,12 @@ def test_splits(text: str, language: str, expected: list[str]) -> None:
         "Festen begynder den 3. august.",
         "Die Gebühr ist 80 Euro zzgl. 7 % MwSt. und wird bis zum 9. Werktag bezahlt.",
         "Der 4. Aufzug ist außer Betrieb.",
+        "Wir lesen die 3. Auflage im 3. und 4. Stock.",
         "Nach Abs. 3 Nr. 7 zahlt die Fa. Weber.",
         "The U.S. Navy sold approx. 900 boats, see vol. 5 of it.",
         "La valise de M. Martin est perdue.",
+        "On Jan. 5 it cost approx. 9 euros incl. 2 for art. 7 (cf. p. 12 of ed. 4).",
+        "Take Hwy. 5 and read Ps. 23, or zie afb. 3 en env. 9 pages.",
     ],
 )
 def test_no_sentence_ends_at_an_abbreviation_or_an_ordinal(sentence: str, language: str) -> None:
@@ -113,6 +116,35 @@ def test_no_sentence_ends_at_an_abbreviation_or_an_ordinal(sentence: str, langua
         sentence,
         "Other things follow.",
     ]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The result was 12.", "The pump was off."),
+        ("The result was 12.", "Pumps were off."),
+        ("I am 40.", "Anna is 38."),
+        ("She counted 3, 4, 12.", "Anna did not."),
+        ("Put it into bin 12.", "Anna knows."),
+        ("It runs from 14 to 18.", "Peace came."),
+        ("Das Ergebnis war 12.", "Alle Pumpen waren aus."),
+        ("Es sind nur 12.", "Die Pumpe ist aus."),
+    ],
+)
+def test_a_number_ends_a_sentence(first: str, second: str, language: str) -> None:
+    """J3: a number with a full stop is an ordinal only where German says so."""
+    text = f"{first} {second}"
+
+    assert [text[a:b] for a, b in sentence_spans(text, language)] == [first, second]
+
+
+def test_a_figure_begins_a_sentence_behind_a_short_word() -> None:
+    """J3: an abbreviation is one of a list: most short words before a full stop end a sentence."""
+    expected = ["The pump stops.", "10 seconds later it starts.", "5 lamps, see Fig. 3, light up."]
+
+    text = " ".join(expected)
+    assert [text[a:b] for a, b in sentence_spans(text)] == expected
 
 
 def test_a_panic_of_the_engine_leaves_the_piece_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,24 @@ _SHORT = re.compile(r"(?:.*[^\w'\u2019\u00b0])?[^\W\d_]\.|[A-Z][a-z]\.")
 """A letter, as in "U.S. Army" and "M. Dupont", or a short title, as in "an Hr. Weber"."""
 _SHORT_NUMBER = re.compile(r"\d{1,2}\.")
 _BRIEF = re.compile(r"\W*[^\W\d_]{1,6}\.")
+_ABBREVIATIONS_BEFORE_FIGURES = """
+    no nos nr nrn núm num fig figs abb abs art arts par para ziff lit buchst vol vols bd bde ch chap
+    chs cap kap hfst sec sect secs abschn tab tabs eq eqs eqn ref refs thm prop def lem ex bsp anm
+    anl anh p pp pg pag pág págs s ss bl blz f ff v vv vs ver vers rev rn rz rdnr pos op cl kl st
+    str apt rm bldg tel ext ca cca c circ approx ung rd max min mind höchst zzgl abzgl inkl incl
+    einschl exkl excl bzw resp ggf evtl vgl cf cfr al ed eds aufl od u jew geb gest gegr
+    afb env aprox ong ausg jg supp cal ser sch reg regs dist hwy rte ste fl mk ph gen ps cor rom
+    jan janv feb febr fév févr mar mär mrt apr abr avr jun jul juil aug ago sep sept oct okt nov dec
+    dez déc dic mon tue tues wed thu thur thurs fri mo di mi fr sa
+"""
+_BEFORE_FIGURE = re.compile(
+    rf"\W*(?:{'|'.join(_ABBREVIATIONS_BEFORE_FIGURES.split())})\.", re.IGNORECASE
+)
 _QUANTITY = re.compile(r"\d(?!\d*+(?:[.)]\s|,\s?\d))")  # but not "it. 2. Go" and "rates. 1, 2 We"
+_MONTHS = "januar februar märz april mai juni juli august september oktober november dezember"
+_GERMAN_MONTHS = frozenset(_MONTHS.split())
+_BEFORE_ORDINAL = STOP_WORDS["de"] - STOP_WORDS["en"] - {"bin", "hat", "man", "war"} | {"am"}
+"""What stands before an ordinal in German, and hardly before a last number in English."""
 _LIST_NUMBER = re.compile(r"\d{1,9}\.")
 _INNER_STOP = re.compile(r".*\w\.\w{1,3}\.")
 _GOES_ON = re.compile(r"[a-z0-9_]")
@@ -163,14 +180,28 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
         return False
     is_number = _SHORT_NUMBER.fullmatch(word) is not None
     if following.isdigit():
-        return is_number or bool(_BRIEF.fullmatch(word) and _QUANTITY.match(text, bound))
+        return is_number or bool(_BEFORE_FIGURE.fullmatch(word) and _QUANTITY.match(text, bound))
     if following.islower():
         first_letter = next(filter(str.isalpha, text[start : start + _TAIL]), "")
         return first_letter.isupper() and (is_number or _BRIEF.fullmatch(word) is not None)
-    if is_number:  # an ordinal before a capital letter is German: "am 10. Juni", "Bonn, 10. Juni"
-        return words[-2].endswith(",") or words[-2].lower() in STOP_WORDS["de"]
     behind = _WORD.match(text, bound)
-    return bool(behind and _SHORT.fullmatch(word) and behind[0].lower() not in STOP_WORDS["en"])
+    if behind is None:
+        return False
+    if is_number:
+        return _is_german_ordinal(words[:-1], behind[0].lower())
+    return bool(_SHORT.fullmatch(word)) and behind[0].lower() not in STOP_WORDS["en"]
+
+
+def _is_german_ordinal(before: list[str], behind: str) -> bool:
+    """Whether a number with a full stop is one, as in "am 8. Juni": no other has a capital behind.
+
+    Words that begin sentences are nothing that is counted: "Es sind nur 12. Die Pumpe ist aus."
+    """
+    if behind in _GERMAN_MONTHS:
+        return True
+    if behind in STOP_WORDS["en"] or behind in STOP_WORDS["de"]:
+        return False
+    return before[-1].lower() in _BEFORE_ORDINAL and [*map(str.lower, before[-2:])] != ["i", "am"]
 
 
 def _split_sentences(piece: str, language: str) -> list[int]:

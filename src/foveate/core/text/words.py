@@ -6,9 +6,11 @@ without spaces (Han, Kana, Thai, Lao, Burmese, Khmer) give overlapping pairs of 
 Identifiers are words made to name one thing, as `ORD-2041` or `10.0.4.7`. One has digits, and
 letters or marks between its parts; or it is a number of five digits, or of four that is no year.
 The shortest are codes of one letter and one or two digits, as `E7` or `F-07`; a small letter has
-two. Years and their spans, quarters, dates, ordinals, quantities with a unit and decimal numbers
-are none. An identifier is found as it stands, capitals apart: half of one does not count, so that
-`ORD-204` is not found in `ORD-2041`.
+two. Years and their spans, quarters, dates, ordinals and quantities with a unit are none. A number
+of two parts, as `2.2`, is one behind a word such as "version", or if its second part has one digit
+and nothing is measured by it: "What is new in 2.2?", but not "1.5 litres", "14.30 Uhr" or "12.50".
+An identifier is found as it stands, capitals apart: half of one does not count, so that `ORD-204`
+is not found in `ORD-2041`.
 """
 
 from __future__ import annotations
@@ -58,7 +60,16 @@ _NO_IDENTIFIER = re.compile(
     )\Z""",
     re.VERBOSE,
 )
-_SHORT_CODE = re.compile(r"(?![QH][1-4]\Z)[A-Z]-?\d{1,2}|[a-z]-?\d\d|\d\.\d")
+_SHORT_CODE = re.compile(r"(?![QH][1-4]\Z)[A-Z]-?\d{1,2}|[a-z]-?\d\d")
+_TWO_PARTS = re.compile(r"\d+\.\d+")
+_LIKE_A_VERSION = re.compile(r"\d{1,2}\.\d")
+_VERSION_WORDS = frozenset(("version", "versions", "release", "v", "python", "section", "chapter"))
+_LINKS = ("and", "or", "of", "to", "und", "oder", "bis", "en", "et", "ou", "y", "o", "e")
+"""Words behind a number that it does not measure."""
+_MEASURES = re.compile(
+    rf"(?:\s*+|\.\s++(?=[a-z]))(?!(?:{'|'.join(_LINKS)})\b)[^\W\d_]"
+    r"|\s?[%\u2030\u00b0$\u20ac\u00a3]"
+)
 _DOTTED = re.compile(r"\d+(?:\.\d+)+")
 _SHORTEST = 4  # characters of an identifier that is no such code
 _SHORTEST_WITH_ONE_DIGIT = 6
@@ -147,7 +158,20 @@ def query_identifiers(query: str) -> tuple[str, ...]:
     >>> query_identifiers("Is ORD-2041, or tx_9f3a, on 10.0.4.7 since 3 May?")
     ('ORD-2041', 'tx_9f3a', '10.0.4.7')
     """
-    return tuple(dict.fromkeys(word for word in _COMPOUND.findall(query) if _is_identifier(word)))
+    found: dict[str, None] = {}
+    follows_version_word = False
+    for match in _COMPOUND.finditer(query):
+        word = match[0]
+        if _TWO_PARTS.fullmatch(word):
+            is_short = _LIKE_A_VERSION.fullmatch(word) and not _MEASURES.match(query, match.end())
+            names_one = follows_version_word or is_short
+        else:
+            names_one = _is_identifier(word)
+            if word not in _LINKS:
+                follows_version_word = word.lower() in _VERSION_WORDS
+        if names_one:
+            found[word] = None
+    return tuple(found)
 
 
 def long_identifiers(query: str) -> tuple[str, ...]:

@@ -219,3 +219,27 @@ def test_a_chat_of_short_turns_is_divided_between_turns(begins: str) -> None:
     assert any(line in turns for line in shown)
     assert all(line in turns or line.startswith("[… ") for line in shown)
     assert turns[2] not in shown or turns[1] in shown
+
+
+@pytest.mark.parametrize("budget", [80, 110, 160])
+def test_a_short_reply_is_shown_with_what_it_answers(budget: int) -> None:
+    """U1: "Approved." without the proposal would be read as an answer to the next one."""
+    proposals = (
+        "move the whole budget of the west hall, forty thousand euros, to the new boiler house",
+        "pay the caterer of the party an advance of two thousand euros, as he asked us in his mail",
+        "let the painters begin with the back of the house as soon as the scaffold is dry again",
+    )
+    turns = [
+        turn
+        for proposal, reply in zip(proposals, ("Approved.", "Refused.", "Noted."), strict=True)
+        for turn in (
+            f"Ann: I suggest that we {proposal}, and that we tell the board on Monday.",
+            f"Bob: {reply}",
+        )
+    ]
+    talk = {"source": "talk.txt", "text": "\n".join(turns), "score": 1.0}
+    asked = "What did Bob say about the advance of the caterer?"
+    shown = assemble(asked, [talk], budget=budget).text.splitlines()
+
+    assert turns[3] in shown
+    assert all(turns[n - 1] in shown for n in (1, 3, 5) if turns[n] in shown)

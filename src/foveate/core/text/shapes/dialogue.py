@@ -5,9 +5,9 @@ something else, and was not said by the last speaker.
 
 A turn is a unit with its speaker. One that cannot be understood without the turn before, for that
 asks something, or because it is too much of an answer, is one unit with it, and leans on it if both
-are long. One that is only short is one unit with it while that is short, too: people who write in
-short turns are not shown all or not at all. Long turns are read by sentences that lean on the
-first, which names the speaker.
+are long. One that is only short is one unit with it while that is short, too, and leans on it if
+that is longer: people who write in short turns are not shown all or not at all. Long turns are read
+by sentences that lean on the first, which names the speaker.
 """
 
 from __future__ import annotations
@@ -124,10 +124,11 @@ def _add_turns(text: str, spans: list[Span], words: list[int], builder: ShapeBui
         said, turn = text[spans[n - 1][0] : a] if n else "", text[words[n] : b].strip()
         needs = n > 0 and _refers_to(said, turn)
         longest = LONGEST_EXCHANGE if needs else LONGEST_OF_SHORT
-        joins = needs or (n > 0 and len(turn) <= SHORT)
-        if joins and b - builder.starts[before] <= longest:
+        is_reply = n > 0 and len(turn) <= SHORT
+        if (needs or is_reply) and b - builder.starts[before] <= longest:
             continue
-        before = builder.add(a, before if needs else -1)
+        leans = needs or (is_reply and len(text[words[n - 1] : a].strip()) > SHORT)
+        before = builder.add(a, before if leans else -1)
         if b - a > LONGEST_TURN:
             for first, _ in unit_spans(text, (a, b), "paragraph")[1:]:
                 builder.add(first, before)
