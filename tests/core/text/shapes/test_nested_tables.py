@@ -132,12 +132,14 @@ def test_a_long_cell_of_a_table_with_names_makes_no_layout_of_it() -> None:
     ],
 )
 def test_time_is_in_proportion_to_the_text(piece: str) -> None:
-    """U2: ten times the text takes no more than some twenty times as long."""
+    """U2: ten times the text takes about ten times as long; the square would take a hundred."""
 
     def seconds(count: int) -> float:
-        start = process_time()
-        find_shapes(piece * count)
-        return process_time() - start
+        times = []
+        for _ in range(3):  # the least, for others at work on the machine slow some of them down
+            start = process_time()
+            find_shapes(piece * count)
+            times.append(process_time() - start)
+        return min(times)
 
-    small = min(seconds(300) for _ in range(3))
-    assert seconds(3_000) < 25 * small + 0.05
+    assert seconds(3_000) < 40 * seconds(300) + 0.1
