@@ -48,10 +48,10 @@ LEAST = 20  # pieces that are tried one by one where nothing fits by the estimat
 # brought no more evidence into any context, and doubled those in which little is likely.
 MODEST = (150, 600)
 UNLIKELY = 1_200_000.0  # times the worth of noise, 14 in log-odds; what is worth less is unlikely
-# Unlikely pieces are shown up to the largest of these sizes.
-SOME = (1_500, 6_000)  # The first: tokens, characters.
-BESIDE_LIKELY = 1.15  # The second: so many times what the likely pieces took.
-SHARE_BEYOND = 0.6  # The third: this share of what the budget has beyond `SOME`.
+# Unlikely pieces are shown up to the largest of three sizes:
+SOME = (1_500, 6_000)  # this number of tokens, or of characters
+BESIDE_LIKELY = 1.15  # this multiple of what the likely pieces took
+SHARE_BEYOND = 0.6  # this share of what the budget has beyond `SOME`
 WORTHLESS = 1e-300  # what is worth less, such as imports, is shown where it is asked for
 LONE = (24, 96)  # tokens, characters; a row no longer than that is shown if it alone is left out
 BESIDE_ALIKE = 0.25  # of the room is for others, where rows that are all alike would fill it
