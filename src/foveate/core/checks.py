@@ -8,7 +8,7 @@ refused, because its text may hold an address in memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import date, time, timedelta
 from enum import Enum
@@ -20,6 +20,7 @@ from typing import Any
 from blake3 import blake3
 
 from foveate.core.errors import BadInput, BadOption
+from foveate.core.removed import advice_on_value
 
 STRING_FIELDS = ("text", "id", "document_id", "source", "title", "section", "summary")
 INTEGER_FIELDS = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
@@ -127,6 +128,14 @@ def check_zone(name: str, value: object, least: int) -> None:
         raise BadOption(f"budget: {name} is {value!r}; it must be a whole number of tokens")
     if value < least:
         raise BadOption(f"budget: {name} is {value}; it must be {least} or more")
+
+
+def check_choice(owner: str, option: str, value: object, allowed: Collection[object]) -> None:
+    """Refuse a value that is none of a closed list, one that was removed with what to use."""
+    if value not in allowed:
+        names = ", ".join(map(repr, allowed))
+        message = f"{owner}: {option} must be one of {names}, not {value!r}"
+        raise BadOption(advice_on_value(option, value) or message)
 
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
