@@ -72,7 +72,7 @@ USES: dict[str, tuple[Callable[[str], object], ...]] = {
     ),
     "recipe": (
         lambda name: foveate.assemble("Who?", ROWS, recipe=name),
-        lambda name: plugins.recipe(name),
+        plugins.recipe,
     ),
     "keyword": (
         lambda name: foveate.assemble("Who?", ROWS, **{name: 1}),

@@ -133,8 +133,8 @@ def check_zone(name: str, value: object, least: int) -> None:
 def check_choice(owner: str, option: str, value: object, allowed: Collection[object]) -> None:
     """Refuse a value that is none of a closed list, one that was removed with what to use."""
     if value not in allowed:
-        names = ", ".join(map(repr, allowed))
-        message = f"{owner}: {option} must be one of {names}, not {value!r}"
+        names = ", ".join(map(str, allowed))
+        message = f"{owner}: {option} is {value!r}; it must be one of {names}"
         raise BadOption(advice_on_value(option, value) or message)
 
 
