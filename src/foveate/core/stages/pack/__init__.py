@@ -34,7 +34,6 @@ from foveate.core.stages.pack.evidence import Fill, pack_evidence
 from foveate.core.stages.pack.identifiers import note_identifiers_left_out
 from foveate.core.stages.pack.value import pack_value
 from foveate.core.types import Candidate, Decision, Number, Rendition, Sentences, Step
-from foveate.core.unchecked import replace_unchecked
 
 Policy = Literal[
     "greedy", "documents", "groups", "interleaved", "score_weighted", "value", "coverage"
@@ -168,7 +167,7 @@ def _build_step(
     chosen = {choice.candidate.chunk.id: finalise_choice(choice) for choice in choices.chosen}
     shown = [(c, chosen[c.chunk.id]) for c in candidates if c.chunk.id in chosen]
     terms = query_words(query)
-    kept = tuple([replace_unchecked(Candidate, c, shown=choice.rendition) for c, choice in shown])
+    kept = tuple([replace(c, shown=choice.rendition) for c, choice in shown])
     decisions = [
         _choice_decision(choice, terms) for c, choice in shown if c.shown != choice.rendition
     ]
