@@ -1,6 +1,6 @@
 """Candidates from plain mappings and JSON Lines, and back.
 
-Only `text` is required. Keys of other systems are read (`record_keys.py`), other unknown keys go to
+Only `text` is required. Keys of other systems are read (`fields.py`), other unknown keys go to
 `metadata`. A wrong value or a misspelled field is refused with its line and field.
 """
 
