@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-REMOVED: Final[Mapping[str, str]] = {}
+REMOVED: Final[Mapping[str, str]] = {
+    "keyword *text:": "give one factor behind the star of a tokenizer's name, such as "
+    "cl100k_base*1.9, or the tokenizer.json of the model",
+}
 """A kind and a name as the user spells it, such as `policy coverage` → what to use instead."""
 
 
