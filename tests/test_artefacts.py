@@ -121,19 +121,6 @@ def test_both_are_built_again_to_the_byte(built, tmp_path):
     assert (again / ARCHIVE).read_bytes() == (built / ARCHIVE).read_bytes()
 
 
-def test_an_index_would_take_them(built):
-    """The description is rendered and the metadata is read, by the tool that publishes."""
-    done = subprocess.run(
-        [sys.executable, "-m", "twine", "check", "--strict", *map(str, built.iterdir())],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("PASSED") == 2
-
-
 def test_the_metadata_says_what_is_so(built):
     """F1: version, licence, Python, and what is known about it; no address that does not exist."""
     said = metadata(built)

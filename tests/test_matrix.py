@@ -44,5 +44,5 @@ def test_every_run_meets_the_oldest_releases_too():
         name, version = re.split("[=>]=", requirement)
         assert any(re.fullmatch(rf"{name}=={re.escape(version)}[.0]*", one) for one in pinned), name
     assert re.search(r"^test:(.*\n\t)+.* BESIDE=yes .* unit ", commands, re.MULTILINE)
-    assert re.search(r"^BEFORE := \$\(if \$\(BESIDE\),.* oldest ", commands, re.MULTILINE)
+    assert re.search(r"^BEFORE := \$\(if \$\(BESIDE\),.* newest oldest ", commands, re.MULTILINE)
     assert re.search(r"^unit: .*\$\(BEFORE\)", commands, re.MULTILINE)

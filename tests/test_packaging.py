@@ -47,15 +47,17 @@ def _name(requirement: str) -> str:
 
 
 def test_locks_hold_what_is_declared():
-    """The bare lock covers the dependencies, the others what `local` and `all` add."""
+    """The bare lock covers the dependencies, the others what `local`, `all` and frameworks add."""
     extras = PROJECT["optional-dependencies"]
     bare = {_name(r) for r in PROJECT["dependencies"]}
     local = bare | {_name(r) for r in extras["local"]}
-    everything = local | {_name(r) for extra in extras for r in extras[extra]} - {"foveate"}
+    apart = {_name(r) for face in FACES[:3] for r in extras[face]}
+    everything = local | {_name(r) for extra in extras for r in extras[extra]} - {"foveate"} - apart
 
     assert bare - set(pinned_versions("base")) == set()
     assert local - set(pinned_versions("local")) == set()
     assert everything - set(pinned_versions("dev")) == set()
+    assert apart - set(pinned_versions("frameworks")) == set()
 
 
 @pytest.mark.parametrize("lock", [*LOCKS, "oldest"])
@@ -85,6 +87,13 @@ def test_locks_agree_on_versions():
     for lock in LOCKS[:-1]:
         for name, versions in pinned_versions(lock).items():
             assert versions <= dev[name], f"{name} in {lock}.lock and dev.lock"
+    for name, versions in pinned_versions("frameworks").items():
+        assert versions <= dev.get(name, versions), f"{name} in frameworks.lock and dev.lock"
+
+
+def test_the_development_lock_is_small():
+    """F1: whoever develops installs at most 200 packages."""
+    assert len(pinned_versions("dev")) <= 200
 
 
 @pytest.mark.parametrize("lock", [*LOCKS, "weights", "oldest"])

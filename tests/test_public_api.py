@@ -13,15 +13,17 @@ from typing import Any
 import pytest
 
 import foveate
-from source_tree import PACKAGE, needs_matrix, python_files, short, tree_of
+from source_tree import MATRIX_ONLY, PACKAGE, needs, python_files, short, tree_of
 
 PUBLIC = sorted(getattr(foveate, "__all__", ()))
 MODULES = [
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in python_files(PACKAGE)
-    if (not path.stem.startswith("_") or path.stem == "__init__") and not needs_matrix(path)
+    if not path.stem.startswith("_") or path.stem == "__init__"
+    if path.parent.parent.name != "integrations" and path.parent.name != "integrations"
 ]
-FACES = [path for path in python_files(PACKAGE) if needs_matrix(path)]
+ADAPTERS = python_files(PACKAGE / "integrations")
+FACES = [path for path in ADAPTERS if needs(MATRIX_ONLY, path)]
 
 
 def _visible() -> set[str]:
@@ -68,6 +70,12 @@ def test_every_module_opens_with_what_it_is(module):
 
     assert (loaded.__doc__ or "").strip() != "", f"{module} has no docstring"
     assert [n for n in getattr(loaded, "__all__", ()) if not hasattr(loaded, n)] == []
+
+
+@pytest.mark.parametrize("path", ADAPTERS, ids=short)
+def test_every_adapter_opens_with_what_it_is(path):
+    """Each says what it is; the packages that it imports are in environments of their own."""
+    assert ast.get_docstring(tree_of(path))
 
 
 @pytest.mark.parametrize("path", FACES, ids=short)

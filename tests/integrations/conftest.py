@@ -1,10 +1,17 @@
-"""Which of the files here are for packages that `make matrix` alone installs."""
+"""Which of the files here are for packages that are in environments of their own."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
 _WANT = {
+    "test_google_genai.py": "google.genai",
+    "test_haystack.py": "haystack",
+    "test_langchain.py": "langchain_core",
+    "test_langchain_classic.py": "langchain_classic",
+    "test_langchain_compaction.py": "langgraph",
+    "test_llama_index.py": "llama_index",
+    "test_shown.py": "langgraph",
     "langchain_suite.py": "langchain_tests",
     "dspy_example.py": "dspy",
     "langchain_agents.py": "langchain",

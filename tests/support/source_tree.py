@@ -14,6 +14,8 @@ CORE = PACKAGE / "core"
 TESTS = ROOT / "tests"
 MADE = {"build", "dist", "demo-data", "__pycache__"}
 """Folders that are not written by hand."""
+NEWEST_ONLY = {"haystack", "langchain_core", "llama_index"}
+"""What is installed in the environments of `make newest`, `make oldest` and `make matrix` alone."""
 MATRIX_ONLY = {"langchain", "litellm", "pydantic_ai"}
 """What is installed in the environments of `make matrix` alone."""
 
@@ -56,11 +58,11 @@ def imports_of(path: Path) -> Iterator[Import]:
     yield from _imports(tree_of(path).body, eager=True)
 
 
-def needs_matrix(path: Path) -> bool:
-    """Whether importing the file needs a package that only `make matrix` has."""
+def needs(packages: set[str], path: Path) -> bool:
+    """Whether importing the file imports one of these packages."""
     text = path.read_text(encoding="utf-8")
-    return any(name in text for name in MATRIX_ONLY) and any(
-        found.eager and found.top in MATRIX_ONLY for found in imports_of(path)
+    return any(name in text for name in packages) and any(
+        found.eager and found.top in packages for found in imports_of(path)
     )
 
 

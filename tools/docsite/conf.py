@@ -6,6 +6,7 @@ make site        writes build/site; a warning is an error
 from __future__ import annotations
 
 import re
+import sys
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -15,13 +16,16 @@ import foveate
 ROOT = Path(__file__).resolve().parent.parent.parent
 FRONT = "docs/README"
 API = ROOT / "docs" / "reference" / "api"
+REFERENCE = [f"reference/{name}.md" for name in ("stages", "formats", "recipes", "commands")]
+REFERENCE += ["reference/api.rst"]
+"""Written when the site is built, and in the column of the section that says so."""
 CODE = re.compile(r"(`[^`]+`)")
 
 project = "foveate"
 language = "en"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 root_doc = FRONT
-include_patterns = ["*.md", "changelog.d/README.md", "docs/**"]
+include_patterns = ["*.md", "docs/**"]
 exclude_patterns = [".*", "build"]
 
 myst_heading_anchors = 6
@@ -91,7 +95,9 @@ def described(name: str) -> str:
 
 def write_api(app: Any) -> None:
     """A page a module, written where it is new: Sphinx reads again what has changed."""
-    API.mkdir(exist_ok=True)
+    sys.path[:0] = [str(ROOT)]
+    import_module("tools.docsite.reference").write_reference()
+    API.mkdir(parents=True, exist_ok=True)
     pages = {API / f"{name}.rst": text for name in modules() if (text := described(name))}
     pages[API.with_suffix(".rst")] = ".. toctree::\n   :glob:\n\n   api/*\n"
     for path in {*API.glob("*.rst")} - pages.keys():
@@ -111,13 +117,11 @@ def add_trees(app: Any, page: str, content: list[str]) -> None:
         for part in content[0].split("\n## ")[1:]:
             caption = part.partition("\n")[0]
             targets = re.findall(r"\]\(([\w./-]+\.md)\)", part)
-            targets += ["reference/api.rst"] if "reference/commands.md" in targets else []
+            targets += REFERENCE if "make site" in part else []
             fresh = [one for one in dict.fromkeys(targets) if one not in used]
             used |= {*fresh}
             content[0] += tree(fresh, f":caption: {caption}")
-        content[0] += tree(
-            ["../CONTRIBUTING.md", "../CHANGELOG.md", "../changelog.d/README.md"], ":caption: More"
-        )
+        content[0] += tree(["../CONTRIBUTING.md", "../CHANGELOG.md"], ":caption: More")
     elif folder.is_dir() and folder.with_suffix(".md").is_file():
         content[0] += tree([f"{folder.name}/*"], ":glob:")
 

@@ -1,6 +1,6 @@
-"""Writes the reference pages under docs/reference from the code; `--check` only compares.
+"""The reference pages of the site, written under docs/reference from the code when it is built.
 
-Nothing in these pages is written by hand, so they cannot drift: the tests run the check.
+Nothing in these pages is written by hand, and none is kept in the repository.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from foveate.core.spec import recipe_to_toml
 from foveate.core.types import Block
 from foveate.plugins import component_registry
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+FOLDER = Path(__file__).resolve().parent.parent.parent / "docs" / "reference"
 SOURCES = "../../../src/foveate"
-NOTE = "<!-- Written by `make docs` from the code; do not edit. -->\n"
+NOTE = "<!-- Written from the code by `make site`. -->\n"
 
 # What every format is shown with: two texts of one document, one of another, one of them hostile.
 SAMPLE = (
@@ -252,25 +252,13 @@ def pages() -> Iterator[tuple[str, Iterator[str]]]:
     yield from ((f"stages/{name}.md", stage_page(name)) for name in stages.BUILTIN)
 
 
-def main(arguments: list[str]) -> int:
-    """Write the pages, or with `--check` say which are not what the code says; 1 where one is."""
+def write_reference() -> None:
+    """Write the pages; those that have not changed are left alone, for Sphinx reads others anew."""
     made = {FOLDER / name: "\n".join(lines) + "\n" for name, lines in pages()}
     there = {path: path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.md")}
-    stale = [path for path in {**there, **made} if there.get(path) != made.get(path)]
-    named = [path.relative_to(FOLDER).as_posix() for path in sorted(stale)]
-    if "--check" in arguments:
-        if stale:
-            print(f"stale: {', '.join(named)}; run: make docs", file=sys.stderr)
-        return 1 if stale else 0
-    for path in stale:
-        if path not in made:
-            path.unlink()
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(made[path], encoding="utf-8", newline="\n")
-    print("".join(f"wrote docs/reference/{name}\n" for name in named), end="")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    for path in there.keys() - made.keys():
+        path.unlink()
+    for path, text in made.items():
+        if there.get(path) != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
