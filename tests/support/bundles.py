@@ -73,8 +73,15 @@ def record(recipe: str) -> None:
 
 
 def _write(name: str, what: dict[str, Any]) -> None:
-    text = json.dumps(what, ensure_ascii=False, indent=1) + "\n"
-    (FOLDER / f"{name}.json").write_text(text, encoding="utf-8")
+    (FOLDER / f"{name}.json").write_text(_spelled(what, 2) + "\n", encoding="utf-8")
+
+
+def _spelled(value: Any, depth: int) -> str:
+    """JSON with a line for each entry down to a depth, and no more lines than that."""
+    if depth == 0 or not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    entries = (f"{json.dumps(key)}: {_spelled(one, depth - 1)}" for key, one in value.items())
+    return "{\n" + ",\n".join(entries) + "\n}"
 
 
 if __name__ == "__main__":
