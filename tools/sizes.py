@@ -31,7 +31,8 @@ def ceilings() -> tuple[dict[str, int], dict[str, int]]:
 def room_lines(lines: Mapping[Path, int], rooms: Mapping[str, int]) -> Counter[str]:
     """Lines of each room; a room is folders joined by ` + `, less the rooms within them.
 
-    `.` stands for the files of the package itself. A file in no room counts under its outermost folder.
+    `.` stands for the files of the package itself. A file in no room counts
+    under its outermost folder.
     """
     owners = {folder: room for room in rooms for folder in room.split(" + ")}
     found: Counter[str] = Counter(dict.fromkeys(rooms, 0))
