@@ -199,7 +199,7 @@ def test_a_five_megabyte_chunk() -> None:
         assemble("q", pool, recipe="citations", budget=300)
 
 
-@pytest.mark.parametrize("policy", ["greedy", "value", "coverage"])
+@pytest.mark.parametrize("policy", ["greedy", "value"])
 def test_packing_looks_at_each_candidate_a_few_times(policy: str) -> None:
     """S9: the work of packing grows with the number of candidates, not with its square."""
     counted = []

@@ -39,8 +39,6 @@ def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
         value = getattr(recipe, name)
         if value != _field_default(Recipe, name):
             record[name] = list(value) if isinstance(value, tuple) else value
-    if recipe.spotlight:
-        record["spotlight"] = True
     budget = Budget(**{f.name: getattr(recipe.budget, f.name) for f in fields(Budget)})
     if options := _non_default_options(budget):
         record["budget"] = options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import ClassVar, Literal, get_args
 
@@ -43,7 +43,7 @@ class Compress:
 
     offer: CompressOffer = "extracts"
     when: CompressWhen = "over_budget"
-    shares: tuple[float, ...] = (0.6, 0.35, 0.18)
+    shares: tuple[float, ...] = field(default=(0.6, 0.35, 0.18), init=False)
     target: int | None = None
     max_chunk_tokens: int = 2000
     min_tokens: int = 20
@@ -52,7 +52,6 @@ class Compress:
 
     def __post_init__(self) -> None:
         """Refuse options that have no meaning."""
-        object.__setattr__(self, "shares", tuple(self.shares))
         if self.when not in get_args(CompressWhen):
             raise BadOption(
                 f"compress: when must be one of {get_args(CompressWhen)}, not {self.when!r}"
@@ -60,8 +59,6 @@ class Compress:
         if self.offer not in get_args(CompressOffer):
             known = get_args(CompressOffer)
             raise BadOption(f"compress: offer must be one of {known}, not {self.offer!r}")
-        if not all(0 < share < 1 for share in self.shares):
-            raise BadOption(f"compress: shares must lie between 0 and 1, not {self.shares}")
         if self.target is not None and self.target < 1:
             raise BadOption(f"compress: target must be 1 token or more, not {self.target}")
         if self.max_chunk_tokens < 1 or self.min_tokens < 0:

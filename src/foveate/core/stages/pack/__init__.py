@@ -29,15 +29,12 @@ from foveate.core.stages.pack.choice import (
     truncate_candidate,
     why_left_out,
 )
-from foveate.core.stages.pack.coverage import pack_coverage
 from foveate.core.stages.pack.evidence import Fill, pack_evidence
 from foveate.core.stages.pack.identifiers import note_identifiers_left_out
 from foveate.core.stages.pack.value import pack_value
 from foveate.core.types import Candidate, Decision, Number, Rendition, Sentences, Step
 
-Policy = Literal[
-    "greedy", "documents", "groups", "interleaved", "score_weighted", "value", "coverage"
-]
+Policy = Literal["greedy", "documents", "groups", "interleaved", "score_weighted", "value"]
 Overflow = Literal["skip", "stop", "truncate"]
 NAMED_TERMS = 6  # of a question, in what a decision says
 STOPPING_POLICIES = ("score_weighted", "documents")
@@ -49,9 +46,9 @@ class Pack:
 
     `policy`: `greedy` by score; `documents` whole documents, best first; `groups` the same chunk by
     chunk, each as it reads; `interleaved` round robin over documents; `score_weighted` by score
-    until one does not fit; `value` worth per token, chunk and rendition together; `coverage` the
-    same with diminishing returns. `overflow`: what happens to one that does not fit (default: the
-    policy's own, skip or stop); `truncate` cuts it at the end of a `sentence` or `token`, if more
+    until one does not fit; `value` worth per token, over sentences or chunks and
+    their renditions. `overflow`: what happens to one that does not fit (default: the policy's own,
+    skip or stop); `truncate` cuts it at the end of a `sentence` or `token`, if more
     than `3 * min_tokens` are left. `per_document` counts that many tokens a document instead of its
     real header. `cap`: a chunk over that many tokens is shown in a shorter rendition where one is
     offered. `fill`: `budget` uses the budget up; `relevance` stops before sentences that are noise
@@ -106,8 +103,6 @@ class Pack:
             return pack_evidence(pool, tracker, fill=self.fill)
         if self.policy == "value":
             return pack_value(pool, tracker, renditions_of)
-        if self.policy == "coverage":
-            return pack_coverage(pool, tracker, renditions_of, request.query)
         if self.policy == "documents":
             return take_groups(documents(pool), tracker, renditions_of, cut, stop=stop)
         if self.policy == "groups":

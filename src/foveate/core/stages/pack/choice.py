@@ -46,13 +46,6 @@ class Choices:
     notes: dict[str, Number] = field(default_factory=dict)
 
 
-def worth_figures(value: float, bound: float) -> dict[str, float]:
-    """The worth of what was chosen and the most that there could be, for the trace."""
-    bound = max(bound, value)
-    gap = 1 - value / bound if bound > 0 else 0.0
-    return {"value": round(value, 6), "bound": round(bound, 6), "gap": round(gap, 6)}
-
-
 def why_left_out(
     candidates: Sequence[Candidate], choices: Choices, tracker: BudgetTracker
 ) -> list[Decision]:
