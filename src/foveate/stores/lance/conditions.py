@@ -11,6 +11,9 @@ from typing import Any
 from foveate.core.checks import is_encodable
 from foveate.stores.filters import parse_filters
 
+IS_CHUNK, IS_DOCUMENT = "chunk_id IS NOT NULL", "packed IS NOT NULL"
+"""Which rows of the table are what."""
+
 
 def quote_literal(value: str) -> str:
     """A text as SQL writes it; the only character with a meaning inside is the quote."""
@@ -37,4 +40,9 @@ def where_condition(where: Mapping[str, Any]) -> str:
             parts.append(f"array_has_any(labels, [{said}])" if said else "false")
         else:
             parts.append(in_condition(name if kind is str else f"`{name}`", values))
-    return " AND ".join(f"({part})" for part in parts)
+    return all_of(*parts)
+
+
+def all_of(*conditions: str) -> str:
+    """Conditions that must all hold."""
+    return " AND ".join(f"({one})" for one in conditions)
