@@ -10,13 +10,22 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-REMOVED: Final[Mapping[str, str]] = {}
+REMOVED: Final[Mapping[str, str]] = {
+    "keyword *text:": "give one factor behind the star of a tokenizer's name, such as "
+    "cl100k_base*1.9, or the tokenizer.json of the model",
+    "policy coverage": "use policy 'value', worth per token",
+    "option recipe.spotlight": "leave it out; texts are neutralised by every format",
+    "option compress.shares": "leave it out; extracts are offered at 0.6, 0.35 and 0.18 of a text",
+}
 """A kind and a name as the user spells it, such as `policy coverage` → what to use instead.
 
 Kinds: `stage`, `option` (as `STAGE.FIELD`), `policy`, `order`, `format`, `recipe`, `keyword` (of a
 Python call), `command`, `flag`, `setting`, `package` and `file`.
 """
-FORMER_DEFAULTS: Final[Mapping[str, str]] = {}
+FORMER_DEFAULTS: Final[Mapping[str, str]] = {
+    "Compress.shares": "(0.6, 0.35, 0.18)",
+    "Recipe.spotlight": "False",
+}
 """An option that is gone, as `Class.field` → its default as it was typed.
 
 Recipes were recorded in full: what an older bundle says of such an option at its default is passed
@@ -25,15 +34,6 @@ over when it is compared.
 _KEYWORDS = ("option", "field", "key", "parameter", "argument")
 _KIND_OF_OPTION: Final[Mapping[str, str]] = {"by": "order"}
 """An option with a closed list of names → the kind of those names, where it is called otherwise."""
-REMOVED: Final[Mapping[str, str]] = {
-    "keyword *text:": "give one factor behind the star of a tokenizer's name, such as "
-    "cl100k_base*1.9, or the tokenizer.json of the model",
-REMOVED: Final[Mapping[str, str]] = {
-    "policy coverage": "use policy 'value', worth per token",
-    "option recipe.spotlight": "leave it out; texts are neutralised by every format",
-    "option compress.shares": "leave it out; extracts are offered at 0.6, 0.35 and 0.18 of a text",
-}
-"""A kind and a name as the user spells it, such as `policy coverage` → what to use instead."""
 
 
 def advice(kind: str, name: object) -> str | None:
