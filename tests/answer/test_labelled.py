@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tools.labelled import judged, main
+from bench.labelled_answers import judged, main
 
 HERE = Path(__file__).parent
 

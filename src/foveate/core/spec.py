@@ -15,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 from foveate.core.arguments import describe_type, is_of_type
 from foveate.core.errors import BadOption, UnknownName
+from foveate.core.removed import advice_on_value
 from foveate.core.request import Recipe
 from foveate.core.zones import Budget
 
@@ -141,7 +142,8 @@ def _check_options(cls: Any, options: Mapping[str, Any], where: str) -> dict[str
             wanted = describe_type(hints[name])
             for python, toml in (("None", f'"{NONE}"'), ("True or False", "true or false")):
                 wanted = wanted.replace(python, toml)
-            raise BadOption(f"{where}: {name} cannot be {given!r}; it must be {wanted}")
+            message = f"{where}: {name} cannot be {given!r}; it must be {wanted}"
+            raise BadOption(advice_on_value(name, given) or message)
         checked[name] = value
     return checked
 

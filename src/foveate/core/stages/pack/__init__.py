@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
+from foveate.core.checks import check_choice
 from foveate.core.errors import BadOption
 from foveate.core.grouping import group_by_document
 from foveate.core.request import Request
@@ -33,7 +34,6 @@ from foveate.core.stages.pack.evidence import Fill, pack_evidence
 from foveate.core.stages.pack.identifiers import note_identifiers_left_out
 from foveate.core.stages.pack.value import pack_value
 from foveate.core.types import Candidate, Decision, Number, Rendition, Sentences, Step
-from foveate.core.unchecked import replace_unchecked
 
 Policy = Literal[
     "greedy", "documents", "groups", "interleaved", "score_weighted", "value", "coverage"
@@ -72,16 +72,11 @@ class Pack:
 
     def __post_init__(self) -> None:
         """Refuse options that have no meaning."""
-        if self.policy not in get_args(Policy):
-            raise BadOption(f"pack: policy must be one of {get_args(Policy)}, not {self.policy!r}")
-        if self.overflow is not None and self.overflow not in get_args(Overflow):
-            raise BadOption(
-                f"pack: overflow must be one of {get_args(Overflow)}, not {self.overflow!r}"
-            )
-        if self.cut not in ("sentence", "token"):
-            raise BadOption(f"pack: cut must be 'sentence' or 'token', not {self.cut!r}")
-        if self.fill not in get_args(Fill):
-            raise BadOption(f"pack: fill must be one of {get_args(Fill)}, not {self.fill!r}")
+        check_choice("pack", "policy", self.policy, get_args(Policy))
+        if self.overflow is not None:
+            check_choice("pack", "overflow", self.overflow, get_args(Overflow))
+        check_choice("pack", "cut", self.cut, ("sentence", "token"))
+        check_choice("pack", "fill", self.fill, get_args(Fill))
         if self.min_tokens < 0:
             raise BadOption(f"pack: min_tokens must be 0 or more, not {self.min_tokens}")
 
@@ -172,7 +167,7 @@ def _build_step(
     chosen = {choice.candidate.chunk.id: finalise_choice(choice) for choice in choices.chosen}
     shown = [(c, chosen[c.chunk.id]) for c in candidates if c.chunk.id in chosen]
     terms = query_words(query)
-    kept = tuple([replace_unchecked(Candidate, c, shown=choice.rendition) for c, choice in shown])
+    kept = tuple([replace(c, shown=choice.rendition) for c, choice in shown])
     decisions = [
         _choice_decision(choice, terms) for c, choice in shown if c.shown != choice.rendition
     ]

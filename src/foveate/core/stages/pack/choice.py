@@ -19,7 +19,6 @@ from foveate.core.text.graphemes import last_word_boundary
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.token_counter import Cost, TokenCounter
 from foveate.core.types import Candidate, Decision, Number, Rendition, Span, rank
-from foveate.core.unchecked import new_decision
 
 LONGEST_TOKEN = 64  # characters; more text than this per token is never looked at
 
@@ -85,7 +84,7 @@ def why_left_out(
             numbers["lost_by"] = round(worst.score - candidate.score, 6)
         reason = choices.left_out[own]
         decisions.append(
-            new_decision(chunk_id=own, action="dropped", reason=reason, by=by, numbers=numbers)
+            Decision(chunk_id=own, action="dropped", reason=reason, by=by, numbers=numbers)
         )
     return decisions
 

@@ -3,7 +3,7 @@
 Sessions of so many turns over the questions of one set, each turn a question with its own pool, in
 the order of the file; each answer cites the blocks that hold the gold evidence. Of every turn's
 document tokens that stood in an earlier request of the session, the share that is part of the
-prefix identical with the request before. `python tools/sessions.py FILE.jsonl.gz …`
+prefix identical with the request before. `python -m bench.session_reuse FILE.jsonl.gz …`
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How often the check of answers accuses what people call right, and misses what they call wrong.
 
-    python -m tools.labelled FOLDER
+    python -m bench.labelled_answers FOLDER
 
 FOLDER holds `*.toml` files, one a language by its name: `[[text]]` with `id`, `text`, and the
 answers that a reader labelled `right` and `wrong`. Each answer cites its text, which stands in one

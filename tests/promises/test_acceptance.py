@@ -117,7 +117,7 @@ for recipe in sys.argv[3:]:
 def test_same_bytes_over_hash_seeds_and_shuffles(tmp_path: Path) -> None:
     """D1: hash seeds, thread counts, input orders and vector instructions change no byte."""
     texts = (
-        (Path(__file__).parents[1] / "docs" / "choose-a-recipe.md").read_text("utf-8").split("\n\n")
+        (Path(__file__).parents[2] / "docs" / "choose-a-recipe.md").read_text("utf-8").split("\n\n")
     )
     rows = [
         {
