@@ -10,7 +10,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-REMOVED: Final[Mapping[str, str]] = {}
+REMOVED: Final[Mapping[str, str]] = {
+    "keyword *text:": "give one factor behind the star of a tokenizer's name, such as "
+    "cl100k_base*1.9, or the tokenizer.json of the model",
+}
 """A kind and a name as the user spells it, such as `policy coverage` → what to use instead.
 
 Kinds: `stage`, `option` (as `STAGE.FIELD`), `policy`, `order`, `format`, `recipe`, `keyword` (of a
@@ -24,12 +27,6 @@ over when it is compared.
 """
 _KEYWORDS = ("option", "field", "key", "parameter", "argument")
 _KIND_OF_OPTION: Final[Mapping[str, str]] = {"by": "order"}
-"""An option with a closed list of names → the kind of those names, where it is called otherwise."""
-REMOVED: Final[Mapping[str, str]] = {
-    "keyword *text:": "give one factor behind the star of a tokenizer's name, such as "
-    "cl100k_base*1.9, or the tokenizer.json of the model",
-}
-"""A kind and a name as the user spells it, such as `policy coverage` → what to use instead."""
 
 
 def advice(kind: str, name: object) -> str | None:
