@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import ClassVar, Literal, get_args
 
@@ -21,7 +21,6 @@ from foveate.core.text.salience import (
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import split_words
 from foveate.core.types import Action, Candidate, Decision, Number, Rendition, Span, Step
-from foveate.core.unchecked import replace_unchecked
 
 CompressWhen = Literal["over_budget", "oversized", "always"]
 CompressOffer = Literal["extracts", "sentences", "llm_extract", "llm_abstract"]
@@ -131,7 +130,7 @@ class Compress:
             if not extracts:
                 return None
             numbers |= {"renditions": len(extracts), "why": made}
-            return replace_unchecked(Candidate, candidate, renditions=extracts), _build_decision(
+            return replace(candidate, renditions=extracts), _build_decision(
                 candidate, "model_failed", numbers
             )
         numbers |= {
@@ -141,9 +140,9 @@ class Compress:
             "model": offer.by,
         }
         if self.when == "always":  # asked for even where all fits: the text is not an option
-            out = replace_unchecked(Candidate, candidate, shown=made)
+            out = replace(candidate, shown=made)
         else:
-            out = replace_unchecked(Candidate, candidate, renditions=(made, *extracts))
+            out = replace(candidate, renditions=(made, *extracts))
         return out, _build_decision(candidate, "offered_by_model", numbers)
 
     def _build_extracts(
@@ -185,7 +184,7 @@ def _offer_sentences(
         sentences = found[candidate.id]
         if not sentences.spans:
             continue
-        out[n] = replace_unchecked(Candidate, candidate, sentences=sentences)
+        out[n] = replace(candidate, sentences=sentences)
         numbers = {"tokens": sizes[n], "sentences": len(sentences.spans)}
         decisions.append(
             Decision(chunk_id=candidate.id, action="changed", reason="weighed", numbers=numbers)
@@ -259,9 +258,7 @@ def _offer_extracts(
         "renditions": len(extracts),
         "shortest_characters": min(len(r.text) for r in extracts),
     }
-    return replace_unchecked(Candidate, candidate, renditions=extracts), _build_decision(
-        candidate, "offered", numbers
-    )
+    return replace(candidate, renditions=extracts), _build_decision(candidate, "offered", numbers)
 
 
 def _model_notes(given: Mapping[str, Offer], decisions: Sequence[Decision]) -> dict[str, Number]:
