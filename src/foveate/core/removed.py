@@ -18,8 +18,6 @@ REMOVED: Final[Mapping[str, str]] = {
     "policy coverage": "use policy 'value', worth per token",
     "option recipe.spotlight": "leave it out; texts are neutralised by every format",
     "option compress.shares": "leave it out; extracts are offered at 0.6, 0.35 and 0.18 of a text",
-    "keyword *text:": "give one factor behind the star of a tokenizer's name, such as "
-    "cl100k_base*1.9, or the tokenizer.json of the model",
 }
 """A kind and a name as the user spells it, such as `policy coverage` → what to use instead.
 
