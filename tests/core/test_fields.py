@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from foveate import BadInput, assemble
-from foveate.core.candidates import FIELDS, candidates_from_items, candidates_from_jsonl
-from foveate.core.record_keys import MISSPELLINGS
+from foveate.core.candidates import candidates_from_items, candidates_from_jsonl
+from foveate.core.fields import KNOWN, MISSPELLINGS
 
 FOREIGN = {
     "content": "A kiln.",
@@ -83,4 +83,4 @@ def test_words_of_their_own_are_no_misspellings():
     }
 
     assert words.isdisjoint(MISSPELLINGS)
-    assert FIELDS.isdisjoint(MISSPELLINGS)
+    assert KNOWN.isdisjoint(MISSPELLINGS)

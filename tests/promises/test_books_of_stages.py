@@ -34,7 +34,7 @@ STAGES = [
     DedupNear(),
     *NEAR,
     Compress(),
-    Compress(when="always", min_tokens=0, shares=(0.5,)),
+    Compress(when="always", min_tokens=0),
     *(
         Compress(when=when, min_tokens=1, max_chunk_tokens=5)
         for when in ("over_budget", "oversized", "always")
@@ -48,7 +48,7 @@ STAGES = [
     *(
         Pack(policy=policy, overflow=overflow, min_tokens=1)
         for policy, overflow in product(
-            ("greedy", "documents", "interleaved", "score_weighted", "value", "coverage"),
+            ("greedy", "documents", "interleaved", "score_weighted", "value"),
             (None, "skip", "stop", "truncate"),
         )
     ),

@@ -117,7 +117,7 @@ for recipe in sys.argv[3:]:
 def test_same_bytes_over_hash_seeds_and_shuffles(tmp_path: Path) -> None:
     """D1: hash seeds, thread counts, input orders and vector instructions change no byte."""
     texts = (
-        (Path(__file__).parents[1] / "docs" / "choose-a-recipe.md").read_text("utf-8").split("\n\n")
+        (Path(__file__).parents[2] / "docs" / "choose-a-recipe.md").read_text("utf-8").split("\n\n")
     )
     rows = [
         {
@@ -199,7 +199,7 @@ def test_a_five_megabyte_chunk() -> None:
         assemble("q", pool, recipe="citations", budget=300)
 
 
-@pytest.mark.parametrize("policy", ["greedy", "value", "coverage"])
+@pytest.mark.parametrize("policy", ["greedy", "value"])
 def test_packing_looks_at_each_candidate_a_few_times(policy: str) -> None:
     """S9: the work of packing grows with the number of candidates, not with its square."""
     counted = []
