@@ -32,7 +32,7 @@ PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary
 	--no-compile
 
 # what `make quick` tests
-QUICK_TESTS := $(addprefix tests/,core laws pipeline providers stores)
+QUICK_TESTS := $(addprefix tests/,promises core laws pipeline providers stores)
 
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
@@ -43,7 +43,7 @@ ifndef BESIDE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts spelling sizes quick unit newest oldest fuzz mutants smoke bare install-size \
+.PHONY: help demo test check lint types contracts spelling sizes quick unit promises newest oldest fuzz mutants smoke bare install-size \
 	dist contents licences audit \
 	bench-store \
 	soak-store soak-service bench-service bench-waits schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-counts bench-answers \
@@ -81,6 +81,14 @@ quick: $(VENV)/dev.stamp ## the core, laws, and adapters by fakes, in a minute a
 	$(call say,tests: core and laws and adapters by fakes)
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --hypothesis-profile quick \
 		-m "not server and not browser and not slow and not release" $(QUICK_TESTS)
+
+# beside tests/promises the same isolation of every store, and of the tenants of a service
+PROMISES_TOO := tests/stores/test_contract.py tests/service/test_crossing.py
+
+promises: $(VENV)/dev.stamp ## what must survive any rewrite, with all questions of the sets; needs FOVEATE_DATA
+	$(call say,promises: budgets and forging and books and replay and isolation and evidence)
+	@FULL=1 FOVEATE_DATA="$(abspath $(DATA))" $(PY) -m pytest -q -n $(JOBS) --dist loadfile \
+		--no-loadscope-reorder tests/promises $(PROMISES_TOO)
 
 newest: $(NEWEST)/ready.stamp ## the frameworks' adapters and pages, on the newest releases
 	$(call say,newest: frameworks on their newest releases)
@@ -391,7 +399,7 @@ FACES := langchain llama-index haystack tables
 OLD_TESTS := tests/integrations/test_langchain.py tests/integrations/langchain_suite.py \
 	tests/integrations/test_llama_index.py tests/integrations/test_haystack.py \
 	tests/pipeline/tables/test_rows.py \
-	tests/test_assembler.py tests/core/test_assemble.py tests/core/test_replay.py \
+	tests/test_assembler.py tests/core/test_assemble.py tests/promises/test_replay.py \
 	tests/cli/test_completion.py::test_bash_completes_commands_options_and_files
 
 # what `make newest` tests: whatever imports a framework

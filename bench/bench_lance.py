@@ -48,7 +48,7 @@ def timed(calls: Sequence[Callable[[], object]]) -> dict[str, float]:
 def ingest(url: str, count: int, seed: int) -> dict[str, float]:
     """Parts of ten thousand chunks and one commit."""
     random = np.random.default_rng(seed)
-    store = LanceStore(url, embedder_name="clustered-256", dimensions=DIMENSIONS, tidy=False)
+    store = LanceStore(url, embedder_name="clustered-256", dimensions=DIMENSIONS)
     todo = pieces(count, seed)
     parts = []
     wall = cpu = 0.0

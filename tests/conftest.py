@@ -63,7 +63,7 @@ MARKS = {
     ),
     "browser": ("docsite/test_site", "service/playground/"),
     "slow": (
-        "core/chat/test_request", "core/stages/test_dedup_near",
+        "core/stages/test_dedup_near",
         "core/stages/test_shortlist.py::test_an_oversized", "core/test_token_counter",
         "core/test_images.py::test_a_caption", "core/text/shapes/test_code_of",
         "core/text/shapes/test_dialogues",
@@ -71,6 +71,12 @@ MARKS = {
         "core/text/test_escape.py::test_a_long", "core/text/test_sanitise.py::test_a_long",
         "core/text/test_markers.py::test_the_law_suite_notices",
         "core/text/shapes/test_hostile.py::test_time_is_linear", "laws/test_memory",
+        "promises/test_acceptance.py::test_a_five_megabyte",
+        "promises/test_acceptance.py::test_never_over_budget_in_any_script",
+        "promises/test_acceptance.py::test_same_bytes", "promises/test_acceptance.py::test_ten_th",
+        "promises/test_budgets_forging_books_citations.py::test_message_lists",
+        "promises/test_budgets_of_requests", "promises/test_evidence.py::test_no_evidence",
+        "promises/test_lookup_in_files", "promises/test_published_pools",
         "providers/chat/test_gguf", "providers/embedders/test_embedders",
         "providers/tokenizers/test_conformance",
         "stores/lance/",
@@ -83,7 +89,7 @@ MARKS = {
     ),
     "release": (
         "test_artefacts", "test_changelog", "test_install", "test_matrix", "test_packaging",
-        "test_published", "test_release",
+        "test_release",
     ),
 }  # fmt: skip
 """Marks of the tests whose file and name begin so; pyproject.toml explains them."""
@@ -105,7 +111,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 LONG = (
     *("on_ray", "service", "lance", "deploy", "postgres", "demo", "talk", "pool", "kills"),
-    *("docsite", "test_docs", "gguf", "scores", "formats/test_laws", "real_docu", "compressor"),
+    *("docsite", "test_docs", "gguf", "scores", "promises/", "real_docu", "compressor"),
 )
 """In the paths of files that take longest: they start other programs, or prove much."""
 

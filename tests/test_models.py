@@ -117,12 +117,12 @@ def test_a_margin_is_named_once_and_used_by_many(tmp_path: Path):
     """B4: a file's margins stand behind the star of its tokenizers, and so do the built-in ones."""
     file = tmp_path / "mine.toml"
     file.write_text(
-        'margins.house = "text:1.1,words:0,marks:0.2,digits:3,letters:1,cjk:1"\n'
+        "margins.house = 1.4\n"
         "a = { window = 8_192, tokenizer = 'o200k_base*house' }\n"
         "b = { window = 8_192, tokenizer = 'cl100k_base*llama-2' }\n"
     )
     known = registry(file)
-    assert load_tokenizer(known["a"].tokenizer).factors == (1.1, 0, 0.2, 3, 1, 1)
+    assert known["a"].tokenizer == "o200k_base*1.4"
     assert known["b"].tokenizer == model("llama2").tokenizer
     assert "margins" not in known
 
@@ -149,8 +149,8 @@ def test_a_registry_cannot_be_changed():
         ("[m]\nwindow = 10\nframe = [1, -1]", BadOption, "field 'frame[1]'"),
         ("[m]\nwindow = 10\naliases = ['']", BadOption, "must not be empty"),
         ("[m]\nwindow = 10\naliases = 'n'", BadOption, "field 'aliases': must be a list, not str"),
-        ("margins.own = 1.3", BadOption, "write margins.NAME"),
-        ("margins = 'text:1'", BadOption, "write margins.NAME"),
+        ("margins.own = 'text:1'", BadOption, "write margins.NAME"),
+        ("margins = 1.3", BadOption, "write margins.NAME"),
         ("[m]\nwindow = 10\n[n]\nwindow = 10\naliases = ['m']", BadInput, "'m' is named twice"),
     ],
 )

@@ -80,7 +80,7 @@ def test_another_reader_of_a_session_gets_nothing_of_the_first(store):
 
 def test_the_figures_of_sessions_can_be_printed(tmp_path, capsys, monkeypatch):
     """W4: the command that measures sessions does so on a file of questions of our own."""
-    from tools.sessions import main
+    from bench.session_reuse import main
 
     records = [
         {

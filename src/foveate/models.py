@@ -186,13 +186,13 @@ def _parse_models(tables: Mapping[str, Any], source: str) -> dict[str, Model]:
     return known
 
 
-def with_named_margin(tokenizer: str, own: Mapping[str, str] | None = None) -> str:
-    """The name of a tokenizer with the factors of the margin behind its star, if it names one.
+def with_named_margin(tokenizer: str, own: Mapping[str, float] | None = None) -> str:
+    """The name of a tokenizer with the factor of the margin behind its star, if it names one.
 
     `own`: margins by name besides the built-in ones.
 
     >>> with_named_margin("cl100k_base*llama-3")
-    'cl100k_base*text:1.01,words:0.01,marks:0.01,digits:1.02,letters:1.05,cjk:0.91'
+    'cl100k_base*1.05'
     >>> with_named_margin("cl100k_base*1.3")
     'cl100k_base*1.3'
     """
@@ -201,9 +201,9 @@ def with_named_margin(tokenizer: str, own: Mapping[str, str] | None = None) -> s
     return f"{inner}*{margins[margin]}" if star and margin in margins else tokenizer
 
 
-def _margins_from_table(table: Any) -> dict[str, str]:
-    if not isinstance(table, dict) or not all(isinstance(one, str) for one in table.values()):
-        raise BadOption("margins: write margins.NAME = 'text:1,words:0,…', as tokenizers have")
+def _margins_from_table(table: Any) -> dict[str, float]:
+    if not isinstance(table, dict) or not all(type(one) in (int, float) for one in table.values()):
+        raise BadOption("margins: write margins.NAME = 1.3, one factor for all texts")
     return table
 
 

@@ -39,17 +39,6 @@ def said(*parts):
     return {"type": "message", "content": blocks}
 
 
-def test_a_page_without_a_quotation_confirms_nothing():
-    """R1: an empty quotation stands everywhere, and so nowhere."""
-    cited = {"type": "page_location", "document_index": 0, "document_title": None}
-    cited |= {"start_page_number": 3, "end_page_number": 4, "cited_text": ""}
-    context = context_of(found=[{**FOUND[0], "page": 3}])
-
-    (refused,) = resolve_provider_citations(said(("Deep.", cited)), context).refused_citations
-
-    assert refused.reason == "other_text"
-
-
 def test_markers_stand_before_the_end_of_the_line():
     """C1, C3: on the next line they would stand for what is said there."""
     context = context_of()

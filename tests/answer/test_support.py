@@ -29,23 +29,7 @@ def test_words_of_the_question_say_little():
 @pytest.mark.parametrize(
     ("claim", "source"),
     [
-        ("Nach 300 Stunden wird entkalkt.", "Entkalken Sie ihn nach 300 Betriebsstunden."),
-        ("De rondleiding is vooraf geboekt.", "Rondleidingen boekt u vooraf."),
-        ("Een half uur bij de arts.", "Bij de arts duurt het 30 minuten."),
-        ("Something must be renewed.", "You renew it."),
-    ],
-)
-def test_forms_of_a_word_and_units_of_a_quantity_are_the_same(claim, source):
-    """C3: endings, participles and units differ in what is right; auxiliaries say little."""
-    made, _ = checked(f"{claim[:-1]} [1].", source, "The bakery sells bread.")
-    assert made.no_fault_found
-
-
-@pytest.mark.parametrize(
-    ("claim", "source"),
-    [
         ("The trainer signs the log.", "The trainee signs the log."),
-        ("Employers pay the annual fee.", "Employees pay the annual fee."),
         ("L'employeur paie la cotisation.", "L'employé paie la cotisation."),
     ],
 )

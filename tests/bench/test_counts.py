@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 from bench import bench_counts as bench
-from bench import fit_counts
 from bench.count_texts import CONTENTS, FITTED, HELD_BACK, series
 
 DRAWN = ("prose", "code", "JSON", "tables", "other scripts", "tools and messages", "translations")
@@ -42,7 +41,12 @@ def test_figures():
     assert figures.cells(["b"]) == "0 of 1 | 0.0"
 
 
-def test_every_margin_is_one_that_is_fitted():
-    """E3: the command prints all of the registry's margins."""
-    for name, (base, *_) in fit_counts.MARGINS.items():
-        assert bench.with_named_margin(f"{base}*{name}") != f"{base}*{name}"
+def test_the_margins_are_the_fitted_ones(monkeypatch):
+    """A7, E3: no vocabulary has a larger share than its margin; here of few texts."""
+    monkeypatch.setattr(bench, "FITTED_SERIES", 1)
+    monkeypatch.setattr(bench, "CONTENTS", {"prose": CONTENTS["prose"]})
+    counts = {title: bench.named("cl100k_base") for title in bench.VOCABULARIES}
+    found = dict(bench.fit(counts))
+    assert set(found.values()) == {bench.CUSHION}
+    for name in found:
+        assert bench.with_named_margin(f"cl100k_base*{name}") != f"cl100k_base*{name}"

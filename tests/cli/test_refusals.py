@@ -191,8 +191,8 @@ def test_a_record_asked_for_that_does_not_fit_is_said_on_stderr(run):
         ("", "'name' is missing"),
         ('name = "x"\nformat = "xml"\nstages = ["packk"]\n', "did you mean 'pack'?"),
         (
-            'name = "x"\nformat = "xml"\nstages = []\nspotligth = true\n',
-            "did you mean 'spotlight'?",
+            'name = "x"\nformat = "xml"\nstages = []\ncitee = true\n',
+            "did you mean 'cite'?",
         ),
         ('name = "x"\nformat = "xml"\n[[stages]]\nuse = "pack"\npolicy = "best"\n', "policy"),
     ],

@@ -139,24 +139,14 @@ def test_summary_counts_in_the_overhead():
     assert without == "\n\n---\n\n[2] Source: b.md\n"
 
 
-def test_spotlight_marks_texts_and_nothing_else():
-    """R3: spaces inside untrusted text become the mark; headers stay as they are."""
-    renderer = Renderer(format=Numbered(), spotlight=True)
-    text = renderer.render([replace(ONE, source="my file.md"), SIDE]).text
-
-    assert text.endswith("[1] Source: my file.md\none^two")
-    assert [p.text for p in renderer.parse(text)] == ["one two"]
-
-
 @settings(max_examples=400)
 @given(
     name=st.sampled_from([*BUILTIN]),
-    spotlight=st.booleans(),
     found=st.lists(st.one_of(texts(), st.text(st.characters(exclude_categories=["Cs"])))),
 )
-def test_any_text_is_read_back(name, spotlight, found):
+def test_any_text_is_read_back(name, found):
     """R3: also texts that nobody sanitised, control characters and all."""
-    renderer = Renderer(format=BUILTIN[name](), spotlight=spotlight)
+    renderer = Renderer(format=BUILTIN[name]())
     blocks = [Block(marker=n, text=text, source="a.md") for n, text in enumerate(found, 1)]
 
     read = renderer.parse(renderer.render(blocks).text)

@@ -114,7 +114,6 @@ def test_near_miss(text: str, message: str) -> None:
         ('name = "m"\nstages = []', "'format' is missing"),
         ('name = "m"\nformat = "numbered"\nstages = "pack"', "stages must be a list"),
         ('name = "m"\nformat = "numbered"\nstages = [3]', "a stage is a name or a table"),
-        (MINIMAL + "spotlight = 1", "spotlight cannot be 1; it must be true or false"),
         (MINIMAL + 'cite = "page"', "it must be one of 'chunk', 'document'"),
         (MINIMAL + "[budget]\ndocuments = true", "it must be a whole number or"),
         (

@@ -47,7 +47,6 @@ SHORT_ENTRIES = {
     "service/mcp/server.py": "64 schemas of tools",
     "stores/checksums.py": "16 lists of numbers, as long as an embedding",
     "stores/postgres/checksums.py": "8 vectors of a few hundred bytes",
-    "stores/lance/schema.py": "64 schemas, which a store and its length of vectors decide",
     "answer/check.py": "the sentences of one answer; it goes with the call",
     "providers/tokenizers/counts.py": "4 tokenizers' counts, each a bounded cache",
     "providers/tokenizers/huggingface.py": "8 tokenizers, which the operator names",

@@ -263,7 +263,7 @@ def odd_options() -> Iterator[dict[str, Any]]:
         yield {**base, "stages": value}
         yield {**base, "format": value}
         for key in ("name", "description", "cite", "summary_label", "supplements_end",
-                    "include_metadata", "spotlight", "tokenizer"):  # fmt: skip
+                    "include_metadata", "tokenizer"):  # fmt: skip
             yield {**base, key: value}
     yield {**base, "stages": ["pack"] * 33}
     yield {**base, "stages": ["pack"] * 32}

@@ -161,7 +161,7 @@ def make(seed: int) -> Case:
     recipe = recipes[seed % len(recipes)]
     if dice.random() < 0.8:
         recipe = replace(recipe, format=FORMATS[formats[seed // len(recipes) % len(formats)]]())
-    recipe = replace(recipe, spotlight=dice.random() < 0.05, summary_label=dice.choice(LABELS))
+    recipe = replace(recipe, summary_label=dice.choice(LABELS))
     chunks = [chunk for n in range(dice.randint(1, 4)) for chunk in document(dice, n)]
     dice.shuffle(chunks)
     hits = dice.randint(1, max(1, len(chunks)))
@@ -282,9 +282,7 @@ def _check_budget(case: Case, context: Context) -> None:
 def _check_blocks(case: Case, context: Context) -> None:
     """R3: parsing gives back exactly what was put in, and every span points at its body."""
     recipe = case.inputs.recipe
-    renderer = Renderer(
-        format=recipe.format, label=recipe.summary_label, spotlight=recipe.spotlight
-    )
+    renderer = Renderer(format=recipe.format, label=recipe.summary_label)
     chunks = [block for block in context.blocks if block.kind == "chunk"]
     parsed = renderer.parse(context.text)
     shown = renderer.shown_blocks(chunks)
@@ -293,9 +291,7 @@ def _check_blocks(case: Case, context: Context) -> None:
         want = block.fields
         _expect(dict(read.fields) == dict(want), f"parsed fields differ: {read.fields} {want}")
     content = messages(context, system="", tokenizer=case.tokenizer)[-1]["content"]
-    message = parse_message(
-        content, format=recipe.format, label=recipe.summary_label, spotlight=recipe.spotlight
-    )
+    message = parse_message(content, format=recipe.format, label=recipe.summary_label)
     _expect(message.question == case.inputs.query, "the message asks another question")
     _expect([p.text for p in message.blocks] == [b.text for b in shown], "message holds others")
     for block in context.blocks:

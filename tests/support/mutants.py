@@ -45,7 +45,6 @@ LOOKS: tuple[dict[str, Any], ...] = (
     {},
     {
         "label": "Pagina context",
-        "spotlight": True,
         "supplement": "Aanvulling",
         "supplements_end": "Einde van de aanvullingen",
     },
@@ -167,7 +166,6 @@ def check(seed: int) -> None:
         content,
         format=renderer.format,
         label=renderer.label,
-        spotlight=renderer.spotlight,
         supplement_label=renderer.supplement,
         supplements_end=renderer.supplements_end,
     )

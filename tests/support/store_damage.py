@@ -168,12 +168,6 @@ def on_sqlite(folder: Path, flips: int, seed: int, documents: int) -> Tally:
     return flipped_files(folder / "store", "", flips, seed)
 
 
-def on_lance(folder: Path, flips: int, seed: int, documents: int) -> Tally:
-    """The distributed store in a folder: data, versions, deletions, what is known of texts."""
-    fill(f"lance:{folder}/store", documents)
-    return flipped_files(folder / "store", "lance:", flips, seed)
-
-
 def on_postgres(url: str, flips: int, seed: int, documents: int) -> Tally:
     """The server store: a value of every column of every table in turn."""
     import psycopg
@@ -271,10 +265,10 @@ def main() -> int:
     parser.add_argument("--flips", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--documents", type=int, default=60)
-    parser.add_argument("--store", default="all", choices=("all", "sqlite", "lance", "postgres"))
+    parser.add_argument("--store", default="all", choices=("all", "sqlite", "postgres"))
     parser.add_argument("--show", action="store_true")
     asked = parser.parse_args()
-    kinds = ("sqlite", "lance", "postgres") if asked.store == "all" else (asked.store,)
+    kinds = ("sqlite", "postgres") if asked.store == "all" else (asked.store,)
     silent = 0
     for kind in kinds:
         with ExitStack() as stack:
@@ -285,7 +279,7 @@ def main() -> int:
                 tally = on_postgres(stack.enter_context(serving()), *numbers)
             else:
                 folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-                tally = (on_sqlite if kind == "sqlite" else on_lance)(folder, *numbers)
+                tally = on_sqlite(folder, *numbers)
         if asked.show:
             print("\n".join(tally.notes))
         silent += tally.outcomes["silent"]

@@ -15,7 +15,6 @@ from typing import TypeAlias
 
 from foveate.answer.bracket_names import PlainBracketFilter, left_out_reasons, names_from_context
 from foveate.answer.claims import Sentence, sentences_from_pieces
-from foveate.answer.contradictions import Contradiction, contradictions
 from foveate.answer.figures import missing_numbers, number_spellings
 from foveate.answer.quotes import Quotation, check_quotations
 from foveate.answer.support import Detector, Scorer, SourceIndex, Support
@@ -67,7 +66,6 @@ class Claim:
     over_cited: tuple[int, ...] = ()
     figures: tuple[str, ...] = ()
     quotations: tuple[Quotation, ...] = ()
-    contradictions: tuple[Contradiction, ...] = ()
     invented: tuple[Span, ...] = ()
     spoken: bool = False
 
@@ -91,7 +89,6 @@ class Claim:
             found.append("over_cited")
         if self.figures:
             found.append("unsupported_figures")
-        found += self.contradictions
         if self.invented:
             found.append("invented")
         found += sorted(
@@ -203,7 +200,6 @@ def _check_claim(
         support=support,
         elsewhere=other if other is not None and other.score >= floor else None,
         over_cited=_over_cited(markers, found),
-        contradictions=_find_contradictions(sentence.text, support),
         figures=missing_numbers(sentence.text, asked.union(*(grounds.numbers(n) for n in cited))),
         quotations=check_quotations(sentence.text, sentence.span[0], texts),
         invented=tuple(detector(sentence.text, texts)) if detector is not None else (),
@@ -215,13 +211,6 @@ def _over_cited(markers: Sequence[int], found: Mapping[int, Support]) -> tuple[i
     if len(markers) < 2:
         return ()
     return tuple(n for n in markers if n not in found or found[n].score < UNRELATED)
-
-
-def _find_contradictions(claim: str, support: Support | None) -> tuple[Contradiction, ...]:
-    """What a passage that supports the claim by its words says otherwise."""
-    if support is None or support.score < SUPPORT_THRESHOLD:
-        return ()
-    return contradictions(claim, support.text)
 
 
 def _check_spoken_claim(
@@ -244,7 +233,6 @@ def _check_spoken_claim(
         markers=(best.marker,) if best is not None and held else (),
         support=best,
         elsewhere=None,
-        contradictions=_find_contradictions(sentence.text, best),
     )
 
 

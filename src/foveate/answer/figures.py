@@ -12,14 +12,7 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
-from foveate.answer.number_words import NUMBER_BY_WORD, join_fractions
-from foveate.answer.quantities import (
-    NUMERIC_DATE,
-    ONE,
-    calendar_names,
-    calendar_spellings,
-    quantities,
-)
+from foveate.answer.number_words import NUMBER_BY_WORD
 
 _DIGITS = re.compile(r"\d[\d.,'’\u00a0\u202f]*\d|\d")
 _GROUPED_DIGITS = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*\Z")
@@ -37,9 +30,6 @@ _FIRST_TENS = 20
 _AMBIGUOUS_WORDS = frozenset(
     ["zero", "nul", "null", "zéro", "one", "een", "ein", "eins", "un", "une", "neuf", "elf", "acht"]
 )
-_PARTS = {"hal[fv]": "50", "hälfte": "50", "helft": "50", "moitié": "50", "demi": "30"}
-_PARTS |= {r"(?:quart(?:er)?|kwart|viertel)\b": "15", "twice": "2", "zweimal": "2"}
-"""What words say of numbers in a source: half of a hundred, a quarter of an hour."""
 _UNITS = "|".join(word for word, value in NUMBER_BY_WORD.items() if 0 < value < 10)
 _TEN_WORDS = "|".join(word for word, value in NUMBER_BY_WORD.items() if value >= _FIRST_TENS)
 _NUMBER_WORD = re.compile(
@@ -65,8 +55,6 @@ def find_numbers(text: str) -> list[str]:
 def number_spellings(text: str) -> set[str]:
     """Every spelling of every figure of a source: also of list items, parts of dates and clocks.
 
-    Quantities in one unit, days, months and ranks too, for `missing_numbers`.
-
     A part of the digits is no figure: 1,200 is not 200.
     """
     clean = _join_parts(text)
@@ -80,11 +68,8 @@ def number_spellings(text: str) -> set[str]:
         found.add(normalise_number(f"{hours}.{minutes or dotted}"))
         found.add(str(int(hours) % 12 or 12))
     found.update(str(_word_value(word)) for word in _NUMBER_WORD.finditer(clean.casefold()))
-    plain = text.casefold()
-    found.update(str(NUMBER_BY_WORD[word]) for word in _ANY_NUMBER_WORD.findall(plain))
-    found.update(value for word, value in _PARTS.items() if re.search(rf"\b{word}", plain))
-    found.update(calendar_spellings(plain))
-    found.update(quantity for _, quantity in quantities(ONE.sub("1", normalise_numbers(text))))
+    words = _ANY_NUMBER_WORD.findall(text.casefold())
+    found.update(str(NUMBER_BY_WORD[word]) for word in words)
     return found
 
 
@@ -124,41 +109,20 @@ def normalise_number(run: str) -> str:
 
 
 def missing_numbers(claim: str, there: AbstractSet[str]) -> tuple[str, ...]:
-    """The figures, days, months and ranks of a claim that are not among these, each once.
+    """The figures of a claim that are not among these, each once.
 
-    A quantity may be said in another unit: 14 days are two weeks. A date may be said in figures
-    alone: 2024-03-12 is 12 March 2024.
-
-    >>> missing_numbers("On Monday, after 14 days.", number_spellings("on Friday, in two weeks"))
-    ('monday',)
+    >>> missing_numbers("After 15 days, at 9.30.", number_spellings("at 9:30, in fourteen days"))
+    ('15',)
     """
-    same = {
-        figure for figure, one in quantities(ONE.sub("1", normalise_numbers(claim))) if one in there
-    }
-    rest = NUMERIC_DATE.sub(lambda date: "" if _is_same_date(date[0], there) else date[0], claim)
-    figures = [one for one in find_numbers(rest) if one not in there and one not in same]
-    ranked = any(one.startswith("rank ") for one in there)
-    for word, name in calendar_names(claim.casefold()):
-        kind, _, number = name.partition(" ")
-        if name not in there and (kind != "rank" or (ranked and number not in there)):
-            figures.append(word)
-    return tuple(dict.fromkeys(figures))
-
-
-def _is_same_date(date: str, there: AbstractSet[str]) -> bool:
-    """Whether the month of a date in figures is there as one, and so are its other figures."""
-    first, middle, last = map(normalise_number, re.split("[./-]", date))
-    orders = ((middle, first), (first, middle))  # 2024-03-12 and 12.03.2024; 3/12/2024
-    return last in there and any(f"month {m}" in there and d in there for m, d in orders)
+    return tuple(dict.fromkeys(one for one in find_numbers(claim) if one not in there))
 
 
 _ANY_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(NUMBER_BY_WORD)})\b")
 
 
 def _join_parts(text: str) -> str:
-    """The text with each number in one piece: digits in groups, halves and quarters."""
-    joined = join_fractions(text)
-    return _SPACED_DIGITS.sub(lambda found: found[1] + found[2].replace(" ", ""), joined)
+    """The text with each number in one piece: digits in groups."""
+    return _SPACED_DIGITS.sub(lambda found: found[1] + found[2].replace(" ", ""), text)
 
 
 def _iter_numbers(clean: str) -> Iterable[tuple[int, str]]:

@@ -14,7 +14,6 @@ from typing import Any
 
 from foveate.core.formats.shared.parts import TEXT_SEPARATOR, escape_json, parse_content_parts
 from foveate.core.image_fit import CAPTION_LINES
-from foveate.core.render import SPACE_MARK
 from foveate.core.text.shapes.gaps import END_MARK
 from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
 from foveate.core.types import Block, Context, Span
@@ -117,7 +116,7 @@ def _citable_texts(part: Mapping[str, Any]) -> Iterator[str]:
 def map_offsets(sent: str, text: str) -> list[int] | None:
     r"""For each offset of the sent text, its end included, the offset in the block's text.
 
-    The sent text has additional backslashes, and marks for spaces; None if it differs otherwise.
+    The sent text has additional backslashes; None if it differs otherwise.
 
     >>> map_offsets(r"see [\2]", "see [2]")
     [0, 1, 2, 3, 4, 5, 5, 6, 7]
@@ -127,7 +126,7 @@ def map_offsets(sent: str, text: str) -> list[int] | None:
     found, at, size = [], 0, len(text)
     for one in sent:
         found.append(at)
-        if at < size and (one == text[at] or (one == SPACE_MARK and text[at] == " ")):
+        if at < size and one == text[at]:
             at += 1
         elif one != "\\":
             return None

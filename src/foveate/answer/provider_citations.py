@@ -1,8 +1,8 @@
 """Checks the citations of a provider's response and converts them to ours.
 
-Kinds: Anthropic's `search_result_location`, `char_location`, `content_block_location` and
-`page_location`, which name a block that was sent. A citation is confirmed, with the marker of the
-block and its text at the stated place, or refused with a reason. Nothing is guessed or repaired.
+Kinds: Anthropic's `search_result_location`, `char_location` and `content_block_location`, which
+name a block that was sent. A citation is confirmed, with the marker of the block and its text at
+the stated place, or refused with a reason. Nothing is guessed or repaired.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ RefusalReason: TypeAlias = Literal[
     "other_text",
     "misplaced",
     "other_source",
-    "other_page",
     "outside_answer",
     "broken",
     "unknown_kind",
@@ -33,8 +32,8 @@ RefusalReason: TypeAlias = Literal[
 
 `no_such_block`: its number is none that was sent. `no_such_place`: its range is empty or reaches
 beyond the block. `other_text`: the text that it quotes is not in the block; `misplaced`: it is, at
-another place. `other_source`, `other_page`: it names another source, title or page than the block
-has. `outside_answer`: its range of the answer is none. `broken`: a field is missing or of the wrong
+another place. `other_source`: it names another source or title than the block has.
+`outside_answer`: its range of the answer is none. `broken`: a field is missing or of the wrong
 kind. `unknown_kind`: a kind of citation that is not known here.
 """
 
@@ -246,19 +245,6 @@ class _CitationChecker:
         _check_range(sent, start, end, len(sent.text))
         return self._check_quotation(said, sent, start, end)
 
-    def check_pages(self, said: ProviderCitation) -> ConfirmedCitation:
-        """Pages of a file that was sent in the place of a block; the last one is not meant."""
-        sent = self._document_block(said)
-        first = _get_integer(said, "start_page_number")
-        behind = _get_integer(said, "end_page_number")
-        if not any(first <= page < behind for page in sent.block.pages):
-            raise _CitationError("other_page", sent)
-        quoted = _get_text(said, "cited_text")
-        start = sent.text.find(quoted)
-        if start < 0 or not quoted:
-            raise _CitationError("other_text", sent)
-        return self._check_quotation(said, sent, start, start + len(quoted))
-
     def _document_block(self, said: ProviderCitation) -> CitableBlock:
         sent = self._block_at(said, "document_index", "document")
         if said.citation.get("document_title") not in (None, sent.part.get("title", "")):
@@ -320,5 +306,4 @@ _CHECKS_BY_KIND: Mapping[str, Callable[[_CitationChecker, ProviderCitation], Con
     "search_result_location": _CitationChecker.check_search_result,
     "char_location": _CitationChecker.check_characters,
     "content_block_location": _CitationChecker.check_content_blocks,
-    "page_location": _CitationChecker.check_pages,
 }

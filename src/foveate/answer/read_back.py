@@ -38,7 +38,6 @@ def parse_message(
     *,
     format: str | Format = "numbered",
     label: str = "Page context",
-    spotlight: bool = False,
     supplement_label: str | None = None,
     supplements_end: str | None = None,
 ) -> ParsedMessage:
@@ -76,7 +75,6 @@ def parse_message(
     renderer = Renderer(
         format=known,
         label=label,
-        spotlight=spotlight,
         supplement=supplement if supplement_label is None else supplement_label,
         supplements_end=end if supplements_end is None else supplements_end,
     )

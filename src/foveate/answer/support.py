@@ -14,8 +14,6 @@ from math import log
 from typing import TypeAlias
 
 from foveate.answer.figures import normalise_numbers, number_spellings
-from foveate.answer.quantities import ONE, quantity_matches
-from foveate.answer.word_forms import LIGHT, word_form
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.terms import document_terms, query_terms
 from foveate.core.types import Context, Span
@@ -43,10 +41,10 @@ class Support:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSentence:
-    """One sentence of a block: its place in the context, the forms of its words, quantities."""
+    """One sentence of a block: its place in the context, its words."""
 
     span: Span
-    forms: frozenset[str]
+    terms: frozenset[str]
 
 
 class SourceIndex:
@@ -54,8 +52,7 @@ class SourceIndex:
 
     def __init__(self, context: Context, *, language: str = "en") -> None:
         self._text = context.text
-        asked = query_terms(_plain(context.query))
-        self._query_forms = frozenset(map(word_form, asked))
+        self._query_terms = frozenset(query_terms(normalise_numbers(context.query)))
         self._passages: list[SourceSentence] = []
         self._blocks: dict[int, list[range]] = {}
         for block in context.blocks:
@@ -66,8 +63,8 @@ class SourceIndex:
                 self._blocks.setdefault(block.marker, []).append(here)
         self._places: dict[str, list[int]] = {}
         for number, passage in enumerate(self._passages):
-            for form in passage.forms:
-                self._places.setdefault(form, []).append(number)
+            for term in passage.terms:
+                self._places.setdefault(term, []).append(number)
         self._numbers: dict[int, set[str]] = {}
 
     @property
@@ -87,18 +84,13 @@ class SourceIndex:
 
     def best_support(self, claim: str, scorer: Scorer | None = None) -> dict[int, Support]:
         """For each marker with a text the passage that supports the claim best."""
-        plain = _plain(claim)
-        weights = {word_form(term): self._term_weight(term) for term in query_terms(plain)}
-        bits = {form: 1 << bit for bit, form in enumerate(weights)}
+        terms = query_terms(normalise_numbers(claim))
+        weights = [self._term_weight(term) for term in terms]
         held: dict[int, int] = {}
-        for form, bit in bits.items():
-            for number in self._places.get(form, ()):
-                held[number] = held.get(number, 0) | bit
-        for spelled, quantity in quantity_matches(plain):  # in another unit, it is the same
-            for form in map(word_form, document_terms(spelled[0])):
-                for number in self._places.get(quantity, ()):
-                    held[number] = held.get(number, 0) | bits.get(form, 0)
-        shares = _WeightShares(list(weights.values()))
+        for bit, term in enumerate(terms):
+            for number in self._places.get(term, ()):
+                held[number] = held.get(number, 0) | 1 << bit
+        shares = _WeightShares(weights)
         found = {
             marker: self._best_in_source(marker, claim, held, shares, scorer)
             for marker in self.markers
@@ -156,11 +148,9 @@ class SourceIndex:
         return self._text[first.span[0] : last.span[1]]
 
     def _term_weight(self, term: str) -> float:
-        form = word_form(term)
-        spread = len(self._places.get(form, ()))
+        spread = len(self._places.get(term, ()))
         rare = log(1 + (len(self._passages) + 1) / (spread + 0.5))
-        little = term in LIGHT or form in self._query_forms
-        return rare * (_SMALL_WEIGHT if little else 1.0)
+        return rare * (_SMALL_WEIGHT if term in self._query_terms else 1.0)
 
 
 class _WeightShares:
@@ -181,13 +171,5 @@ class _WeightShares:
 def _split_passages(text: str, span: Span, language: str) -> Iterable[SourceSentence]:
     start, end = span
     for first, last in sentence_spans(text[start:end], language):
-        plain = _plain(text[start + first : start + last])
-        quantities = (quantity for _, quantity in quantity_matches(plain))
-        yield SourceSentence(
-            span=(start + first, start + last),
-            forms=frozenset((*map(word_form, document_terms(plain)), *quantities)),
-        )
-
-
-def _plain(text: str) -> str:
-    return ONE.sub("1", normalise_numbers(text))
+        terms = document_terms(normalise_numbers(text[start + first : start + last]))
+        yield SourceSentence(span=(start + first, start + last), terms=frozenset(terms))

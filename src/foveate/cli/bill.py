@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from foveate.pipeline.bill import Bill, LoggedRequest, Part
 
 MAX_SHOWN = 8
-"""Tools, repeats and messages that are named where a person reads."""
+"""Tools, sources, turns and repeats that are named where a person reads."""
 
 
 def bill(
@@ -28,7 +28,7 @@ def bill(
 ) -> None:
     """Show where the tokens of an agent's request go.
 
-    By zone, tool, source (a call with its arguments), turn and message; which texts repeat; and
+    By zone, tool, source (a call with its arguments) and turn; which texts repeat; and
     with --before, which message broke the prefix that a provider's cache has.
     """
     from dataclasses import asdict
@@ -56,34 +56,25 @@ def read_request(name: str) -> LoggedRequest:
 
 
 def _lines(found: Bill) -> Iterator[str]:
-    total = found.total
-    yield f"{total:,} tokens in {len(found.by_message)} messages"
-    yield "by zone"
-    yield from _shares(((z, n) for z, n in found.by_zone.items() if n), total)
-    if found.by_tool:
-        yield "by tool (calls and results)"
-        yield from _shares(list(found.by_tool.items())[:MAX_SHOWN], total)
-    if found.by_source:
-        yield "by source (what a call brought)"
-        yield from _shares(map(_named, found.by_source[:MAX_SHOWN]), total)
-    yield "largest turns"
+    yield f"{found.total:,} tokens"
     turns = [(_turn_name(n, turn), turn.tokens) for n, turn in enumerate(found.by_turn)]
-    yield from _shares(_largest(t for t in turns if t[1]), total)
-    yield "largest messages"
-    messages = ((f"message {place}", n) for place, n in enumerate(found.by_message, 1))
-    yield from _shares(_largest(messages), total)
-    if found.repeats:
-        yield "repeated"
-        yield from _shares(map(_named, found.repeats[:MAX_SHOWN]), total)
+    tables: dict[str, Iterable[tuple[str, int]]] = {
+        "by zone": found.by_zone.items(),
+        "by tool (calls and results)": [*found.by_tool.items()][:MAX_SHOWN],
+        "by source (what a call brought)": map(_named, found.by_source[:MAX_SHOWN]),
+        "largest turns": sorted(turns, key=lambda turn: -turn[1])[:MAX_SHOWN],
+        "repeated": map(_named, found.repeats[:MAX_SHOWN]),
+    }
+    for title, rows in tables.items():
+        shown = [(name, tokens) for name, tokens in rows if tokens]
+        yield from [title] * bool(shown)
+        for name, tokens in shown:
+            yield f"  {tokens:>9,}  {tokens / found.total:>4.0%}  {name}"
     if found.prefix is not None:
         broken = found.prefix
         place = f"at message {broken.message}" if broken.message else "before the messages"
         yield f"prefix broken {place}: {broken.why}"
         yield f"  {broken.reused:,} tokens are cached, {broken.resent:,} are sent again"
-
-
-def _largest(items: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    return sorted(items, key=lambda item: -item[1])[:MAX_SHOWN]
 
 
 def _turn_name(number: int, turn: Part) -> str:
@@ -100,8 +91,3 @@ def _named(part: Part) -> tuple[str, int]:
             ranges.append([place])
     places = ", ".join("-".join(map(str, ends)) for ends in ranges)
     return f"message{'s' * (len(part.places) > 1)} {places}: {part.begins}", part.tokens
-
-
-def _shares(items: Iterable[tuple[str, int]], total: int) -> Iterator[str]:
-    for name, number in items:
-        yield f"  {number:>9,}  {number / max(total, 1):>4.0%}  {name}"

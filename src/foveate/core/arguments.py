@@ -17,6 +17,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 from typing import is_typeddict as is_typed_dict
 
 from foveate.core.errors import BadOption
+from foveate.core.removed import advice
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -38,6 +39,9 @@ def check_arguments(*apart: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> T:
             hints, order = _parameters(function)
+            for name in kwargs:
+                if name not in order and (removed := advice("keyword", name)):
+                    raise BadOption(removed)
             for name, value in (*zip(order, args, strict=False), *kwargs.items()):
                 if name in hints and name not in apart:
                     _check(name, value, *hints[name])

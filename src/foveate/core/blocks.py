@@ -9,7 +9,7 @@ from itertools import accumulate, chain
 from types import NoneType
 from typing import Any, TypeGuard, TypeVar
 
-from foveate.core.checks import MAX_INTEGER, check_text, is_encodable, plain_metadata
+from foveate.core.checks import MAX_INTEGER, check_string, is_encodable, plain_metadata
 from foveate.core.renditions import full_rendition, rendition_chunks
 from foveate.core.request import Recipe
 from foveate.core.text.profile import HashedText, text_profile
@@ -190,7 +190,7 @@ def _format_metadata_value(value: Any) -> str:
         text = json.dumps(value, sort_keys=True, ensure_ascii=False)
     else:
         text = str(value)
-    check_text("metadata", text)
+    check_string("metadata", text)
     return text
 
 

@@ -1,6 +1,6 @@
 """Candidates from plain mappings and JSON Lines, and back.
 
-Only `text` is required. Keys of other systems are read (`record_keys.py`), other unknown keys go to
+Only `text` is required. Keys of other systems are read (`fields.py`), other unknown keys go to
 `metadata`. A wrong value or a misspelled field is refused with its line and field.
 """
 
@@ -10,27 +10,27 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
-from math import isfinite
-from numbers import Real
-from operator import index
 from typing import Any, TypeVar
 
-from foveate.core.checks import canonical_metadata, check_string, plain_metadata
+from foveate.core.checks import canonical_metadata, plain_metadata
 from foveate.core.errors import BadInput
+from foveate.core.fields import (
+    CANDIDATE_FIELDS,
+    CHUNK_FIELDS,
+    KNOWN,
+    LIKELY_TEXT_KEYS,
+    MAX_LISTED_KEYS,
+    SCORE_FIELDS,
+    read_origin,
+    standardise_record,
+)
 from foveate.core.images import IMAGES, images_to_json
-from foveate.core.record_keys import LIKELY_TEXT_KEYS, MAX_LISTED_KEYS, standardise_record
 from foveate.core.types import Candidate, Chunk
 
 T = TypeVar("T")
-TEXT_FIELDS = ("id", "document_id", "source", "title", "summary")
-INTEGER_FIELDS = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
-SCORE_FIELDS = ("score", "semantic_score", "lexical_score", "rerank_score")
-OTHER_FIELDS = ("text", "section", "modified_at", "principals", "metadata", "embedding", "origin")
-FIELDS = frozenset((*TEXT_FIELDS, *INTEGER_FIELDS, *SCORE_FIELDS, *OTHER_FIELDS, IMAGES))
+_NUMBERS = ("page", "row", "line", "start", "end", "byte_offset")
 RANK_SMOOTHING = 60
 """As in reciprocal rank fusion: the first few places are told apart, and not too much."""
-ORIGINS = ("retrieved", "neighbour")  # side knowledge has a door of its own, the gate
 
 
 class BestFirst(tuple[Candidate, ...]):
@@ -171,7 +171,7 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
         "sequence": chunk.sequence,
         "text": chunk.text,
     }
-    for name in ("title", "summary", "section", *INTEGER_FIELDS[1:]):
+    for name in ("title", "summary", "section", *_NUMBERS):
         if (value := getattr(chunk, name)) not in (None, ""):
             record[name] = value
     if chunk.modified_at is not None:
@@ -222,20 +222,17 @@ def _candidate_from_item(item: Any) -> Candidate:
     if not isinstance(item, Mapping):
         kind = type(item).__name__
         raise BadInput(f"a candidate is an object with a text, such as {{'text': '…'}}, not {kind}")
-    return candidate_from_record(standardise_record(item, FIELDS))
+    return candidate_from_record(standardise_record(item))
 
 
 def candidate_from_record(record: Mapping[str, Any]) -> Candidate:
     """One mapping → one candidate."""
     if record.get("text") is None:
         raise BadInput(_missing_text(record), field="text")
-    scores = {
-        name: _parse_number(name, v) for name in SCORE_FIELDS if (v := record.get(name)) is not None
-    }
-    origin = "retrieved" if record.get("origin") is None else record["origin"]
-    if origin not in ORIGINS:
-        raise BadInput(f"must be one of {', '.join(ORIGINS)}, not {origin!r}", field="origin")
-    return Candidate(chunk=chunk_from_record(record), origin=origin, **scores)  # type: ignore[arg-type]
+    rest = {name: value for name in CANDIDATE_FIELDS if (value := record.get(name)) is not None}
+    if "origin" in rest:
+        read_origin("origin", rest["origin"])
+    return Candidate(chunk=chunk_from_record(record), **rest)
 
 
 def _missing_text(record: Mapping[str, Any]) -> str:
@@ -254,11 +251,11 @@ def chunk_from_record(record: Mapping[str, Any]) -> Chunk:
     for key, value in record.items():
         if value is None:
             continue
-        if (read := _FIELD_PARSERS.get(key)) is not None:
-            values[key] = read(key, value)
+        if key in CHUNK_FIELDS:
+            values[key] = value
         elif key == IMAGES:
             extra[key] = images_to_json(value)
-        elif key not in FIELDS:
+        elif key not in KNOWN:
             extra[str(key)] = value
     metadata = {} if record.get("metadata") is None else record["metadata"]
     if not isinstance(metadata, Mapping):
@@ -267,106 +264,6 @@ def chunk_from_record(record: Mapping[str, Any]) -> Chunk:
         if canonical_metadata({key: extra[key]}) != canonical_metadata({key: metadata[key]}):
             raise BadInput("stands in the metadata with another value; give it once", field=key)
     return Chunk(**values, metadata={**extra, **metadata})
-
-
-def _accept_any(_name: str, value: Any) -> Any:
-    return value
-
-
-def _parse_text(name: str, value: Any) -> str:
-    if value.__class__ is str and value.isascii():
-        return str(value)
-    if isinstance(value, int) and not isinstance(value, bool) and name in ("id", "document_id"):
-        value = str(value)
-    check_string(name, value)
-    return str(value)
-
-
-def _parse_integer(name: str, value: Any) -> int:
-    if value.__class__ is int and value >= 0:
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    try:
-        number = index(value)
-    except TypeError:
-        number = -1
-    if isinstance(value, bool) or number < 0:
-        raise BadInput(f"must be a whole number of 0 or more, not {value!r}", field=name)
-    return number
-
-
-def _parse_number(name: str, value: Any) -> float:
-    if value.__class__ is float and isfinite(value):
-        return float(value)
-    try:
-        number = float("nan" if isinstance(value, bool) or not isinstance(value, Real) else value)
-    except OverflowError:  # a whole number that no float can hold
-        number = float("inf")
-    if not isfinite(number):
-        raise BadInput(f"must be a finite number, not {value!r}", field=name)
-    return number
-
-
-def _parse_section(_name: str, value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return " > ".join(_parse_text("section", part) for part in value)
-    return _parse_text("section", value)
-
-
-def _parse_datetime(_name: str, value: Any) -> datetime:
-    if isinstance(value, datetime) and value == value:  # noqa: PLR0124 (pandas' NaT is none)
-        return value
-    try:
-        return datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        raise BadInput(
-            f"must be an ISO 8601 date and time, not {value!r}", field="modified_at"
-        ) from None
-
-
-def _parse_principals(_name: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise BadInput(f"must be a list of strings, not {value!r}", field="principals")
-    return tuple(sorted({_parse_text("principals", item) for item in value}))
-
-
-def _parse_vector(_name: str, value: Any) -> Any:
-    if isinstance(value, str | bytes) or not hasattr(value, "__len__") or len(value) == 0:
-        raise BadInput("must be a list of numbers with at least one", field="embedding")
-    if isinstance(value, list | tuple):
-        if set(map(type, value)) == {float} and isfinite(sum(value)):
-            return tuple(value)
-        return tuple(_parse_number("embedding", item) for item in value)
-    _check_array(value)
-    return value
-
-
-def _check_array(value: Any) -> None:
-    """Refuse an array that is no row of finite numbers; a loop over its numbers takes long."""
-    import numpy as np
-
-    numbers = np.asarray(value)
-    if numbers.ndim != 1 or numbers.dtype.kind in "bOSUMm":
-        raise BadInput(
-            f"must be one row of numbers, not an array of {numbers.ndim} dimensions and "
-            f"type {numbers.dtype}",
-            field="embedding",
-        )
-    if not np.isfinite(numbers.astype(np.float64)).all():
-        raise BadInput("holds a number that is not finite", field="embedding")
-
-
-_FIELD_PARSERS: Mapping[str, Callable[[str, Any], Any]] = {
-    "text": _accept_any,
-    **dict.fromkeys(TEXT_FIELDS, _parse_text),
-    **dict.fromkeys(INTEGER_FIELDS, _parse_integer),
-    "section": _parse_section,
-    "modified_at": _parse_datetime,
-    "principals": _parse_principals,
-    "embedding": _parse_vector,
-}
-"""How each field of a chunk is read."""
 
 
 def is_readable(principals: tuple[str, ...], allowed: frozenset[str]) -> bool:

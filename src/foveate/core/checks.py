@@ -1,4 +1,4 @@
-"""What the central values refuse (wrong fields, scores, zones), and a chunk's identity.
+"""What values must be: strings, whole numbers, names of a closed list, and metadata.
 
 Metadata has one spelling as JSON, the same in every process and after a round trip, which is hashed
 and written. Sets are sorted lists; dates, decimals, paths and UUIDs are texts. Any other value is
@@ -8,30 +8,17 @@ refused, because its text may hold an address in memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import date, time, timedelta
 from enum import Enum
-from math import isfinite
-from numbers import Number, Real
-from operator import attrgetter
+from numbers import Number
 from typing import Any
 
-from blake3 import blake3
-
 from foveate.core.errors import BadInput, BadOption
+from foveate.core.removed import advice_on_value
 
-STRING_FIELDS = ("text", "id", "document_id", "source", "title", "section", "summary")
-INTEGER_FIELDS = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
 MAX_INTEGER = 2**63 - 1
-_get_strings, _get_integers = attrgetter(*STRING_FIELDS), attrgetter(*INTEGER_FIELDS)
-hashed_fields = attrgetter("content_hash", *STRING_FIELDS[1:], *INTEGER_FIELDS, "principals")
-
-
-def check_text(name: str, value: object) -> None:
-    """As `check_string`, but for a chunk's text, which is encoded, and so checked, for its hash."""
-    if name != "text" or not isinstance(value, str):
-        check_string(name, value)
 
 
 def check_string(name: str, value: object) -> None:
@@ -58,7 +45,7 @@ def is_encodable(text: str) -> bool:
 def check_integer(name: str, value: object) -> None:
     """Refuse what counts nothing."""
     if type(value) is not int or value < 0:
-        raise BadInput(f"must be a whole number of 0 or more, not {value!r}", field=name)
+        raise BadInput(f"must be a whole number of 0 or more, not {abbreviate(value)}", field=name)
     if value > MAX_INTEGER:
         raise BadInput("takes more than 64 bits, which no store and no table holds", field=name)
 
@@ -70,50 +57,7 @@ def check_principals(principals: Iterable[str]) -> tuple[str, ...]:
     return tuple(principals)
 
 
-def check_chunk_fields(chunk: Any) -> None:
-    """Refuse fields of the wrong kind; a plain ASCII string and None need no second look."""
-    for name, value in zip(STRING_FIELDS, _get_strings(chunk), strict=True):
-        if value.__class__ is not str or not value.isascii():
-            check_text(name, value)
-    for name, value in zip(INTEGER_FIELDS, _get_integers(chunk), strict=True):
-        if value is not None:
-            check_integer(name, value)
-    if chunk.metadata:
-        check_metadata(chunk.metadata)
-    if chunk.start is not None and chunk.end is not None and chunk.end < chunk.start:
-        raise BadInput(f"{chunk.end} is before start {chunk.start}", field="end")
-    if isinstance(chunk.principals, str):
-        raise BadInput(f"must be a list, not {chunk.principals!r}", field="principals")
-
-
-def derived_id(chunk: Any) -> str:
-    """A hash of all that tells this chunk from another; the same for the same chunk."""
-    parts = [getattr(chunk, name) for name in (*STRING_FIELDS[2:], *INTEGER_FIELDS)]
-    metadata = canonical_metadata(chunk.metadata)
-    key = repr((*parts, tuple(chunk.principals), metadata, chunk.content_hash))
-    return blake3(key.encode()).hexdigest(8)
-
-
-OPTIONAL_SCORES = ("semantic_score", "lexical_score", "rerank_score")
-
-
-def check_score(name: str, value: Any) -> int | float:
-    """The score as a plain number; refuses one that has no place in a total order."""
-    if type(value) is float and isfinite(value):
-        return value
-    if isinstance(value, bool) or not isinstance(value, Real) or not _finite(value):
-        raise BadInput(f"must be a finite number, not {_abbreviate(value)}", field=name)
-    return value if isinstance(value, int) else float(value)
-
-
-def _finite(value: Real) -> bool:
-    try:
-        return isfinite(value)
-    except OverflowError:
-        return False
-
-
-def _abbreviate(value: Any) -> str:
+def abbreviate(value: Any) -> str:
     """The value for a message; Python refuses to write whole numbers of thousands of digits."""
     try:
         return repr(value)[:80]
@@ -127,6 +71,14 @@ def check_zone(name: str, value: object, least: int) -> None:
         raise BadOption(f"budget: {name} is {value!r}; it must be a whole number of tokens")
     if value < least:
         raise BadOption(f"budget: {name} is {value}; it must be {least} or more")
+
+
+def check_choice(owner: str, option: str, value: object, allowed: Collection[object]) -> None:
+    """Refuse a value that is none of a closed list, one that was removed with what to use."""
+    if value not in allowed:
+        names = ", ".join(map(str, allowed))
+        message = f"{owner}: {option} is {value!r}; it must be one of {names}"
+        raise BadOption(advice_on_value(option, value) or message)
 
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})

@@ -19,6 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
+from foveate.core.removed import advice
+
 MAX_LISTED_NAMES = 5
 """Names; so many are listed in an error beside the nearest one."""
 MAX_COMPARED_LENGTH = 200
@@ -72,6 +74,7 @@ class BadOption(InvalidRequest):
 class UnknownName(InvalidRequest):
     """A name that does not exist; gives the nearest that does, and where there are few, all.
 
+    Of a name that was removed it says what to use instead.
     `near`: names that are meant, if the caller knows better than spelling tells.
     """
 
@@ -90,7 +93,7 @@ class UnknownName(InvalidRequest):
         hints = [f"did you mean {' or '.join(map(repr, near))}?"] if near else []
         if not near or len(self.known) <= MAX_LISTED_NAMES:
             hints.append(f"known: {', '.join(self.known) or 'none'}")
-        super().__init__(f"unknown {kind} {name!r}; {' '.join(hints)}")
+        super().__init__(advice(kind, name) or f"unknown {kind} {name!r}; {' '.join(hints)}")
 
 
 class BudgetTooSmall(FoveateError):

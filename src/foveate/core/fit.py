@@ -7,7 +7,7 @@ Estimates made before only make the first attempt likely to fit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,6 @@ from foveate.core.types import (
     Trace,
     rank,
 )
-from foveate.core.unchecked import replace_unchecked
 from foveate.core.window import window_excess
 from foveate.core.zones import Budget
 
@@ -151,7 +150,7 @@ def _blocks_with_places(
 ) -> tuple[Block, ...]:
     """The blocks, where they stand in the text, and who else says what they show."""
     blocks = [
-        replace_unchecked(Block, block, span=span)
+        replace(block, span=span)
         for block, span in zip(attempt.blocks, attempt.rendered.spans, strict=True)
     ]
     for n, candidate in enumerate(shown):
@@ -159,7 +158,7 @@ def _blocks_with_places(
             from foveate.core.stages.dedup.corroborating import corroborating_sources
 
             sources = corroborating_sources(candidate, language)
-            blocks[n] = replace_unchecked(Block, blocks[n], corroborating=sources)
+            blocks[n] = replace(blocks[n], corroborating=sources)
     return tuple(blocks)
 
 

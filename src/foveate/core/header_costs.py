@@ -8,6 +8,7 @@ the format names the fields a header reads, candidates with equal fields share o
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, MutableMapping
+from dataclasses import replace
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -18,7 +19,6 @@ from foveate.core.renditions import rendition_chunks
 from foveate.core.request import Inputs, Recipe, Request
 from foveate.core.token_counter import TokenCounter, no_header_key
 from foveate.core.types import Block, BlockPosition, Candidate, Chunk
-from foveate.core.unchecked import replace_unchecked
 from foveate.core.zones import Budget
 
 _FIELD_PATHS = {
@@ -104,5 +104,5 @@ def _render_overhead(renderer: Renderer, block: Block, place: BlockPosition) -> 
     if place == "behind":
         return renderer.overhead(block, block)
     joined = place == "same" and not renderer.format.drops_repeats
-    other = replace_unchecked(Block, block, document_id="", source="", title="")
+    other = replace(block, document_id="", source="", title="")
     return renderer.overhead(block, block if joined else other)

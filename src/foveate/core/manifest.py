@@ -78,7 +78,7 @@ def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
         recipe.cite,
         recipe.summary_label,
         recipe.include_metadata,
-        recipe.spotlight,
+        False,  # where an option was that went, so that hashes stay
     )
     words = (recipe.supplement_label, recipe.supplements_end)
     if words != (SUPPLEMENT_LABEL, SUPPLEMENTS_END):  # else as before there were

@@ -65,7 +65,7 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
             "stitch",
             "group",
             "compress",
-            {"use": "pack", "policy": "coverage"},
+            {"use": "pack", "policy": "value"},
             {"use": "order", "by": "chronological", "groups": True},
         ],
         "format": "grouped",

@@ -6,18 +6,64 @@ refused with the advice of this table.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
-REMOVED: Final[Mapping[str, str]] = {}
-"""A kind and a name as the user spells it, such as `policy coverage` → what to use instead."""
+REMOVED: Final[Mapping[str, str]] = {
+    "keyword *text:": "give one factor behind the star of a tokenizer's name, such as "
+    "cl100k_base*1.9, or the tokenizer.json of the model",
+    "policy coverage": "use policy 'value', worth per token",
+    "option recipe.spotlight": "leave it out; texts are neutralised by every format",
+    "option compress.shares": "leave it out; extracts are offered at 0.6, 0.35 and 0.18 of a text",
+}
+"""A kind and a name as the user spells it, such as `policy coverage` → what to use instead.
+
+Kinds: `stage`, `option` (as `STAGE.FIELD`), `policy`, `order`, `format`, `recipe`, `keyword` (of a
+Python call), `command`, `flag`, `setting`, `package` and `file`.
+"""
+FORMER_DEFAULTS: Final[Mapping[str, str]] = {
+    "Compress.shares": "(0.6, 0.35, 0.18)",
+    "Recipe.spotlight": "False",
+}
+"""An option that is gone, as `Class.field` → its default as it was typed.
+
+Recipes were recorded in full: what an older bundle says of such an option at its default is passed
+over when it is compared.
+"""
+_KEYWORDS = ("option", "field", "key", "parameter", "argument")
+_KIND_OF_OPTION: Final[Mapping[str, str]] = {"by": "order"}
+"""An option with a closed list of names → the kind of those names, where it is called otherwise."""
 
 
-def advice(kind: str, name: str) -> str | None:
+def advice(kind: str, name: object) -> str | None:
     """Say what to use instead of a name that was removed; None if it never existed.
+
+    `kind` may also be what an error calls it: `pack option` is an option of `pack`, a `field` of a
+    request a keyword.
 
     >>> advice("policy", "never_there") is None
     True
     """
+    owner, _, what = kind.rpartition(" ")
+    if owner and what in ("option", "key"):
+        kind, name = "option", f"{owner}.{name}"
+    elif kind in _KEYWORDS and "." not in str(name):
+        kind = "keyword"
     instead = REMOVED.get(f"{kind} {name}")
     return instead and f"{kind} {name!r} was removed: {instead}"
+
+
+def advice_on_value(option: str, value: object) -> str | None:
+    """The same of a value that an option had, such as `policy` or `by`."""
+    return advice(_KIND_OF_OPTION.get(option, option), value)
+
+
+def without_removed(typed: str) -> str:
+    """A typed recipe or stage without the removed options that have the default they had."""
+    for option, default in FORMER_DEFAULTS.items():
+        owner, _, name = option.partition(".")
+        before = rf"(\b{owner}\((?:[^()]|\([^()]*\))*?)"
+        typed = re.sub(rf"{before}\b{name}={re.escape(default)}(?:, |(?=\)))", r"\1", typed)
+        typed = re.sub(rf"{before}, (?=\))", r"\1", typed)
+    return typed

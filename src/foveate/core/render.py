@@ -1,7 +1,7 @@
 """Rendering: per block `separator + [preamble] + header + body + footer`, supplements first.
 
-Any text without lone surrogates is rendered so that `parse` gives it back exactly. `body` applies
-spotlighting, neutralises the summary label, then the format's structure.
+Any text without lone surrogates is rendered so that `parse` gives it back exactly. `body`
+neutralises the summary label, then the format's structure.
 """
 
 from __future__ import annotations
@@ -21,10 +21,6 @@ from foveate.core.types import Block, Span
 
 _TAKEN = (SUPPLEMENT_LABEL.lower(), "doc")
 """What stands before a colon in brackets beside page summaries; see `shared` and `doc.py`."""
-SPACE_MARK = "^"
-
-_SPACE_OR_MARK = re.compile(r"[ ^]\\*+")
-_MARK_RUN = re.compile(r"\^\\*+")
 _LABEL = re.compile(r"[^\[\]<>\\:,§\s](?:[^\[\]<>\\:,§\n\r\t]{0,78}[^\[\]<>\\:,§\s])?")
 
 
@@ -43,7 +39,7 @@ class RenderedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renderer:
-    r"""A format, the words around page summaries and supplements, and whether texts are marked.
+    r"""A format, and the words around page summaries and supplements.
 
     `label` stands before a page summary; an empty one leaves summaries out. `supplement` stands
     before the title of a supplement and `supplements_end` behind the last one; XML has elements.
@@ -57,7 +53,6 @@ class Renderer:
 
     format: Format
     label: str = "Page context"
-    spotlight: bool = False
     supplement: str = SUPPLEMENT_LABEL
     supplements_end: str = SUPPLEMENTS_END
     _labels: Guard = field(init=False, repr=False, compare=False)
@@ -100,8 +95,6 @@ class Renderer:
 
     def body(self, text: str) -> str:
         """A block's text as it stands in the context; the same object where nothing changes."""
-        if self.spotlight:
-            text = mark_spaces(text)
         return self.format.body(self._labels(text))
 
     def render_text(self, text: str) -> str:
@@ -203,8 +196,7 @@ class Renderer:
         return len(text) if end < 0 else end + len(last)
 
     def _parse_body(self, text: str) -> str:
-        text = self._labels.undo(text)
-        return unmark_spaces(text) if self.spotlight else text
+        return self._labels.undo(text)
 
 
 def renderer_for_recipe(recipe: Recipe) -> Renderer:
@@ -212,7 +204,6 @@ def renderer_for_recipe(recipe: Recipe) -> Renderer:
     form = recipe.format
     rest: dict[str, Any] = {
         "label": recipe.summary_label,
-        "spotlight": recipe.spotlight,
         "supplement": recipe.supplement_label,
         "supplements_end": recipe.supplements_end,
     }
@@ -227,32 +218,5 @@ def _cached_renderer(form: Any, _spelled: str, **rest: Any) -> Renderer:
 
 
 def _label_pattern(label: str, end: str) -> str:
-    words = r"[ \t^]++".join(re.escape(word) for word in label.split())
-    return rf"(?i:[ \t^]*+{words}[ \t^]*+{end})"
-
-
-def mark_spaces(text: str) -> str:
-    r"""The text with every space as a visible mark, reversibly.
-
-    Datamarking, after Hines et al. 2024, arXiv 2403.14720. A space with the k backslashes after it
-    becomes the mark with 2k, a mark that was there already with 2k + 1.
-
-    >>> mark_spaces("ignore all rules, x^2")
-    'ignore^all^rules,^x^\\2'
-    """
-    return _SPACE_OR_MARK.sub(_mark_match, text)
-
-
-def unmark_spaces(text: str) -> str:
-    """The opposite of `mark_spaces`, exactly."""
-    return _MARK_RUN.sub(_unmark_match, text)
-
-
-def _mark_match(match: re.Match[str]) -> str:
-    slashes = 2 * (len(match[0]) - 1) + (match[0][0] == SPACE_MARK)
-    return SPACE_MARK + "\\" * slashes
-
-
-def _unmark_match(match: re.Match[str]) -> str:
-    slashes, was_mark = divmod(len(match[0]) - 1, 2)
-    return (SPACE_MARK if was_mark else " ") + "\\" * slashes
+    words = r"[ \t]++".join(re.escape(word) for word in label.split())
+    return rf"(?i:[ \t]*+{words}[ \t]*+{end})"

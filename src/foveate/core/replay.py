@@ -19,13 +19,14 @@ from foveate.core.candidates import (
     chunk_to_json,
 )
 from foveate.core.context_json import manifest_to_json, stage_to_json
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, UnknownName, name_in_errors
 from foveate.core.manifest import (
     canonical_recipe_text,
     describe_hash_differences,
     digest,
     part_hashes,
 )
+from foveate.core.removed import without_removed
 from foveate.core.request import CompressionMethod, Inputs, Offer
 from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_to_dict
 from foveate.core.types import Context, Decision, Manifest, StageTrace, Supplement
@@ -113,16 +114,15 @@ def inputs_from_bundle(bundle: Mapping[str, Any], known: ComponentRegistry) -> I
     """The inputs back; raises `BadInput` naming the part that is missing or wrong."""
     check_bundle(bundle)
     try:
+        with name_in_errors("the bundle's recipe"):
+            recipe = recipe_from_dict(bundle["recipe"], known)
         return Inputs(
             query=bundle["query"],
-            recipe=recipe_from_dict(bundle["recipe"], known),
-            budget=Budget(**bundle["budget"]),
+            recipe=recipe,
+            budget=Budget(**_without_unused(Budget, bundle["budget"], "budget")),
             candidates=tuple(candidate_from_record(c) for c in bundle["candidates"]),
             neighbours=tuple(chunk_from_record(c) for c in bundle["neighbours"]),
-            supplements=tuple(
-                Supplement(**{**s, "principals": tuple(s["principals"])})
-                for s in bundle["supplements"]
-            ),
+            supplements=tuple(_supplement_from_json(s) for s in bundle["supplements"]),
             principals=tuple(bundle["principals"]),
             messages=tuple((role, content) for role, content in bundle["messages"]),
             intent=bundle["intent"],
@@ -143,9 +143,24 @@ def inputs_from_bundle(bundle: Mapping[str, Any], known: ComponentRegistry) -> I
         raise BadInput(f"the bundle is damaged ({what}); write it again with --bundle") from None
 
 
+def _without_unused(kind: Any, record: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """The record without fields that are gone and hold nothing; one that holds more is refused."""
+    known = [f.name for f in fields(kind)]
+    for name, value in record.items():
+        if name not in known and value:
+            with name_in_errors("the bundle"):
+                raise UnknownName(f"{what} option", name, known)
+    return {name: value for name, value in record.items() if name in known}
+
+
+def _supplement_from_json(record: Mapping[str, Any]) -> Supplement:
+    given = {**record, "principals": tuple(record["principals"])}
+    return Supplement(**_without_unused(Supplement, given, "supplement"))
+
+
 def _compressed_text_from_json(record: Mapping[str, Any]) -> Offer:
     spans = tuple((int(a), int(b)) for a, b in record["spans"])
-    offer = Offer(**{**record, "spans": spans})
+    offer = Offer(**_without_unused(Offer, {**record, "spans": spans}, "offer"))
     texts = (offer.key, offer.text, offer.why, offer.by)
     if not all(isinstance(text, str) for text in texts) or not isinstance(offer.irrelevant, bool):
         raise TypeError("an offer has texts, spans, and whether it is irrelevant")
@@ -177,6 +192,7 @@ def _check_stage(record: Mapping[str, Any]) -> None:
 
 def compare_bundles(old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:
     """Two bundles compared: of two runs, or of a run and its replay."""
+    old, new = _as_typed_now(old), _as_typed_now(new)
     if _unrelated(old, new):
         said = " → ".join(repr(str(one.get("query", ""))[:80]) for one in (old, new))
         differ = (f"query: {said}", "no candidate in common")
@@ -193,6 +209,18 @@ def compare_bundles(old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:
         causes += ("the recorded text does not match the recorded output hash",)
     identical = not causes and not stage
     return Verdict(identical=identical, stage=stage, first=first, causes=causes)
+
+
+def _as_typed_now(bundle: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The bundle without what it says of removed options that had their defaults."""
+    was = bundle["recipe_spelled"]
+    now, manifest = without_removed(was), bundle["manifest"]
+    if now == was:
+        return bundle
+    if manifest.get("recipe_hash") == digest(was):
+        manifest = {**manifest, "recipe_hash": digest(now)}
+    trace = [{**stage, "options": without_removed(stage["options"])} for stage in bundle["trace"]]
+    return {**bundle, "recipe_spelled": now, "manifest": manifest, "trace": trace}
 
 
 def _unrelated(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

@@ -56,9 +56,8 @@ class Recipe:
     `cite`: what a marker stands for, a chunk (block) or its document. `summary_label` is put
     before a page summary; empty leaves summaries out. `supplement_label` is put before a
     supplement's title, `supplements_end` behind the last one. `include_metadata` names the keys
-    that a header shows. `spotlight` marks untrusted text throughout. `shapes` read records in
-    texts before the built-in readers do. `budget` and `tokenizer` are used when the caller names
-    none.
+    that a header shows. `shapes` read records in texts before the built-in readers do. `budget`
+    and `tokenizer` are used when the caller names none.
     """
 
     name: str
@@ -70,7 +69,6 @@ class Recipe:
     supplement_label: str = SUPPLEMENT_LABEL
     supplements_end: str = SUPPLEMENTS_END
     include_metadata: tuple[str, ...] = ()
-    spotlight: bool = False
     shapes: tuple[ShapeReader, ...] = ()
     budget: Budget = field(default_factory=Budget)
     tokenizer: str = "cl100k_base"

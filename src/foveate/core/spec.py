@@ -15,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 from foveate.core.arguments import describe_type, is_of_type
 from foveate.core.errors import BadOption, UnknownName
+from foveate.core.removed import advice_on_value
 from foveate.core.request import Recipe
 from foveate.core.zones import Budget
 
@@ -38,8 +39,6 @@ def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
         value = getattr(recipe, name)
         if value != _field_default(Recipe, name):
             record[name] = list(value) if isinstance(value, tuple) else value
-    if recipe.spotlight:
-        record["spotlight"] = True
     budget = Budget(**{f.name: getattr(recipe.budget, f.name) for f in fields(Budget)})
     if options := _non_default_options(budget):
         record["budget"] = options
@@ -141,7 +140,8 @@ def _check_options(cls: Any, options: Mapping[str, Any], where: str) -> dict[str
             wanted = describe_type(hints[name])
             for python, toml in (("None", f'"{NONE}"'), ("True or False", "true or false")):
                 wanted = wanted.replace(python, toml)
-            raise BadOption(f"{where}: {name} cannot be {given!r}; it must be {wanted}")
+            message = f"{where}: {name} cannot be {given!r}; it must be {wanted}"
+            raise BadOption(advice_on_value(name, given) or message)
         checked[name] = value
     return checked
 

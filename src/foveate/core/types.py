@@ -11,20 +11,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import accumulate
+from math import isfinite
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 from unicodedata import unidata_version
 
 from blake3 import blake3
 
 from foveate._version import __version__
-from foveate.core.checks import (
-    OPTIONAL_SCORES,
-    check_chunk_fields,
-    check_score,
-    derived_id,
-    hashed_fields,
-)
+from foveate.core.checks import canonical_metadata
 from foveate.core.errors import BadInput
+from foveate.core.fields import (
+    INTEGER_FIELDS,
+    SCORE_FIELDS,
+    STRING_FIELDS,
+    read_fields,
+    read_number,
+    read_principals,
+)
 from foveate.core.images import Image
 from foveate.core.zones import Budget
 
@@ -96,25 +100,37 @@ class Chunk:
     _spelled: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_chunk_fields(self)
+        """Each field is read as `core/fields.py` says; raises `BadInput` naming it."""
         put = object.__setattr__
+        read_fields(self)
         put(self, "content_hash", content_hash(self.text))
         if not self.id:
-            put(self, "id", derived_id(self))
+            put(self, "id", _derived_id(self))
         if not self.document_id:
             put(self, "document_id", self.source or self.id)
         if not self.source:
             put(self, "source", self.document_id)
         if self.modified_at is not None and self.modified_at.tzinfo is None:
             put(self, "modified_at", self.modified_at.replace(tzinfo=UTC))
-        if len(self.principals) > 1:
-            put(self, "principals", tuple(sorted(set(self.principals))))
-        put(self, "_spelled", repr(hashed_fields(self)))
+        if self.principals.__class__ is not tuple or self.principals:
+            put(self, "principals", read_principals("principals", self.principals))
+        put(self, "_spelled", repr(_get_spelled(self)))
+
+
+_get_spelled = attrgetter("content_hash", *STRING_FIELDS[1:], *INTEGER_FIELDS, "principals")
+_get_place = attrgetter(*STRING_FIELDS[2:], *INTEGER_FIELDS)
+
+
+def _derived_id(chunk: Chunk) -> str:
+    """A hash of all that tells this chunk from another; the same for the same chunk."""
+    metadata = canonical_metadata(chunk.metadata)
+    key = repr((*_get_place(chunk), tuple(chunk.principals), metadata, chunk.content_hash))
+    return blake3(key.encode()).hexdigest(8)
 
 
 def canonical_chunk(chunk: Chunk) -> str:
     """All that a chunk holds but metadata and vector, in one line; the text by its hash."""
-    return chunk._spelled or repr(hashed_fields(chunk))  # noqa: SLF001 (kept: every manifest wants it)
+    return chunk._spelled or repr(_get_spelled(chunk))  # noqa: SLF001 (kept: every manifest wants it)
 
 
 TABLE_NAMES = "table_names_sequence"
@@ -256,13 +272,14 @@ class Candidate:
 
     def __post_init__(self) -> None:
         put, c = object.__setattr__, self.chunk
-        put(self, "score", check_score("score", self.score))
+        if self.score.__class__ is not float or not isfinite(self.score):
+            put(self, "score", read_number("score", self.score))
         put(self, "_rank", (-self.score, c.source, c.sequence, c.byte_offset or 0, c.id))
         if self.semantic_score is self.lexical_score is self.rerank_score is None:
             return
-        for name in OPTIONAL_SCORES:
+        for name in SCORE_FIELDS[1:]:
             if (value := getattr(self, name)) is not None:
-                put(self, name, check_score(name, value))
+                put(self, name, read_number(name, value))
 
     @property
     def id(self) -> str:

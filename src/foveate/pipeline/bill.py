@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from foveate import plugins
 from foveate.core.arguments import check_arguments
-from foveate.core.compact.entries import Entry, Result
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.contracts import Tokenizer
@@ -70,6 +69,7 @@ def _part_text(part: Any) -> str:
 
 
 ZONES: tuple[str, ...] = ("tools", "system", "user", "assistant", "calls", "results", "other")
+_ZONE_BY_ROLE = {"tool": "user"} | {role: role for role in ("system", "user", "assistant")}
 FRONT = ("the tools changed", "the system prompt changed")
 """What providers cache before all messages, in their order, and why the prefix ends there."""
 _DEPTH = 6
@@ -107,10 +107,10 @@ class PrefixBreak:
 class Bill:
     """Tokens of contents, arguments, tools and the system prompt beside the messages.
 
-    `by_message` has one figure a message, in order. `by_source`: what each call of a tool, with
-    its arguments, brought, the most expensive first. `by_turn`: what stands before the first turn,
-    tools and system prompt included, then each turn, which begins where the user speaks. `repeats`:
-    texts that stand in several messages, and what the copies cost.
+    `by_source`: what each call of a tool, with its arguments, brought, the most expensive first.
+    `by_turn`: what stands before the first turn, tools and system prompt included, then each turn,
+    which begins where the user speaks. `repeats`: texts that stand in several messages, and what
+    the copies cost.
     """
 
     total: int
@@ -118,9 +118,12 @@ class Bill:
     by_tool: Mapping[str, int]
     by_source: tuple[Part, ...]
     by_turn: tuple[Part, ...]
-    by_message: tuple[int, ...]
     repeats: tuple[Part, ...]
     prefix: PrefixBreak | None = None
+
+
+_Costs: TypeAlias = list[tuple[int, int]]
+"""Places of messages, each with the tokens of what stands there."""
 
 
 @check_arguments()
@@ -142,100 +145,64 @@ def bill(
     (6, 9)
     """
     sent = parse_request(request)
-    counter = plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    try:
+        last = None if before is None else parse_request(before)
+    except BadInput as error:
+        raise BadInput(str(error), field="before") from None
+    count = token_counter(plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer)
     entries = message_form(sent.messages, form).parse(sent.messages)
-    measured = MeasuredList(entries=entries, count=token_counter(counter))
-    zones = dict.fromkeys(ZONES, 0)
-    front = [sum(map(measured.count, map(compact_json, sent.tools or ())))]
-    front.append(measured.count(sent.system or ""))
-    zones["tools"], zones["system"] = front
-    by_tool: dict[str, int] = {}
+    measured = MeasuredList(entries=entries, count=count)
+    zones = Counter(tools=sum(map(count, map(compact_json, sent.tools or ()))))
+    zones["system"] = count(sent.system or "")
+    front = [zones["tools"], zones["system"]]
+    tools: Counter[str] = Counter()
+    turns: list[tuple[str, _Costs]] = [("", [(0, sum(front))])]
+    sources, texts = defaultdict[str, _Costs](list), defaultdict[str, _Costs](list)
+    calls: defaultdict[str, deque[str]] = defaultdict(deque)
+    spoke = False
     for entry in measured.entries:
-        for zone, tool, tokens in _items(measured, entry):
-            zones[zone] += tokens
-            if tool:
-                by_tool[tool] = by_tool.get(tool, 0) + tokens
+        place, said = entry.index + 1, count(entry.said)
+        if entry.role == "user" and not spoke:
+            turns.append((entry.said, []))
+        spoke = entry.role == "user"
+        turns[-1][1].append((place, measured.tokens[entry.index]))
+        zones[_ZONE_BY_ROLE.get(entry.role, "other")] += said
+        zones["other"] += entry.extra + sum(map(count, entry.others))
+        texts[entry.said].append((place, said))
+        for result in entry.results:
+            name, tokens = result.name or "unknown", measured.result_tokens(result)
+            waiting = calls[result.call_id]
+            sources[waiting.popleft() if waiting else name].append((place, tokens))
+            zones["results"] += tokens
+            tools[name] += tokens
+            texts[result.text].append((place, count(result.text)))
+        for call in entry.calls:
+            calls[call.id].append(f"{call.name} {call.arguments}")
+            zones["calls"] += count(call.arguments)
+            tools[call.name] += count(call.arguments)
     return Bill(
-        total=sum(zones.values()),
-        by_zone=zones,
-        by_tool=dict(sorted(by_tool.items(), key=lambda item: (-item[1], item[0]))),
-        by_source=_most_expensive(_sources(measured)),
-        by_turn=tuple(_turns(measured, sum(front))),
-        by_message=tuple(measured.tokens.values()),
-        repeats=_most_expensive(_repeats(measured)),
-        prefix=None
-        if before is None
-        else _prefix_break(sent, _parse_before(before), [*front, *measured.tokens.values()]),
+        total=zones.total(),
+        by_zone={zone: zones[zone] for zone in ZONES},
+        by_tool=dict(sorted(tools.items(), key=lambda item: (-item[1], item[0]))),
+        by_source=_most_expensive(_part(*one) for one in sources.items()),
+        by_turn=tuple(_part(*one) for one in turns),
+        repeats=_most_expensive(
+            _part(text, same, free=same[0][1])
+            for text, same in texts.items()
+            if len(same) > 1 and same[0][1] >= LEAST_REPEATED
+        ),
+        prefix=last and _prefix_break(sent, last, [*front, *measured.tokens.values()]),
     )
 
 
-def _parse_before(value: Any) -> LoggedRequest:
-    """The request before; an error says that it is about this one."""
-    try:
-        return parse_request(value)
-    except BadInput as error:
-        what = str(error).removeprefix(f"field {error.field!r}: ")
-        raise BadInput(what, field="before") from None
-
-
-def _items(measured: MeasuredList, entry: Entry) -> Iterator[tuple[str, str, int]]:
-    """What an entry's tokens are: zone, tool, tokens."""
-    count = measured.count
-    zone = entry.role if entry.role in ("system", "user", "assistant") else "other"
-    yield ("user" if entry.role == "tool" else zone), "", count(entry.said)
-    yield "other", "", entry.extra + sum(map(count, entry.others))
-    for call in entry.calls:
-        yield "calls", call.name, count(call.arguments)
-    for result in entry.results:
-        yield "results", result.name or "unknown", measured.result_tokens(result)
-
-
-def _sources(measured: MeasuredList) -> Iterator[Part]:
-    """What each call of a tool brought; the same call again is the same source."""
-    calls: defaultdict[str, deque[str]] = defaultdict(deque)
-    found: defaultdict[str, list[tuple[int, Result]]] = defaultdict(list)
-    for entry in measured.entries:
-        for result in entry.results:
-            waiting = calls[result.call_id]
-            source = waiting.popleft() if waiting else result.name or "unknown"
-            found[source].append((entry.index + 1, result))
-        for call in entry.calls:
-            calls[call.id].append(f"{call.name} {call.arguments}")
-    for source, results in found.items():
-        tokens = sum(measured.result_tokens(result) for _, result in results)
-        yield _part([place for place, _ in results], tokens, source)
-
-
-def _turns(measured: MeasuredList, front: int) -> Iterator[Part]:
-    """What stands before the first turn, then each turn; `front`: tokens before all messages."""
-    places, tokens, begins = list[int](), front, ""
-    spoke = False
-    for entry in measured.entries:
-        if entry.role == "user" and not spoke:
-            yield _part(places, tokens, begins)
-            places, tokens, begins = [], 0, entry.said
-        spoke = entry.role == "user"
-        places.append(entry.index + 1)
-        tokens += measured.tokens[entry.index]
-    yield _part(places, tokens, begins)
-
-
-def _repeats(measured: MeasuredList) -> Iterator[Part]:
-    """Texts that come again."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for entry in measured.entries:
-        for text in (entry.said, *(result.text for result in entry.results)):
-            places[text].append(entry.index + 1)
-    for text, where in places.items():
-        if len(where) > 1 and measured.count(text) >= LEAST_REPEATED:
-            yield _part(where, measured.count(text) * (len(where) - 1), text)
-
-
-def _part(places: Iterable[int], tokens: int, text: str) -> Part:
+def _part(text: str, costs: _Costs, *, free: int = 0) -> Part:
     words = " ".join(text[: 4 * SHOWN].split())
     whole = len(words) <= SHOWN and len(text) <= 4 * SHOWN
-    begins = words if whole else f"{words[:SHOWN].rstrip()} …"
-    return Part(places=tuple(dict.fromkeys(places)), tokens=tokens, begins=begins)
+    return Part(
+        places=tuple(dict.fromkeys(place for place, _ in costs if place)),
+        tokens=sum(tokens for _, tokens in costs) - free,
+        begins=words if whole else f"{words[:SHOWN].rstrip()} …",
+    )
 
 
 def _most_expensive(parts: Iterable[Part]) -> tuple[Part, ...]:
@@ -249,27 +216,24 @@ def _prefix_break(
 
     `tokens` are those of its tools, its system prompt, and each of its messages.
     """
-    now = _without_breakpoints([sent.tools or (), sent.system or "", *sent.messages])
-    before = _without_breakpoints(
-        [
-            now[0] if last.tools is None else last.tools,
-            now[1] if last.system is None else last.system,
-            *last.messages,
-        ]
+    now = [sent.tools or (), sent.system or "", *sent.messages]
+    tools = now[0] if last.tools is None else last.tools
+    system = now[1] if last.system is None else last.system
+    new, old = (
+        [compact_json(_without_breakpoints(one)) for one in parts]
+        for parts in (now, [tools, system, *last.messages])
     )
-    pairs = enumerate(zip(before, now, strict=False))
-    at = next((n for n, (old, new) in pairs if compact_json(old) != compact_json(new)), None)
-    if at is None:
-        if len(now) >= len(before):
-            return None
-        at, why = len(now), "messages at the end are gone"
-    elif at < len(FRONT):
-        why = FRONT[at]
-    else:
-        why = _difference(before, now, at)
+    pairs = enumerate(zip(old, new, strict=False))
+    at = next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
+    if at == len(old):
+        return None
+    gone = "messages at the end are gone" if at == len(new) else "another message stands here"
     reused = sum(tokens[:at])
     return PrefixBreak(
-        message=max(at + 1 - len(FRONT), 0), reused=reused, resent=sum(tokens) - reused, why=why
+        message=max(at + 1 - len(FRONT), 0),
+        reused=reused,
+        resent=sum(tokens) - reused,
+        why=FRONT[at] if at < len(FRONT) else gone,
     )
 
 
@@ -288,14 +252,3 @@ def _without_breakpoints(value: Any, depth: int = _DEPTH) -> Any:
         alone = isinstance(text, str) and found[0] == {"type": "text", "text": text}
         return text if alone else found
     return value
-
-
-def _difference(before: Sequence[Any], after: Sequence[Any], at: int) -> str:
-    spelled = compact_json(before[at])
-    if any(compact_json(message) == spelled for message in after[at + 1 :]):
-        return "a message was put in before it"
-    if any(compact_json(message) == compact_json(after[at]) for message in before[at + 1 :]):
-        return "messages before it are gone"
-    keys = sorted(before[at].keys() | after[at].keys())
-    changed = [key for key in keys if before[at].get(key) != after[at].get(key)]
-    return f"it changed in {', '.join(changed)}"

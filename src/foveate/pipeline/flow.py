@@ -104,7 +104,6 @@ def _search(
             where=resolved.options.where,
         ),
         search_figures,
-        candidates=lambda found: found.candidates,
     )
 
 
@@ -376,7 +375,6 @@ def rerank(
             "rerank",
             lambda: reranker.rerank(query, texts),
             lambda _: {"texts": len(texts)},
-            candidates=lambda scores: _scored(candidates, scores),
         )
         ranked = _scored(candidates, scores)
     except Exception as error:  # noqa: BLE001  # whatever fails outside, the search's order stands

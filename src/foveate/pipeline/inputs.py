@@ -7,7 +7,7 @@ one (`core/candidates.py`); values without a score rank below all that have one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from numbers import Real
 from os import PathLike
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from foveate.core.candidates import BestFirst, candidates_from_items, score_of_place
 from foveate.core.errors import BadInput, BadOption
-from foveate.core.record_keys import StandardRecord, parse_metadata
+from foveate.core.fields import StandardRecord, parse_metadata
 from foveate.core.types import Candidate, Context
 from foveate.pipeline import tables
 
@@ -59,36 +59,26 @@ def parse_messages(
 
     A message is a mapping in OpenAI's or Anthropic's form, or a pair of strings.
     """
-    messages = list(messages)
-    if any(map(_has_parts, messages)):
-        return role_and_text_pairs([_as_mapping(message) for message in messages])
-    return tuple(_parse_message(message, number) for number, message in enumerate(messages, 1))
+    given = [_as_mapping(message, number) for number, message in enumerate(messages, 1)]
+    if any(map(_has_parts, given)):
+        return role_and_text_pairs(given)
+    return tuple((message["role"], message["content"]) for message in given)
 
 
-def _parse_message(message: object, number: int) -> tuple[str, str]:
-    pair: tuple[object, ...] = ()
+def _as_mapping(message: Any, number: int) -> Mapping[str, Any]:
+    """The message; raises `BadInput` unless it has a role and a content, in text or in parts."""
+    if isinstance(message, tuple) and len(message) == 2:
+        message = dict(zip(("role", "content"), message, strict=True))
     if isinstance(message, Mapping):
-        pair = (message.get("role"), message.get("content"))
-    elif isinstance(message, tuple):
-        pair = message
-    match pair:
-        case (str(role), str(content)):
-            return role, content
+        plain = isinstance(message.get("role"), str) and isinstance(message.get("content"), str)
+        if plain or _has_parts(message):
+            return message
     raise BadInput(
         f"message {number} must have a role and a content, both strings", field="messages"
     )
 
 
-def _as_mapping(message: Mapping[str, Any] | tuple[str, str]) -> Mapping[str, Any]:
-    if isinstance(message, Mapping):
-        return message
-    role, content = message
-    return {"role": role, "content": content}
-
-
-def _has_parts(message: object) -> bool:
-    if not isinstance(message, Mapping):
-        return False
+def _has_parts(message: Mapping[str, Any]) -> bool:
     content = message.get("content")
     parts = isinstance(content, Sequence) and not isinstance(content, str)
     return parts or any(message.get(name) for name in ("tool_calls", "tool_call_id"))
@@ -139,9 +129,6 @@ def candidates_of(items: Any) -> tuple[Candidate, ...]:
     return candidates_from_items(records_from_items(items))
 
 
-Reader = Callable[[Any], dict[str, Any]]
-
-
 def records_from_items(items: Any) -> Any:
     """The items, those of a framework as mappings with at least `text`; a table as it is.
 
@@ -151,7 +138,7 @@ def records_from_items(items: Any) -> Any:
         return items
     found = list(items)
     kinds = {type(item) for item in found}
-    if not any(kind is tuple or _find_reader(kind) is not None for kind in kinds):
+    if not any(kind is tuple or _find_framework(kind) for kind in kinds):
         return found
     read: dict[int, StandardRecord] = {}
     for place, item in enumerate(found):
@@ -186,26 +173,23 @@ def complete_scores(scores: Sequence[float | None]) -> list[float]:
     return found
 
 
-def _find_reader(kind: type) -> Reader | None:
-    for base in kind.__mro__:
-        found = READERS.get(base.__module__.partition(".")[0])
-        if found is not None:
-            return found
-    return None
+def _find_framework(kind: type) -> str:
+    """The package of a class, or of one that it inherits from, whose values are read here."""
+    packages = (base.__module__.partition(".")[0] for base in kind.__mro__)
+    return next((package for package in packages if package in ATTRIBUTES), "")
 
 
 def _record_from_item(item: Any, number: int) -> dict[str, Any] | None:
     """The item's record, or None where it is no framework's; a pair is a document and its score."""
     score = None
-    if isinstance(item, tuple) and len(item) == 2 and _find_reader(type(item[0])) is not None:
+    if isinstance(item, tuple) and len(item) == 2 and _find_framework(type(item[0])):
         item, score = item
-    reader = _find_reader(type(item))
-    if reader is None:
+    if not (package := _find_framework(type(item))):
         return None
-    try:
-        record = reader(item)
-    except BadInput as error:
-        raise BadInput(str(error), line=number, place="item") from None
+    record = _read_document(item, package)
+    if record.get("text") is None:
+        message = f"give Documents or nodes with a text, not {type(item).__name__}"
+        raise BadInput(f"{message}; filter others out before", line=number, place="item")
     return record if score is None else {**record, "score": score}
 
 
@@ -248,68 +232,46 @@ def number_chunks(records: Iterable[dict[str, Any]]) -> None:
             end = max(end, chunk["start"] + len(chunk["text"]))
 
 
-def _record_from_haystack(document: Any) -> dict[str, Any]:
-    """Content, id, score, vector and metadata; raises `BadInput` for a document without text."""
-    text = getattr(document, "content", None)
-    if text is None or not hasattr(document, "meta"):
-        what = type(document).__name__
-        raise BadInput(f"this {what} has no text; give Documents with content")
-    metadata = dict(document.meta)
-    record = parse_metadata(metadata)
-    if document.score is not None:
-        record["score"] = document.score
-    if document.embedding is not None:
-        record["embedding"] = document.embedding
-    return {**record, "id": document.id, "text": text, "metadata": metadata}
-
-
-def _record_from_langchain(document: Any) -> dict[str, Any]:
-    """Text, id, metadata, and the score that rerankers write; raises `BadInput` for another value.
-
-    The `start_index` of a page is an offset in the page, not the document, and is ignored.
-    """
-    text = getattr(document, "page_content", None)
-    if text is None:
-        raise BadInput(f"give Documents, not {type(document).__name__}")
-    metadata = dict(document.metadata)
-    paged = any(metadata.get(key) is not None for key in ("page", "page_label"))
-    found = parse_metadata(metadata, *(("start",) if paged else ()))
-    score = metadata.get("relevance_score")
-    if isinstance(score, Real) and not isinstance(score, bool) and isfinite(score):
-        found["score"] = found["rerank_score"] = float(score)
-    if document.id is not None:
-        found["id"] = document.id
-    return {**found, "text": text, "metadata": metadata}
-
-
-def _record_from_llama_index(found: Any) -> dict[str, Any]:
-    """Text, id, score and metadata; raises `BadInput` for a node without text."""
-    node, score = getattr(found, "node", found), getattr(found, "score", None)
-    text = getattr(node, "text", None)
-    if text is None and hasattr(node, "get_content"):
-        text = node.get_content()
-    if text is None:
-        what = type(node).__name__
-        raise BadInput(f"give nodes with a text, not {what}; filter others out before")
-    metadata = dict(node.metadata)
-    record = parse_metadata(metadata)
-    if node.ref_doc_id:
-        record["document_id"] = node.ref_doc_id
-    start, end = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
-    if start is not None:
-        record["start"] = start
-        if end is not None and end - start == len(text):
-            record["end"] = end
-    if score is not None:
-        record["score"] = score
-    if node.embedding is not None:
-        record["embedding"] = node.embedding
-    return {**record, "id": node.node_id, "text": text, "metadata": metadata}
-
-
-READERS: Mapping[str, Reader] = {
-    "langchain_core": _record_from_langchain,
-    "llama_index": _record_from_llama_index,
-    "haystack": _record_from_haystack,
+ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
+    "langchain_core": {"text": "page_content", "metadata": "metadata", "id": "id"},
+    "llama_index": {
+        "text": "get_content",
+        "metadata": "metadata",
+        "id": "node_id",
+        "document_id": "ref_doc_id",
+        "start": "start_char_idx",
+        "end": "end_char_idx",
+        "embedding": "embedding",
+    },
+    "haystack": {
+        "text": "content",
+        "metadata": "meta",
+        "id": "id",
+        "score": "score",
+        "embedding": "embedding",
+    },
 }
-"""By the top-level package of a value's class or of a class it inherits from."""
+"""The package of a framework → field → attribute of its documents or nodes."""
+
+
+def _read_document(item: Any, package: str) -> dict[str, Any]:
+    """What a document or node says; its text may be missing."""
+    inner = getattr(item, "node", item)
+    given = {field: getattr(inner, name, None) for field, name in ATTRIBUTES[package].items()}
+    given = {field: one() if callable(one) else one for field, one in given.items()}
+    if (score := getattr(item, "score", None)) is not None:
+        given["score"] = score
+    metadata = dict(given.pop("metadata", None) or {})
+    start, end = given.get("start"), given.pop("end", None)
+    if start is not None and end is not None and end - start == len(given["text"] or ""):
+        given["end"] = end
+    paged = any(metadata.get(key) is not None for key in ("page", "page_label"))
+    # The `start_index` of a page is an offset in the page, not the document.
+    found = parse_metadata(metadata, *(("start",) if paged and package == "langchain_core" else ()))
+    reranked = metadata.get("relevance_score") if package == "langchain_core" else None
+    if isinstance(reranked, Real) and not isinstance(reranked, bool) and isfinite(reranked):
+        found["score"] = found["rerank_score"] = float(reranked)
+    for field, value in given.items():
+        if value is not None and not (field == "document_id" and not value):
+            found[field] = value
+    return {**found, "metadata": metadata}

@@ -16,18 +16,9 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.json_text import compact_json
 from foveate.core.json_values import read_value
-from foveate.pipeline.compact import DEFAULT_TOKENIZER
+from foveate.pipeline.compact import DEFAULT_TOKENIZER, token_counter
 from foveate.ports import Usage
-from foveate.providers.tokenizers.content_margin import (
-    CLASSES,
-    PLAIN,
-    Composition,
-    ContentMargin,
-    Learned,
-    Observation,
-    inner_tokens,
-)
-from foveate.providers.tokenizers.simple import Margin
+from foveate.providers.tokenizers.simple import Margin, Observation
 
 LEAST_TOKENS = 256
 """Tokens of a list from which something is learned; shorter ones are mostly provider's framing."""
@@ -40,10 +31,7 @@ _BESIDE = ("cache_creation_input_tokens", "cache_read_input_tokens")
 """What Anthropic counts beside `input_tokens`; the others' cached tokens are part of the prompt."""
 MOST_OBSERVED = 4
 """Times the tokens of a list; a larger figure is that of another request."""
-_ROUNDS = 12
-_LOWEST, _HIGHEST = 0.25, 5.0  # factors of what the inner tokenizer counts, before the last raise
-_COVERED = 0.95
-"""Share of a list's tokens; the longest texts that hold it say what the list's texts are like."""
+_LOWEST = 0.25
 _CUSHION, _FIRST_CUSHION = 0.03, 0.06
 """Shares of a count that are added: always, and divided by the number of observations."""
 
@@ -56,7 +44,7 @@ def observed(
     tokenizer: str | Tokenizer | None = None,
     tools: Sequence[Mapping[str, Any]] = (),
     system: str = "",
-) -> ContentMargin:
+) -> Margin:
     """A tokenizer that counts this list at no less than the provider did, and others like it.
 
     `usage`: the usage object of the response, of OpenAI, Anthropic or Gemini, or as a mapping.
@@ -64,10 +52,10 @@ def observed(
     `system`: text that was sent beside the list. `tokenizer`: what was used until now, by
     default that of `sent`; what `observed` gave before remembers its last 32 observations.
 
-    Factors are learned for words, punctuation and white space, digits, letters beyond ASCII and
-    scripts without spaces, from lists of 256 tokens or more. They hold for texts that are made up
-    as the observed ones; for others, those of `tokenizer` hold. All that is part of the tokenizer's
-    name, so manifests have it and `tokenizer=name` brings it back.
+    The factor is the largest share that a provider counted of the tokens without a margin, with a
+    cushion, from lists of 256 tokens or more. It holds for texts like those: figures and other
+    scripts often have more tokens than prose. It is part of the tokenizer's name, so manifests have
+    it and `tokenizer=name` brings it back.
 
     >>> text = "Order 44 2231 9087 again, please. " * 40
     >>> counter = observed({"prompt_tokens": 640}, [{"role": "user", "content": text}])
@@ -85,7 +73,7 @@ def observed(
     else:
         messages, form, frame = list(sent), None, 0
         counter = tokenizer or DEFAULT_TOKENIZER
-    margin = _content_margin(plugins.tokenizer(counter) if isinstance(counter, str) else counter)
+    margin = _as_margin(plugins.tokenizer(counter) if isinstance(counter, str) else counter)
     texts = [system, *map(compact_json, tools)]
 
     def add(text: str) -> int:
@@ -95,9 +83,8 @@ def observed(
     known = check_messages(messages)
     # what is not counted as text (images, the provider's own around a message) is all that is left
     media = MeasuredList(entries=message_form(known, form).parse(known), count=add, frame=frame)
-    compositions = [margin.composition(text) for text in texts]
-    one = _observation(compositions, observed=read - media.total)
-    total = inner_tokens(one.tokens)
+    total = sum(map(token_counter(margin.inner), texts))
+    one = Observation(tokens=total, observed=read - media.total)
     if total < LEAST_TOKENS or one.observed < 1:
         return margin
     if one.observed > MOST_OBSERVED * total:
@@ -106,27 +93,7 @@ def observed(
             "with tools= and system=",
             field="usage",
         )
-    return _fit(margin, (*margin.observations, one))
-
-
-def _observation(compositions: Sequence[Composition], observed: int) -> Observation:
-    """What texts of these compositions were counted as, and what the longer ones are made of."""
-    totals = tuple(map(sum, zip(*compositions, strict=True)))
-    left = _COVERED * inner_tokens(totals)
-    shares = [_shares(totals)]
-    for one in sorted(compositions, key=inner_tokens, reverse=True):
-        if left <= 0:
-            break
-        shares.append(_shares(one))
-        left -= inner_tokens(one)
-    least = tuple(int(min(of_class)) for of_class in zip(*shares, strict=True))
-    most = tuple(math.ceil(max(of_class)) for of_class in zip(*shares, strict=True))
-    return Observation(tokens=totals, observed=observed, least=least, most=most)
-
-
-def _shares(tokens: Sequence[int]) -> list[float]:
-    """Tokens of each class in a thousand of the inner tokenizer's."""
-    return [1_000 * n / max(1, inner_tokens(tokens)) for n in tokens]
+    return _fit(margin.inner, (*margin.observations, one))
 
 
 def observe(
@@ -150,9 +117,9 @@ def observe(
     start = before["start"] if before else tokenizer or DEFAULT_TOKENIZER
     known = load(start)
     # what a model's name stands for is a margin of a file, perhaps, and stays unnamed
-    margin = _content_margin(known) if known.name == start else ContentMargin.plain(known)
+    margin = _as_margin(known) if known.name == start else Margin(inner=known, factor=1.0)
     if before and (seen := _observations_from_json(before["observations"])):
-        margin = _fit(margin, seen)
+        margin = _fit(margin.inner, seen)
     counter = observed(usage, messages, tokenizer=margin, tools=tools, system=system)
     # a model's name stands for its tokenizer, which may be a file of the operator's
     inner = start if counter.inner is known else counter.inner.name
@@ -172,28 +139,18 @@ def _observations_from_json(given: Any) -> tuple[Observation, ...]:
 
 
 def _can_be(one: Observation) -> bool:
-    lists = (one.tokens, one.least, one.most)
-    if any(len(numbers) != len(CLASSES) for numbers in lists):
-        return False
-    if max(one.observed, *(n for numbers in lists for n in numbers)) > MOST_TOKENS:
-        return False
-    total = inner_tokens(one.tokens)
-    return total >= LEAST_TOKENS and 1 <= one.observed <= MOST_OBSERVED * total
-
-
-def _fit(margin: ContentMargin, seen: Sequence[Observation]) -> ContentMargin:
-    """The margin with which all of the last observations hold."""
-    seen = tuple(seen)[-REMEMBERED:]
-    return ContentMargin(
-        inner=margin.inner,
-        factors=fit_factors(seen, margin.prior),
-        learned=Learned(
-            prior=margin.prior,
-            least=tuple(map(min, zip(*(one.least for one in seen), strict=True))),
-            most=tuple(map(max, zip(*(one.most for one in seen), strict=True))),
-        ),
-        observations=seen,
+    return LEAST_TOKENS <= one.tokens <= MOST_TOKENS and (
+        1 <= one.observed <= MOST_OBSERVED * one.tokens
     )
+
+
+def _fit(inner: Tokenizer, seen: Sequence[Observation]) -> Margin:
+    """The least factor, with a cushion, with which all of the last observations hold."""
+    seen = tuple(seen)[-REMEMBERED:]
+    largest = max(one.observed / one.tokens for one in seen)
+    factor = largest * (1 + _CUSHION + _FIRST_CUSHION / len(seen))
+    rounded = math.ceil(1_000 * max(factor, _LOWEST)) / 1_000
+    return Margin(inner=inner, factor=rounded, observations=seen)
 
 
 def prompt_tokens(usage: Any) -> int:
@@ -216,36 +173,5 @@ def prompt_tokens(usage: Any) -> int:
     return sum(numbers)
 
 
-def _content_margin(tokenizer: Tokenizer) -> ContentMargin:
-    if isinstance(tokenizer, ContentMargin):
-        return tokenizer
-    if isinstance(tokenizer, Margin):
-        return ContentMargin.plain(tokenizer.inner, tokenizer.factor)
-    return ContentMargin.plain(tokenizer)
-
-
-def fit_factors(seen: Sequence[Observation], prior: Sequence[float]) -> tuple[float, ...]:
-    """Factors near `prior`, with which no observation is counted below what was observed.
-
-    Each observation in turn moves the factors of what it holds by the least that makes it right
-    (Kaczmarz); what is still counted too low at the end raises all factors.
-    """
-    factors = list(prior)
-    lowest = [min(one, _LOWEST * plain) for one, plain in zip(prior, PLAIN, strict=True)]
-    for _ in range(_ROUNDS):
-        for one in seen:
-            square = sum(n * n for n in one.tokens)
-            step = (one.observed - _dot(factors, one.tokens)) / square
-            for place, n in enumerate(one.tokens):
-                factors[place] = min(max(factors[place] + step * n, lowest[place]), _HIGHEST)
-    low = max(1.0, *(one.observed / _dot(factors, one.tokens) for one in seen))
-    low *= 1 + _CUSHION + _FIRST_CUSHION / len(seen)
-    held = [any(tokens) for tokens in zip(*(one.tokens for one in seen), strict=True)]
-    return tuple(
-        math.ceil(factor * low * 1_000) / 1_000 if was_seen else factor
-        for factor, was_seen in zip(factors, held, strict=True)
-    )
-
-
-def _dot(factors: Sequence[float], tokens: Sequence[int]) -> float:
-    return sum(f * n for f, n in zip(factors, tokens, strict=True))
+def _as_margin(tokenizer: Tokenizer) -> Margin:
+    return tokenizer if isinstance(tokenizer, Margin) else Margin(inner=tokenizer, factor=1.0)

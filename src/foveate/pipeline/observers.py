@@ -1,20 +1,19 @@
 """Observers of an assembly; none can change or break it.
 
 An observer is a `StepObserver`: called with a step's name, it gives a context manager for the step.
-If it has them, `on_call(name, figures)` gets counts of an external call, `on_candidates(name,
-candidates)` what was found, reranked or is assembled, and `on_context(context)` the result. What an
-observer raises is logged once; it cannot suppress an error of a step.
+If it has them, `on_call(name, figures)` gets counts of an external call, and `on_context(context)`
+the result. What an observer raises is logged once; it cannot suppress an error of a step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from foveate.core.contracts import StepObserver
-from foveate.core.types import Candidate, Context
+from foveate.core.types import Context
 
 __all__ = [
     "ASSEMBLY_STEPS",
@@ -81,22 +80,10 @@ class Observers:
                     manager.__exit__(type(error) if error is not None else None, error, trace)
             del error, trace  # an error that its own frame holds would stay until a collection
 
-    def on_call(
-        self,
-        name: str,
-        outcome: T,
-        figures: Callable[[T], CallFigures] | None,
-        candidates: Callable[[T], Sequence[Candidate]] | None = None,
-    ) -> None:
-        """Counts of what came of a step that is being left, and its candidates, if any."""
+    def on_call(self, name: str, outcome: T, figures: Callable[[T], CallFigures] | None) -> None:
+        """Counts of what came of a step that is being left."""
         if figures is not None:
             self._tell("on_call", lambda: (name, figures(outcome)))
-        if candidates is not None:
-            self.on_candidates(name, lambda: candidates(outcome))
-
-    def on_candidates(self, name: str, candidates: Callable[[], Sequence[Candidate]]) -> None:
-        """The candidates of a step, to those who want them."""
-        self._tell("on_candidates", lambda: (name, candidates()))
 
     def on_context(self, context: Context) -> None:
         """What came of an assembly, before the step `assemble` is left."""
@@ -147,12 +134,11 @@ def observe_call(
     name: str,
     call: Callable[[], T],
     figures: Callable[[T], CallFigures] | None = None,
-    candidates: Callable[[T], Sequence[Candidate]] | None = None,
 ) -> T:
     """What the call gives; where somebody watches, as a step of this name, with its figures."""
     if observers is None:
         return call()
     with observers(name):
         outcome = call()
-        observers.on_call(name, outcome, figures, candidates)
+        observers.on_call(name, outcome, figures)
     return outcome

@@ -6,13 +6,12 @@ thread, `arun` in an event loop with blocking calls on worker threads.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from foveate.core.request import Inputs
-from foveate.core.types import Candidate, Context
+from foveate.core.types import Context
 from foveate.pipeline.observers import CallFigures, Observers, observe_call
 
 T = TypeVar("T")
@@ -23,15 +22,14 @@ Operation: TypeAlias = Literal["assemble", "retrieve"]
 class Call:
     """One call to the outside, named as in `observers.CALL_STEPS`.
 
-    `figures`: counts of its outcome, for observers, and `candidates`: those that it found. `acall`:
-    the same call for an event loop, if that is a function of its own.
+    `figures`: counts of its outcome, for observers. `acall`: the same call for an event loop, if
+    that is a function of its own.
     """
 
     name: str
     call: Callable[[], Any]
     figures: Callable[[Any], CallFigures] | None = None
     acall: Callable[[], Awaitable[Any]] | None = None
-    candidates: Callable[[Any], Sequence[Candidate]] | None = None
 
 
 Flow: TypeAlias = Generator[Call, Any, T]
@@ -61,9 +59,6 @@ async def arun(
 
 def _show_context(observers: Observers, outcome: object) -> None:
     context = getattr(outcome, "context", outcome)
-    inputs = getattr(outcome, "inputs", None)
-    if isinstance(inputs, Inputs):
-        observers.on_candidates("assemble", lambda: inputs.candidates)
     if isinstance(context, Context):
         observers.on_context(context)
 
@@ -75,7 +70,7 @@ def _drive(flow: Flow[T], observers: Observers | None) -> T:
         if not isinstance(step, Call):
             return step.value  # type: ignore[no-any-return]
         try:
-            result = observe_call(observers, step.name, step.call, step.figures, step.candidates)
+            result = observe_call(observers, step.name, step.call, step.figures)
         except Exception as error:  # noqa: BLE001
             result = _Raised(error)
 
@@ -100,7 +95,7 @@ async def _await_call(step: Call, observers: Observers | None) -> Any:
     if observers is not None:
         with observers(step.name):
             result = await _await_call(step, None)
-            observers.on_call(step.name, result, step.figures, step.candidates)
+            observers.on_call(step.name, result, step.figures)
         return result
     if step.acall is not None:
         return await step.acall()

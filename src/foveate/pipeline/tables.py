@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from foveate.core.errors import BadInput, MissingExtra
-from foveate.core.record_keys import LIKELY_TEXT_KEYS, MAX_LISTED_KEYS, TEXT_KEYS
+from foveate.core.fields import LIKELY_TEXT_KEYS, MAX_LISTED_KEYS, TEXT_KEYS
 
 
 def rows_from_table(items: Any) -> list[dict[str, Any]] | None:

@@ -6,7 +6,7 @@ Spans hold names, counts and times; no texts, titles, questions or ids unless co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
@@ -16,8 +16,7 @@ from typing import Any, TypeAlias
 from foveate._version import __version__
 from foveate.core.errors import MissingExtra
 from foveate.core.measure import count_exclusions
-from foveate.core.types import Candidate, Context, StageTrace
-from foveate.pipeline import openinference
+from foveate.core.types import Context, StageTrace
 from foveate.pipeline.observers import ASSEMBLY_STEPS, CALL_STEPS, CallFigures
 
 Attributes: TypeAlias = Mapping[str, str | bool | int | float]
@@ -39,8 +38,8 @@ class Tracing:
     """Who makes OpenTelemetry spans of assemblies: `assemble(…, observers=Tracing())`.
 
     `provider`: an OpenTelemetry `TracerProvider`; without one the global one, which does nothing
-    until a program sets it up. `content`: questions, candidates, contexts and messages of errors
-    may stand on spans. `named`: what a recipe is called there; where requests bring recipes of
+    until a program sets it up. `content`: questions, contexts and messages of errors may stand on
+    spans. `named`: what a recipe is called there; where requests bring recipes of
     their own, the name of one is the caller's text. One is enough for a program; threads may share
     it.
 
@@ -63,14 +62,10 @@ class Tracing:
         from opentelemetry import context, trace
 
         operation = GEN_AI_OPERATIONS.get(name)
-        kinds = {
-            "gen_ai.operation.name": operation,
-            openinference.SPAN_KIND: openinference.SPAN_KINDS.get(name),
-        }
         span = self.tracer.start_span(
             ATTRIBUTE_PREFIX + name,
             kind=trace.SpanKind.CLIENT if operation else trace.SpanKind.INTERNAL,
-            attributes={key: kind for key, kind in kinds.items() if kind},
+            attributes={"gen_ai.operation.name": operation} if operation else {},
             start_time=time_ns(),
         )
         before = context.attach(trace.set_span_in_context(span))
@@ -105,19 +100,6 @@ class Tracing:
         if figures.get("repackings"):  # the conventions set it where it is true alone
             span.set_attribute("gen_ai.conversation.compacted", True)
 
-    def on_candidates(self, name: str, candidates: Sequence[Candidate]) -> None:
-        """The documents of a call, on its span; those of an assembly until its span is sent."""
-        from opentelemetry.trace import get_current_span
-
-        run = _CURRENT_SPANS.get()
-        if not self.content:
-            return
-        if name in openinference.LISTS:
-            most = openinference.most_documents()
-            get_current_span().set_attributes(openinference.call_documents(name, candidates, most))
-        elif run is not None:
-            run.candidates = candidates
-
     def on_context(self, context: Context) -> None:
         """Remember what came of it, until the spans of its stages are sent on their way."""
         run = _CURRENT_SPANS.get()
@@ -136,9 +118,7 @@ class Tracing:
             whole.set_attributes(recipe)
             whole.set_attribute(ATTRIBUTE_PREFIX + "from_cache", not spans)
             if self.content:
-                most = openinference.most_documents()
                 whole.set_attributes({"input.value": made.query, "output.value": made.text})
-                whole.set_attributes(openinference.assembly_documents(made, run.candidates, most))
         for _, span, ended in spans:
             span.end(ended)
         whole.end(end)
@@ -147,11 +127,10 @@ class Tracing:
 class _AssemblySpans:
     """The spans of one assembly's stages, sent when its trace is complete."""
 
-    __slots__ = ("_lock", "_open", "candidates", "context", "spans")
+    __slots__ = ("_lock", "_open", "context", "spans")
 
     def __init__(self) -> None:
         self.context: Context | None = None
-        self.candidates: Sequence[Candidate] = ()
         self.spans: list[tuple[str, Any, int]] = []
         self._lock, self._open = Lock(), True
 

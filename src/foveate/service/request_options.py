@@ -28,8 +28,7 @@ from foveate.pipeline.curves import load_published_curves
 from foveate.pipeline.options import AssembleOptions, read_recipe
 from foveate.pipeline.prompts import LANGUAGES
 from foveate.ports import Model
-from foveate.providers.tokenizers import ENCODINGS
-from foveate.providers.tokenizers.content_margin import tokenizer_in_list
+from foveate.providers.tokenizers import ENCODINGS, tokenizer_in_list
 from foveate.service.settings import Settings
 from foveate.service.wire.requests import BudgetIn, ContextRequest
 
@@ -232,13 +231,8 @@ def _default(name: str, recipes: Mapping[str, Recipe]) -> str:
 
 
 def allowed_tokenizers(own: Iterable[str] = ()) -> tuple[str, ...]:
-    """The offline ones, those with margins for models, and the operator's own.
-
-    Those with a factor for each class are taken without a list.
-    """
-    margins = {model.tokenizer for model in registry().values() if ":" not in model.tokenizer}
-    inner = [name for name in margins if name.partition("*")[0] in ENCODINGS]
-    return tuple(dict.fromkeys((*ENCODINGS, "simple", *sorted(inner), *own)))
+    """The offline ones and the operator's own; each is taken with a margin behind it, too."""
+    return tuple(dict.fromkeys((*ENCODINGS, "simple", *own)))
 
 
 def _allowed_prompts() -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Self
 
@@ -13,7 +13,6 @@ from foveate.core.checks import check_principals, is_encodable
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
-from foveate.stores.row_limit import fuse_again, split_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +78,6 @@ class Search:
     depth: int
     principals: tuple[str, ...]
     where: Mapping[str, Any] | None
-
-
-DEEPER = 16
-"""Times deeper that both legs are read, for others in the places of rows."""
 
 
 class BaseStore(ABC):
@@ -158,9 +153,6 @@ class BaseStore(ABC):
     ) -> SearchResult:
         """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
 
-        Of many rows of one document that hold the same words of the query, few are among them
-        (`stores/row_limit.py`); the legs are read deeper for others in their places.
-
         `where`: equality on `source`, `document_id`, `title`, `id`, `section`, `page`, `row`,
         `line`, `sequence` or a metadata key; a list means any of. Filters apply before the legs
         are cut. The result's `exact` is False if an index named the candidates by vector.
@@ -175,15 +167,7 @@ class BaseStore(ABC):
             principals=check_principals(principals),
             where=where,
         )
-        found = self._search(asked)
-        kept, over = split_rows(found.candidates, query, limit)
-        if not over:
-            return found
-        reach = depth * DEEPER
-        found = self._search(replace(asked, limit=2 * reach, depth=reach))
-        kept, over = split_rows(found.candidates, query, limit)
-        rest = over[: max(limit - len(kept), 0)]
-        return fuse_again(found, [*kept, *rest], depth=depth, limit=limit)
+        return self._search(asked)
 
     def neighbours(
         self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()

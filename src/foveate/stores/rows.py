@@ -125,7 +125,7 @@ def _check_chunk(document: Document, chunk: Chunk) -> None:
         )
 
 
-def document_member(row: dict[str, Any]) -> tuple[int, bytes]:
+def document_member(row: dict[str, Any]) -> tuple[Any, bytes]:
     """(audience, encoded fields) of a document: what the state root covers.
 
     `content_hash` is the caller's bookkeeping and stays outside.
@@ -136,7 +136,7 @@ def document_member(row: dict[str, Any]) -> tuple[int, bytes]:
 
 def chunk_members(
     row: dict[str, Any], chunk_rows: Iterable[dict[str, Any]]
-) -> list[tuple[int, bytes]]:
+) -> list[tuple[Any, bytes]]:
     """Those of chunks of the document."""
     name = {"document_id": row["document_id"]}
     return [

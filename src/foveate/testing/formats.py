@@ -48,7 +48,6 @@ def check_format(format: Format, *, examples: int = 50) -> None:
         Renderer(
             format=format,
             label="Pagina context",
-            spotlight=True,
             supplement="Aanvulling",
             supplements_end="Einde van de aanvullingen",
         ),
@@ -91,7 +90,6 @@ def message_is_read_back(renderer: Renderer, blocks: Sequence[Block], question: 
         content,
         format=renderer.format,
         label=renderer.label,
-        spotlight=renderer.spotlight,
         supplement_label=renderer.supplement,
         supplements_end=renderer.supplements_end,
     )

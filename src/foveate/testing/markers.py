@@ -64,7 +64,7 @@ def check_markers(format: Format, *, examples: int = 50) -> None:
 
     renderers = (
         Renderer(format=format),
-        Renderer(format=format, label="Pagina context", spotlight=True),
+        Renderer(format=format, label="Pagina context"),
     )
 
     @quiet

@@ -38,11 +38,10 @@ def raw(text):
     return [t for t in TOKENS if t in text or json.dumps(t, ensure_ascii=False)[1:-1] in text]
 
 
-@pytest.mark.parametrize("spotlight", [False, True])
 @pytest.mark.parametrize("format", EVERY, ids=repr)
-def test_no_listed_token_stands_in_a_context(format, spotlight):
+def test_no_listed_token_stands_in_a_context(format):
     """R3: in text, title, source, section, metadata and summary; each comes back as it was."""
-    renderer = Renderer(format=format, spotlight=spotlight)
+    renderer = Renderer(format=format)
     blocks = [block for token in TOKENS for block in blocks_of(token)]
     blocks += [replace(block, kind="supplement") for block in blocks]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from foveate import BadInput, assemble
 from foveate.core.candidates import candidates_from_items
-from foveate.core.record_keys import parse_metadata
+from foveate.core.fields import parse_metadata
 from foveate.pipeline.inputs import complete_scores, number_chunks, records_from_items
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -234,104 +233,6 @@ def test_content_stands_on_spans_only_where_it_is_asked_for(spans):
     assert [span.name for span in spoken] == ["foveate.assemble"]
     assert spoken[0].attributes["input.value"] == "plantedquery is what?"
     assert spoken[0].attributes["output.value"] == context.text
-
-
-def documents(span, prefix):
-    """The documents of a list on a span, as dicts."""
-    found = {}
-    for key, value in span.attributes.items():
-        if key.startswith(f"{prefix}."):
-            place, _, name = key.removeprefix(f"{prefix}.").partition(".document.")
-            found.setdefault(int(place), {})[name] = value
-    assert list(found) == list(range(len(found)))
-    return [{**one, "metadata": json.loads(one["metadata"])} for one in found.values()]
-
-
-def test_an_assembly_has_its_candidates_with_what_became_of_them(spans):
-    """F7, B8: OpenInference's documents: all candidates with our reasons, and the blocks."""
-    provider, ended = spans
-    rows = [*ROWS, {"text": "The mill is of oak.", "source": "mill.md", "title": "The mill"}]
-    context = assemble(QUERY, rows, budget=200, observers=Tracing(provider, content=True))
-
-    whole = next(span for span in ended() if span.name == "foveate.assemble")
-    assert whole.attributes["openinference.span.kind"] == "RERANKER"
-    entered = documents(whole, "reranker.input_documents")
-    assert [one["content"] for one in entered] == [row["text"] for row in rows]
-    decisions = {
-        decision.chunk_id: (entry.stage, decision.action, decision.reason)
-        for entry in context.trace
-        for decision in entry.decisions
-    }
-    about = {one["id"]: one["metadata"] for one in entered}
-    fates = {
-        name: tuple(map(one.get, ("stage", "action", "reason"))) for name, one in about.items()
-    }
-    assert fates == {name: decisions.get(name, (None,) * 3) for name in about}
-    assert {one["source"] for one in about.values()} == {row["source"] for row in rows}
-    dropped = [one for one in about.values() if one.get("action") == "dropped"]
-    assert dropped
-    left = documents(whole, "reranker.output_documents")
-    assert [one["content"] for one in left] == [block.text for block in context.blocks]
-    assert [one["score"] for one in left] == [block.score for block in context.blocks]
-    assert [one["metadata"]["marker"] for one in left] == [b.marker for b in context.blocks]
-
-
-def test_a_search_and_a_reranker_have_their_documents(spans, store):
-    """F7: found and reranked, each with its own scores; without content, the kind alone."""
-    provider, ended = spans
-    opened, embedder = store
-
-    class Constant:
-        name = "constant"
-
-        def rerank(self, query, texts):
-            return [7.0 for _ in texts]
-
-    for content in (False, True):
-        assembler = Assembler(
-            store=opened,
-            embedder=embedder,
-            reranker=Constant(),
-            options=AssembleOptions(budget=200),
-            observers=Tracing(provider, content=content),
-        )
-        assembler.assemble(QUERY)
-        asyncio.run(assembler.aassemble(QUERY))
-
-    for name, kind, prefix in (
-        ("search", "RETRIEVER", "retrieval.documents"),
-        ("rerank", "RERANKER", "reranker.output_documents"),
-    ):
-        calls = [span for span in ended() if span.name == f"foveate.{name}"]
-        assert {span.attributes["openinference.span.kind"] for span in calls} == {kind}
-        *quiet, said, said_later = [documents(span, prefix) for span in calls]
-        assert quiet == [[], []]
-        assert said == said_later
-        [one] = said
-        assert one["content"] == "The kiln is fired twice a month."
-        assert one["metadata"]["source"] == "kiln.md"
-        assert (one["score"] == 7.0) == (name == "rerank")
-
-
-@pytest.mark.parametrize(("limit", "most"), [(None, 24), ("600", 142), ("20", 0)])
-def test_documents_leave_the_other_attributes_their_room(monkeypatch, limit, most):
-    """F7: more attributes than a span may have would push out others; the best stay."""
-    if limit is not None:
-        monkeypatch.setenv("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", limit)
-    exporter = InMemorySpanExporter()
-    provider = TracerProvider(shutdown_on_exit=False)
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    rows = [{"text": f"Kiln {n} is fired. " * 20, "score": 1 - n / 100} for n in range(60)]
-    context = assemble(QUERY, rows, budget=600, observers=Tracing(provider, content=True))
-
-    whole = exporter.get_finished_spans()[-1]
-    entered = documents(whole, "reranker.input_documents")
-    left = documents(whole, "reranker.output_documents")
-    assert len(entered) + len(left) == min(most, len(rows) + len(context.blocks))
-    assert [one["content"] for one in entered] == [row["text"] for row in rows[: len(entered)]]
-    assert whole.dropped_attributes == 0
-    assert whole.attributes["foveate.tokens"] == context.token_count
-    provider.shutdown()
 
 
 def test_a_recipe_of_a_request_can_go_unnamed(spans):

@@ -83,16 +83,6 @@ def test_the_index_names_nothing_that_may_not_be_read(stores):
         assert not any(candidate.chunk.principals for candidate in found.candidates)
 
 
-def test_few_rows_are_compared_without_the_index(stores):
-    """T4: a filter that leaves little is answered exactly."""
-    plain, lean = stores
-    options = {"depth": DEPTH, "where": {"document_id": ["d01", "d02"]}}
-    for vector in asked()[:5]:
-        found = lean.search("d01", vector, **options)
-        assert found.exact
-        assert found == plain.search("d01", vector, **options)
-
-
 def test_what_is_not_in_the_index_yet_is_found_too(stores):
     """T4: a document is found as soon as it is acknowledged."""
     _, lean = stores

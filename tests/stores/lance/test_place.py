@@ -6,7 +6,7 @@ import pytest
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, MissingExtra, UnknownName
 from foveate.stores import open_store
-from foveate.stores.lance import LanceStore, schema
+from foveate.stores.lance import LanceStore, tables
 from foveate.stores.lance.location import convert_engine_errors, parse_location
 
 
@@ -76,10 +76,10 @@ def test_a_store_of_another_version_is_refused(tmp_path, monkeypatch):
     """X1: the error names the command that makes it again."""
     url = f"lance:{tmp_path}/store"
     open_store(url).close()
-    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+    monkeypatch.setattr(tables, "VERSION", tables.VERSION + 1)
     with pytest.raises(
         BadInput,
-        match=rf"has schema {schema.VERSION - 1}, .* knows {schema.VERSION}; .*foveate index",
+        match=rf"has schema {tables.VERSION - 1}, .* knows {tables.VERSION}; .*foveate index",
     ):
         open_store(url)
 

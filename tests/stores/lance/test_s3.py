@@ -85,7 +85,7 @@ def test_parts_of_several_processes_become_one_transaction(server):
     with closing(LanceStore(url, **options)) as store:
         sent = []
         for some in (entries[:3], entries[3:]):
-            with closing(LanceStore(url, tidy=False, **options)) as worker:
+            with closing(LanceStore(url, **options)) as worker:
                 rows = [
                     (e.document, e.chunks, EMBEDDER.embed([c.text for c in e.chunks])) for e in some
                 ]

@@ -3,7 +3,7 @@ from __future__ import annotations
 from contextlib import closing
 
 import lance_writers
-from foveate.stores.lance import LanceStore, schema
+from foveate.stores.lance import LanceStore, tables
 
 
 def own(state):
@@ -31,8 +31,8 @@ def test_of_two_that_make_a_store_the_second_uses_the_first(tmp_path, monkeypatc
     """T5: a store that another process made after this one had looked is opened."""
     url = f"lance:{tmp_path}/store"
     first = LanceStore(url, **lance_writers.OPTIONS)
-    looked, answers = schema.open_table, iter([None])
-    monkeypatch.setattr(schema, "open_table", lambda *place: next(answers, looked(*place)))
+    looked, answers = tables.open_table, iter([None])
+    monkeypatch.setattr(tables, "open_table", lambda *place: next(answers, looked(*place)))
 
     second = LanceStore(url, **lance_writers.OPTIONS)
 

@@ -27,7 +27,6 @@ from foveate.core.errors import BadOption
 from foveate.core.renditions import join_chunk_spans
 from foveate.core.request import Request
 from foveate.core.types import Candidate, Chunk, Decision, Part, Rendition, Sentences, Span, Step
-from foveate.core.unchecked import replace_text
 
 BLOCK_OVERHEAD = 60
 """Characters; what stands around a block counts as so much text."""
@@ -216,12 +215,12 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
 
 
 def _chunk_with_passage_text(chunk: Chunk, passage: Chunk) -> Chunk:
-    return replace_text(
+    return replace(
         chunk,
-        passage.text,
+        text=passage.text,
         start=passage.start,
         end=passage.end,
-        content_hash=passage.content_hash,
+        embedding=None,
     )
 
 

@@ -20,6 +20,7 @@ from itertools import accumulate
 from math import isfinite
 from typing import Literal, TypeAlias, get_args
 
+from foveate.core.checks import check_choice
 from foveate.core.errors import BadOption
 from foveate.core.grouping import (
     group_by_document,
@@ -76,10 +77,7 @@ class Order:
     curve: tuple[float, ...] = LOST_IN_THE_MIDDLE
 
     def __post_init__(self) -> None:
-        if self.by not in get_args(OrderBy):
-            raise BadOption(
-                f"order: by is {self.by!r}; it must be one of {', '.join(get_args(OrderBy))}"
-            )
+        check_choice("order", "by", self.by, get_args(OrderBy))
         object.__setattr__(self, "curve", tuple(self.curve))
         if len(self.curve) < _MIN_CURVE_POINTS or not all(map(isfinite, self.curve)):
             raise BadOption(f"order: curve is {self.curve!r}; give at least two finite numbers")

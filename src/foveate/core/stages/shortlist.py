@@ -14,8 +14,7 @@ from typing import ClassVar
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
 from foveate.core.text.words import identifier_pattern, query_identifiers
-from foveate.core.types import Candidate, Step, rank
-from foveate.core.unchecked import new_decision
+from foveate.core.types import Candidate, Decision, Step, rank
 from foveate.core.zones import Budget
 
 CHARACTERS_PER_TOKEN = (
@@ -99,7 +98,7 @@ def _drop_beyond_reach(
     named: Collection[str],
 ) -> Step:
     decisions = [
-        new_decision(
+        Decision(
             chunk_id=c.chunk.id,
             action="dropped",
             reason="beyond_reach",

@@ -22,9 +22,8 @@ from typing import ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
-from foveate.core.text.profile import HashedText, text_profile
-from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Part, Step, content_hash
-from foveate.core.unchecked import new_decision, replace_text
+from foveate.core.text.profile import text_profile
+from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Part, Step
 
 _BREAK = "\n\n"
 
@@ -185,27 +184,25 @@ def build_passage(run: list[JoinedPiece]) -> Candidate:
         exact = exact and agrees and start is not None
         length = max(length, end)
     start = _document_offset(run[0][0].candidate.chunk) if exact else None
-    text, key = _cached_passage_text(run)
-    chunk = replace_text(
+    chunk = replace(
         run[0][0].candidate.chunk,
-        text,
+        text=_cached_passage_text(run),
         start=start,
         end=None if start is None else start + length,
-        content_hash=key,
+        embedding=None,
     )
     pieces = [piece.candidate for piece, _ in run]
     return _build_candidate(pieces, chunk, tuple(parts), tuple(duplicates))
 
 
-def _cached_passage_text(run: list[JoinedPiece]) -> HashedText:
+def _cached_passage_text(run: list[JoinedPiece]) -> str:
     """The run's text; kept with the first piece's content hash, for the same pieces come again."""
     first, *others = run
     known = text_profile(first[0].candidate.chunk.content_hash)
     key = tuple([(p.candidate.chunk.content_hash, joint.back, joint.glue) for p, joint in others])
     found = known.passages.get(key)
     if found is None:
-        text = _merge_texts(run)
-        found = known.passages[key] = HashedText(text, content_hash(text))
+        found = known.passages[key] = _merge_texts(run)
     return found
 
 
@@ -271,7 +268,7 @@ def _build_decisions(run: list[JoinedPiece], made: Candidate) -> list[Decision]:
     shared = [min(joint.back, len(piece.candidate.chunk.text)) for piece, joint in run]
     own = made.chunk.id
     merged = [
-        new_decision(
+        Decision(
             chunk_id=piece.candidate.chunk.id,
             action="merged",
             reason="stitched",
@@ -281,7 +278,7 @@ def _build_decisions(run: list[JoinedPiece], made: Candidate) -> list[Decision]:
         for (piece, _), characters in zip(run[1:], shared[1:], strict=True)
     ]
     numbers = {"parts": len(made.parts), "overlap": sum(shared)}
-    decision = new_decision(chunk_id=own, action="changed", reason="stitched", numbers=numbers)
+    decision = Decision(chunk_id=own, action="changed", reason="stitched", numbers=numbers)
     return [decision, *merged]
 
 

@@ -31,7 +31,7 @@ JOINERS = (",", ";", "&", "+", "，", "；", "、", "and", "en", "und", "et")
 DASHES = "-–—‐‑‒−～－"
 SIGNS = "+＋" + DASHES
 BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c != "\n") + "^"
-"""Spaces of every width, and the mark of `spotlight`, which a footnote `[^1]` has too."""
+"""Spaces of every width, and the mark of a footnote, `[^1]`."""
 FILES = (
     *("md", "markdown", "txt", "text", "rst", "adoc", "tex", "log", "html", "htm", "xhtml", "xml"),
     *("pdf", "doc", "docx", "odt", "rtf", "epub", "ppt", "pptx", "odp", "xls", "xlsx", "ods"),

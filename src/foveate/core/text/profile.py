@@ -44,7 +44,7 @@ class Profile:
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
     bodies: dict[Callable[[str], str], HashedText | None] = field(default_factory=dict)
     pieces: dict[tuple[tuple[int, int], ...], TextPiece] = field(default_factory=dict)
-    passages: dict[tuple[tuple[str, int, str], ...], HashedText] = field(default_factory=dict)
+    passages: dict[tuple[tuple[str, int, str], ...], str] = field(default_factory=dict)
     shapes: tuple[Any, Any] | None = None
 
 

@@ -82,8 +82,8 @@ _SYSTEM = (
 )
 _WORDS = sorted({found[1] for token in TOKENS if (found := _BRACKETED.fullmatch(token))})
 
-# On one line, of any width; `^` is what `spotlight` makes of a space.
-_BLANK = r"(?:\s(?<!\n)|\^)"
+# On one line, of any width.
+_BLANK = r"(?:\s(?<!\n))"
 
 SQUARE = (
     rf"(?i:[ \t]*+/?+[ \t]*+(?:{_SYSTEM})[ \t]*+\])",

@@ -6,7 +6,6 @@
 | `simple` | four bytes a token |
 | `PATH.json`, `hf:PATH` | a Hugging Face tokenizer.json (extra `huggingface`) |
 | `NAME*1.3` | any of these with a safety margin |
-| `NAME*text:0.4,words:0.9,…` | with a margin for each kind of piece |
 | `gguf:FILE` | the model file's own, by the engine that answers with it (extra `gguf`) |
 | `anthropic:MODEL` | the provider's endpoint; key in ANTHROPIC_API_KEY |
 
@@ -19,7 +18,8 @@ import os
 from collections.abc import Callable
 
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import UnknownName
+from foveate.core.errors import BadOption, UnknownName
+from foveate.core.removed import advice
 
 ENCODINGS = ("cl100k_base", "o200k_base")
 NAMES = (*ENCODINGS, "simple", "hf:PATH", "anthropic:MODEL", "gguf:FILE")
@@ -39,11 +39,8 @@ def load_tokenizer(name: str) -> Tokenizer:
         from foveate.providers.tokenizers.simple import Margin
 
         return Margin(inner=load_tokenizer(inner), factor=float(factor))
-    if star and ":" in factor:
-        from foveate.providers.tokenizers.content_margin import has_classes, with_margin
-
-        if has_classes(factor):
-            return with_margin(load_tokenizer(inner), factor)
+    if star and factor.startswith("text:"):
+        raise BadOption(f"tokenizer {name!r}: {advice('keyword', '*text:')}")
     if name in ENCODINGS:
         from foveate.providers.tokenizers.openai import Toktok
 
@@ -62,6 +59,22 @@ def load_tokenizer(name: str) -> Tokenizer:
 
         return HuggingFace.load(name.removeprefix("hf:"))
     raise UnknownName("tokenizer", name, NAMES)
+
+
+def tokenizer_in_list(name: str, load: Callable[[str], Tokenizer]) -> Tokenizer:
+    """The tokenizer of a name from outside: one that `load` knows, or one with a factor behind it.
+
+    `load` raises `UnknownName` for what is not in its list.
+    """
+    inner, star, factor = name.rpartition("*")
+    try:
+        return load(name)
+    except UnknownName:
+        if not (star and _is_number(factor)):
+            raise
+    from foveate.providers.tokenizers.simple import Margin
+
+    return Margin(inner=load(inner), factor=float(factor))
 
 
 def tokenizer_from_counter(name: str, fingerprint: str, tokens: Callable[[str], int]) -> Tokenizer:

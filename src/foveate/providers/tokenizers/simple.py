@@ -91,8 +91,18 @@ class Simple:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """A request's tokens by the tokenizer under a margin, and those that its provider counted."""
+
+    tokens: int
+    observed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Margin:
-    """Counts `factor` times as many tokens as `inner`, rounded up; `factor` is 1 to 10.
+    """Counts `factor` times as many tokens as `inner`, rounded up; `factor` is 0.1 to 10.
+
+    `observations`: what the factor was learned from, if it was.
 
     >>> from foveate.providers.tokenizers.openai import Toktok
     >>> Margin(inner=Toktok(name="cl100k_base"), factor=1.3).count("hello world")
@@ -101,12 +111,13 @@ class Margin:
 
     inner: Tokenizer
     factor: float
+    observations: tuple[Observation, ...] = field(default=(), repr=False, compare=False)
     _ratio: Fraction = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a factor that is no margin."""
-        if not 1 <= self.factor <= 10:
-            raise BadOption(f"tokenizer margin: {self.factor!r} must lie between 1 and 10")
+        if not 0.1 <= self.factor <= 10:
+            raise BadOption(f"tokenizer margin: {self.factor!r} must lie between 0.1 and 10")
         object.__setattr__(self, "factor", float(self.factor))
         object.__setattr__(self, "_ratio", Fraction(str(self.factor)))
 

@@ -22,7 +22,7 @@ from foveate.core.errors import MissingExtra, UnknownName
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder, Store
-from foveate.providers.tokenizers.content_margin import tokenizer_in_list
+from foveate.providers.tokenizers import tokenizer_in_list
 from foveate.service.mcp.server import build_server
 from foveate.service.mcp.tool import ToolCallError, ToolContext, ToolLimits
 from foveate.service.mcp.tools import build_tools

@@ -100,7 +100,6 @@ class ClaimOut(BaseModel):
     support: Support | None
     elsewhere: Support | None
     over_cited: list[int]
-    contradictions: list[str]
     figures: list[str]
     quotations: list[Quotation]
     invented: list[Span]

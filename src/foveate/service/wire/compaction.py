@@ -106,16 +106,10 @@ class ExpandAnswer(BaseModel):
 
 
 class ObservationBody(RequestModel):
-    """A request that was observed: its tokens by kind of piece, and the provider's count."""
+    """A request that was observed: its tokens without a margin, and the provider's count."""
 
-    tokens: list[int] = Field(
-        description="By class, in the order that the tokenizer's name has them in."
-    )
+    tokens: int
     observed: int
-    least: list[int] = Field(
-        description="Tokens of each class in a thousand, in the text that has least of them."
-    )
-    most: list[int] = Field(description="The same in the text that has most of them.")
 
 
 class ObservedBody(RequestModel):

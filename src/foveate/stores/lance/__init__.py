@@ -4,7 +4,6 @@
 """
 
 from foveate.stores.lance.location import SCHEMES
-from foveate.stores.lance.part import Part
-from foveate.stores.lance.store import LanceStore
+from foveate.stores.lance.store import LanceStore, Part
 
 __all__ = ["SCHEMES", "LanceStore", "Part"]

@@ -104,10 +104,6 @@ _LOCATION_MARK = ", /"
 """Lance ends a message with the place in its own source."""
 
 
-class CommitConflict(ExternalError):
-    """Another writer committed first; nothing was changed."""
-
-
 @contextmanager
 def convert_engine_errors(place: Location) -> Iterator[None]:
     """Raise Lance's and Arrow's errors as `ExternalError` or `BadInput`, without keys or cause."""
@@ -150,6 +146,9 @@ def _error_message(place: Location, error: BaseException) -> str:
     return place.redact(text.split(_LOCATION_MARK, 1)[0] if _LOCATION_MARK in text else text)
 
 
+_CONFLICTS = ("commit conflict", "too many concurrent writers")
+
+
 def is_conflict(error: BaseException) -> bool:
     """Whether another writer was faster."""
-    return type(error).__name__ == "CommitConflictError" or "commit conflict" in str(error).lower()
+    return any(said in str(error).lower() for said in _CONFLICTS)

@@ -1,43 +1,64 @@
-"""The distributed store: one Lance table in a folder or on an object store.
+"""The distributed store: Lance tables in a folder or on an object store.
 
 A write is one commit, planned again after another writer's; a read is of the latest version.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import random
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from copy import deepcopy
+from dataclasses import dataclass
 from datetime import timedelta
+from secrets import token_hex
 from threading import RLock
 from typing import Any
 
-from foveate.core.errors import ExternalError
-from foveate.core.state import state_hash
+import lance
+import pyarrow as pa
+
+from foveate.core.bounded_cache import BoundedCache
+from foveate.core.errors import BadInput, ExternalError
 from foveate.core.types import Chunk
 from foveate.ports import Document, SearchResult
 from foveate.stores.base import BaseStore, PutRequest, Report, Search, Stats
 from foveate.stores.filters import iter_batches
-from foveate.stores.lance import commit, compaction, contents, files, part, schema, search
-from foveate.stores.lance.batch import Batch
+from foveate.stores.lance import tables
 from foveate.stores.lance.check import check
-from foveate.stores.lance.commit import commit_with_retry
-from foveate.stores.lance.contents import TokenCounts
-from foveate.stores.lance.files import Snapshot
-from foveate.stores.lance.location import convert_engine_errors, parse_location
-from foveate.stores.lance.part import Part
-from foveate.stores.lance.scan import ScanReader, Versions
-from foveate.stores.rows import PreparedDocument
+from foveate.stores.lance.conditions import IS_CHUNK, all_of, in_condition
+from foveate.stores.lance.location import convert_engine_errors, is_conflict, parse_location
+from foveate.stores.lance.rows import build_rows, count_rows, note_ids
+from foveate.stores.lance.snapshot import Snapshot, Versions
+from foveate.stores.rows import PreparedDocument, duplicate_id_error, prepare_document
+from foveate.stores.totals import CHUNKS, DOCUMENTS
 
 EXACT = 1_000_000
 """Up to so many chunks every vector is compared."""
+RETENTION = timedelta(days=1)
+_PART_LIFETIME = timedelta(days=7)
+_COUNTS_BYTES = 64 << 20
+_ATTEMPTS, _MAX_WAIT = 200, 1.0
+
+Batches = Callable[[], Iterable[Any]]
+"""Gives the rows of a transaction as Arrow batches, again for every attempt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """So many rows that wait under a name to be committed to the store with this id."""
+
+    name: str
+    rows: int
+    store: str
 
 
 class LanceStore(BaseStore):
     """A store on Lance; see `foveate.ports.Store`. Safe to share between threads.
 
     `url`: `lance:PATH` or `lance+s3://BUCKET/PREFIX`. `exact`: chunks up to which all vectors are
-    compared. `tidy`: whether writes also merge small files, which one of many writers should do.
+    compared.
     """
 
     def __init__(
@@ -49,21 +70,20 @@ class LanceStore(BaseStore):
         create: bool = True,
         storage_options: Mapping[str, str] | None = None,
         exact: int = EXACT,
-        tidy: bool = True,
     ) -> None:
         self.location = parse_location(url, storage_options)
         self._write_lock = RLock()
-        self._tidy = tidy
-        self._batch: Batch | None = None
+        self._exact = exact
+        self._batch: dict[str, PreparedDocument | None] | None = None
+        self._known = BoundedCache[tuple[str, str], int](_COUNTS_BYTES)
         with convert_engine_errors(self.location):
-            dataset, facts = schema.connect(
+            dataset, facts = tables.connect(
                 self.location, embedder=embedder_name, dimensions=dimensions, create=create
             )
-        self.embedder_name = facts["embedder"]
-        self.dimensions = facts["dimensions"]
-        self._store_id: str = facts["store"]
-        self._versions = Versions(self.location, dataset, ScanReader(self.dimensions, exact))
-        self._known = TokenCounts(self.location)
+            self.embedder_name = facts["embedder"]
+            self.dimensions = int(facts["dimensions"])
+            self._store_id = facts["store"]
+            self._versions = Versions(dataset, self.dimensions, exact)
 
     def __repr__(self) -> str:
         return f"LanceStore({self.location.name!r})"
@@ -72,50 +92,73 @@ class LanceStore(BaseStore):
     def batch(self) -> Iterator[None]:
         """Writes inside are one transaction: all there at the end, or none of them.
 
-        A refused document is undone alone. Reads inside see the state before. After 20,000
-        chunks, a document of the batch cannot change in it.
+        They are in memory until then. A refused document is undone alone. Reads inside see the
+        state before.
         """
         with self._write_lock:
             if self._batch is not None:
-                mark = self._batch.savepoint()
+                before = dict(self._batch)
                 try:
                     yield
                 except BaseException:
-                    self._batch.rollback_to(mark)
+                    self._batch = before
                     raise
                 return
-            self._batch = mine = Batch(current=self._versions.current, write=self._write_part)
+            self._batch = {}
             try:
                 yield
+                mine = self._batch
             finally:
                 self._batch = None
-            with convert_engine_errors(self.location):
-                parts, deleted = mine.finish()
-            self._commit(parts, deleted)
+            gone = {name for name, one in mine.items() if one is None}
+            self._write([one for one in mine.values() if one is not None], gone)
 
-    def write_part(self, documents: Iterable[Sequence[Any]], *, fingerprint: str = "") -> Part:
-        """Write documents, each once, as files that no reader sees yet; raises `BadInput`.
+    def write_part(self, documents: Iterable[Sequence[Any]]) -> Part:
+        """Write documents, each once, as rows that no reader sees yet; raises `BadInput`.
 
-        `documents`: (document, chunks, vectors[, counts]), 20,000 to 200,000 chunks. Any
-        process may; send the part to the caller of `commit_parts` within six days.
+        `documents`: (document, chunks, vectors). Any process may; send the part to the caller of
+        `commit_parts` within a week.
         """
-        rows = [
-            part.prepare_rows(replace(PutRequest(*one), fingerprint=fingerprint), self.dimensions)
-            for one in documents
-        ]
-        return self._write_part(rows)
+        given = [prepare_document(PutRequest(*one), self.dimensions) for one in documents]
+        with convert_engine_errors(self.location):
+            table = build_rows(given, self.dimensions)
+            note_ids(set(), set(), table.select(["document_id", "chunk_id"]).to_pylist())
+            part = Part(name=token_hex(16), rows=table.num_rows, store=self._store_id)
+            for name, value in (("part", part.name), ("written", int(time.time()))):
+                table = table.append_column(name, pa.array([value] * part.rows))
+            waiting = tables.open_table(self.location, tables.PARTS) or tables.create_table(
+                self.location, tables.PARTS, table.slice(0, 0)
+            )
+            options = self.location.storage_options()
+            lance.write_dataset(table, waiting, mode="append", storage_options=options)
+        return part
 
     def commit_parts(self, parts: Iterable[Part]) -> None:
         """Commit parts of any processes in one transaction; their documents replace older ones.
 
-        Raises `BadInput` for a document in two parts, and for a part that was committed
-        before, belongs to another store, is older than six days, or has lost its files.
+        Raises `BadInput` for a document in two parts, and for a part of another store or one whose
+        rows are gone: it was committed before, or is older than a week.
         """
         sent = list(parts)
+        if not sent:
+            return
+        mine = in_condition("part", [part.name for part in sent])
         with convert_engine_errors(self.location):
-            commit.check_disjoint(sent, self._versions.current().head)
-            part.check_parts(self.location, sent, store=self._store_id, dimensions=self.dimensions)
-        self._commit(sent, sent=True)
+            waiting = tables.open_table(self.location, tables.PARTS)
+            if any(part.store != self._store_id for part in sent):
+                raise BadInput(
+                    f"a part was written for another store than {self.location.name}, or for one "
+                    f"that stood there before; write it again with this one"
+                )
+            if waiting is None or waiting.count_rows(mine) != sum(part.rows for part in sent):
+                raise BadInput(
+                    "a part is not in the store any more: it is committed already, or older than "
+                    "a week; write its documents again"
+                )
+        columns = tables.store_schema(self.dimensions).names
+        self._commit(lambda: waiting.to_batches(columns=columns, filter=mine))
+        with suppress(ExternalError), convert_engine_errors(self.location):
+            waiting.delete(mine)
 
     @property
     def version(self) -> int:
@@ -125,99 +168,118 @@ class LanceStore(BaseStore):
 
     def check(self) -> Report:
         """Work out again all that is derived, of one version; others may write meanwhile."""
-        with convert_engine_errors(self.location):
-            now = self._versions.current(verify=False)
-            return check(
-                self.location, now, embedder=self.embedder_name, dimensions=self.dimensions
-            )
+        with self._current() as now:
+            return check(now, embedder=self.embedder_name)
 
-    def compact(self, *, keep: timedelta = compaction.DEFAULT_RETENTION) -> None:
+    def compact(self, *, keep: timedelta = RETENTION) -> None:
         """Join small files, update indexes, and delete versions older than `keep`.
 
         Others may write meanwhile; a read that began before `keep` fails.
         """
-        with self._write_lock, convert_engine_errors(self.location):
-            compaction.merge_all(self._versions.current, self.location, self.dimensions)
-            compaction.update_indexes(
-                self._versions.current(), self.dimensions, self._versions.reader.exact
-            )
-            files.seal_indexes(self.location)
-            # With what only they need goes what was written a week ago and never committed.
-            latest = self._versions.current()
-            latest.dataset.checkout_version(latest.version).cleanup_old_versions(older_than=keep)
-            self._known.compact(keep)
+        with self._write_lock, self._current() as now:
+            dataset = now.dataset.checkout_version(now.version)
+            chunks = sum(figures[CHUNKS] for figures in now.head.figures.values())
+            many = chunks if self.dimensions and chunks > self._exact else 0
+            with suppress(OSError):  # what another writer changes meanwhile is left as it is
+                dataset.optimize.compact_files()
+                tables.update_indexes(dataset, vectors=many)
+            dataset.cleanup_old_versions(older_than=keep)
+            waiting = tables.open_table(self.location, tables.PARTS)
+            if waiting is not None:
+                waiting.delete(f"written < {int(time.time() - _PART_LIFETIME.total_seconds())}")
+                waiting.cleanup_old_versions(older_than=keep)
 
     def close(self) -> None:
-        """Forget what is in memory; a second time does nothing."""
-        self._versions.clear()
+        """Nothing is held open."""
 
     def _put(self, given: PutRequest) -> None:
         """One commit a document, so batch many."""
-        one = part.prepare_rows(given, self.dimensions)
+        one = prepare_document(given, self.dimensions)
         with self._write_lock:
             if self._batch is None:
-                self._commit([self._write_part([one])])
-                return
-            with convert_engine_errors(self.location):
-                self._batch.put(one)
+                self._write([one])
+            else:
+                self._put_in_batch(self._batch, one)
+            self._remember(given.fingerprint, given.counts_by_hash())
+
+    def _put_in_batch(
+        self, batch: dict[str, PreparedDocument | None], one: PreparedDocument
+    ) -> None:
+        name = one.row["document_id"]
+        ids = [chunk["chunk_id"] for chunk in one.chunks]
+        others = (each for key, each in batch.items() if each is not None and key != name)
+        taken = {chunk["chunk_id"] for each in others for chunk in each.chunks}
+        for number in taken.intersection(ids):
+            raise duplicate_id_error("another document", number)
+        with self._current() as now:
+            now.check_free(ids, {name, *batch})
+        batch[name] = one
 
     def _delete(self, document_id: str) -> bool:
         with self._write_lock:
             if self._batch is None:
-                return bool(self._commit([], {document_id}))
-            with convert_engine_errors(self.location):
-                return self._batch.delete(document_id)
+                return bool(self._write([], {document_id}))
+            if document_id in self._batch:
+                there = self._batch[document_id] is not None
+            else:
+                with self._current() as now:
+                    there = bool(now.read(["key"], in_condition("key", [f"d{document_id}"])))
+            self._batch[document_id] = None
+            return there
 
     def _documents(self) -> Iterable[tuple[str, str]]:
         with self._current() as now:
-            return contents.list_content_hashes(now)
+            return now.content_hashes()
 
     def _document(self, document_id: str, principals: tuple[str, ...]) -> Document | None:
         with self._current() as now:
-            return contents.load_document(now, document_id, now.head.audiences_for(principals))
+            return now.document(document_id, now.readers(principals))
 
     def _listed(self, after: str, limit: int, principals: tuple[str, ...]) -> list[Document]:
         with self._current() as now:
-            return contents.list_documents(now, after, limit, now.head.audiences_for(principals))
+            return now.documents_after(after, limit, now.readers(principals))
 
     def _search(self, asked: Search) -> SearchResult:
-        with convert_engine_errors(self.location):
-            now, scan = self._versions.current_scan()
-            ground = search.SearchContext(snapshot=now, scan=scan, dimensions=self.dimensions)
-            return search.hybrid_search(ground, asked, embedder=self.embedder_name)
+        with self._current() as now:
+            return now.search(asked, embedder=self.embedder_name)
 
     def _neighbours(
         self, places: list[tuple[str, int]], window: int, principals: tuple[str, ...]
     ) -> Iterable[Chunk]:
         found: dict[str, Chunk] = {}  # windows of two slices may meet
         with self._current() as now:
-            audiences = now.head.audiences_for(principals)
             for some in iter_batches(places):
-                near = search.load_neighbours(now, self.dimensions, some, window, audiences)
+                near = now.neighbours(some, window, now.readers(principals))
                 found.update((chunk.id, chunk) for chunk in near)
         return found.values()
 
     def _counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
-        with suppress(ExternalError), convert_engine_errors(self.location):
-            return self._known.get(fingerprint, hashes)
-        return {}  # what cannot be read can be counted again
+        found = {name: self._known.get((fingerprint, name)) for name in hashes}
+        return {name: tokens for name, tokens in found.items() if tokens is not None}
 
     def _remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
-        with convert_engine_errors(self.location):
-            self._known.add([(fingerprint, counts)])
+        for name, tokens in counts.items():
+            self._known.put((fingerprint, name), tokens)
 
     def _state_root(self, principals: tuple[str, ...] | None) -> str:
         with self._current() as now:
-            return self._state_of(now, _readers(now, principals))
+            return now.state_root(now.readers(principals), self.embedder_name)
 
     def _stats(self, principals: tuple[str, ...] | None) -> Stats:
-        with convert_engine_errors(self.location):
-            now, scan = self._versions.current_scan()
-            readers = _readers(now, principals)
-            made_with = (self.embedder_name, self.dimensions)
-            known = self._known.bytes() if readers is None else 0
-            mine = self._state_of(now, readers)
-            return contents.compute_stats(now, scan, readers, made_with, mine, known=known)
+        with self._current() as now:
+            readers = now.readers(principals)
+            figures = [now.head.figures[one] for one in readers]
+            mine = all_of(IS_CHUNK, "vector IS NOT NULL", in_condition("principals", readers))
+            return Stats(
+                documents=sum(figure[DOCUMENTS] for figure in figures),
+                chunks=sum(figure[CHUNKS] for figure in figures),
+                vectors=now.dataset.count_rows(mine) if self.dimensions else 0,
+                embedder=self.embedder_name,
+                dimensions=self.dimensions,
+                schema=tables.VERSION,
+                state_root=now.state_root(readers, self.embedder_name),
+                bytes=tables.sizes(now.dataset) if principals is None else {},
+            )
 
     @contextmanager
     def _current(self) -> Iterator[Snapshot]:
@@ -225,31 +287,55 @@ class LanceStore(BaseStore):
         with convert_engine_errors(self.location):
             yield self._versions.current()
 
-    def _write_part(self, rows: Sequence[PreparedDocument]) -> Part:
+    def _write(self, documents: Sequence[PreparedDocument], gone: Collection[str] = ()) -> int:
+        """Documents in place of those with their ids, and some that go."""
         with convert_engine_errors(self.location):
-            return part.write_part(self.location, self.dimensions, rows, store=self._store_id)
+            rows = build_rows(documents, self.dimensions)
+        return self._commit(rows.to_batches, gone) if documents or gone else 0
 
-    def _commit(
-        self, parts: Sequence[Part], deleted: Collection[str] = (), *, sent: bool = False
-    ) -> int:
-        """Commit, again after each conflict; how many documents it removed."""
-        if not parts and not deleted:
-            return 0
+    def _commit(self, batches: Batches, gone: Collection[str] = ()) -> int:
+        """Commit, again after each conflict; how many documents are replaced or removed."""
         with self._write_lock:
-            order = commit.CommitRequest(parts=parts, deleted=deleted, sent=sent)
-            went = commit_with_retry(self.location, self._versions, order)
-            with suppress(ExternalError), convert_engine_errors(self.location):
-                self._known.add(counts for one in parts for counts in one.known.items())
-            if self._tidy:
-                with suppress(ExternalError), convert_engine_errors(self.location):
-                    now = self._versions.current()
-                    if due := compaction.find_small_segments(now.head):
-                        compaction.merge_segments(now, self.location, self.dimensions, due)
-        return went
+            for attempt in range(_ATTEMPTS):
+                try:
+                    with self._current() as now:
+                        went = self._try_commit(now, batches, gone)
+                except ExternalError as error:
+                    if not is_conflict(error):
+                        raise
+                    wait = min(_MAX_WAIT, 0.01 * 1.5 ** min(attempt, 12))
+                    time.sleep(random.uniform(0, wait))  # noqa: S311 (so that two do not keep step)
+                else:
+                    with suppress(ExternalError), self._current() as now:
+                        tables.join_small_files(now.dataset.checkout_version(now.version))
+                    return went
+        raise ExternalError(
+            f"store {self.location.name}: others write without a pause; nothing was changed, "
+            f"try again"
+        )
 
-    def _state_of(self, now: Snapshot, audiences: Iterable[int] | None) -> str:
-        return state_hash(now.head.state(audiences), embedder=self.embedder_name)
+    def _try_commit(self, now: Snapshot, batches: Batches, gone: Collection[str]) -> int:
+        """One `merge_insert`: rows that come, rows that go, and the head."""
+        head, names, ids = deepcopy(now.head), set[str](), set[str]()
+        for batch in batches():
+            rows = batch.select(list(tables.MEMBER_COLUMNS)).to_pylist()
+            note_ids(names, ids, rows)
+            count_rows(head, rows)
+        now.check_free(sorted(ids), names.union(gone))
+        before = now.read_members(names.union(gone))
+        count_rows(head, before, sign=-1)
+        old = {row["document_id"] for row in before}
+        if not names and not old:
+            return 0
+        schema = tables.store_schema(self.dimensions)
 
+        def source() -> Iterator[Any]:
+            yield from tables.head_row(schema, head).to_batches()
+            yield from batches()
 
-def _readers(now: Snapshot, principals: tuple[str, ...] | None) -> list[int] | None:
-    return None if principals is None else now.head.audiences_for(principals)
+        merge = now.dataset.checkout_version(now.version).merge_insert("key")
+        merge = merge.when_matched_update_all().when_not_matched_insert_all().conflict_retries(0)
+        if old:
+            merge = merge.when_not_matched_by_source_delete(in_condition("document_id", old))
+        merge.execute(pa.RecordBatchReader.from_batches(schema, source()))
+        return len(old)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
-from itertools import combinations
 from math import exp
 from typing import Literal
 
@@ -93,26 +92,6 @@ def test_what_leans_is_never_alone(pool: tuple[Candidate, ...], budget: int) -> 
         inside = [any(a <= x and y <= b for a, b in spans) for x, y in one.sentences.spans]
         leans = one.sentences.leans
         assert all(inside[leans[i]] for i, here in enumerate(inside) if here)
-
-
-@given(candidates(), st.integers(4, 40))
-def test_the_bound_is_one(pool: tuple[Candidate, ...], budget: int) -> None:
-    """S9: no set of sentences that fits the room at their own cost is worth more than `bound`."""
-    asked = request("pump gate", budget=budget)
-    found = score_sentences(pool, "pump gate").by_candidate
-    offered = [replace(c, sentences=found[c.id]) for c in pool if found[c.id].spans][:3]
-    tracker = tracker_for_budget(asked.budget, asked.token_counter, None)
-    notes = pack_evidence(offered, tracker).notes
-    pieces = [
-        (max(1, -(-asked.token_counter.count_chunk(c.chunk) * (b - a) // len(c.text))), worth)
-        for c in offered
-        for (a, b), worth in zip(found[c.id].spans, found[c.id].worths, strict=True)
-    ][:8]
-    sets = (s for n in range(len(pieces) + 1) for s in combinations(pieces, n))
-    best = max(sum(w for _, w in s) for s in sets if sum(cost for cost, _ in s) <= budget)
-
-    assert float(notes["bound"]) >= best - 1e-6
-    assert float(notes["bound"]) >= float(notes["value"]) - 1e-6
 
 
 def invoices(count: int) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import ClassVar, Literal, get_args
 
@@ -21,7 +21,6 @@ from foveate.core.text.salience import (
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import split_words
 from foveate.core.types import Action, Candidate, Decision, Number, Rendition, Span, Step
-from foveate.core.unchecked import replace_unchecked
 
 CompressWhen = Literal["over_budget", "oversized", "always"]
 CompressOffer = Literal["extracts", "sentences", "llm_extract", "llm_abstract"]
@@ -44,7 +43,7 @@ class Compress:
 
     offer: CompressOffer = "extracts"
     when: CompressWhen = "over_budget"
-    shares: tuple[float, ...] = (0.6, 0.35, 0.18)
+    shares: tuple[float, ...] = field(default=(0.6, 0.35, 0.18), init=False)
     target: int | None = None
     max_chunk_tokens: int = 2000
     min_tokens: int = 20
@@ -53,7 +52,6 @@ class Compress:
 
     def __post_init__(self) -> None:
         """Refuse options that have no meaning."""
-        object.__setattr__(self, "shares", tuple(self.shares))
         if self.when not in get_args(CompressWhen):
             raise BadOption(
                 f"compress: when must be one of {get_args(CompressWhen)}, not {self.when!r}"
@@ -61,8 +59,6 @@ class Compress:
         if self.offer not in get_args(CompressOffer):
             known = get_args(CompressOffer)
             raise BadOption(f"compress: offer must be one of {known}, not {self.offer!r}")
-        if not all(0 < share < 1 for share in self.shares):
-            raise BadOption(f"compress: shares must lie between 0 and 1, not {self.shares}")
         if self.target is not None and self.target < 1:
             raise BadOption(f"compress: target must be 1 token or more, not {self.target}")
         if self.max_chunk_tokens < 1 or self.min_tokens < 0:
@@ -134,7 +130,7 @@ class Compress:
             if not extracts:
                 return None
             numbers |= {"renditions": len(extracts), "why": made}
-            return replace_unchecked(Candidate, candidate, renditions=extracts), _build_decision(
+            return replace(candidate, renditions=extracts), _build_decision(
                 candidate, "model_failed", numbers
             )
         numbers |= {
@@ -144,9 +140,9 @@ class Compress:
             "model": offer.by,
         }
         if self.when == "always":  # asked for even where all fits: the text is not an option
-            out = replace_unchecked(Candidate, candidate, shown=made)
+            out = replace(candidate, shown=made)
         else:
-            out = replace_unchecked(Candidate, candidate, renditions=(made, *extracts))
+            out = replace(candidate, renditions=(made, *extracts))
         return out, _build_decision(candidate, "offered_by_model", numbers)
 
     def _build_extracts(
@@ -188,7 +184,7 @@ def _offer_sentences(
         sentences = found[candidate.id]
         if not sentences.spans:
             continue
-        out[n] = replace_unchecked(Candidate, candidate, sentences=sentences)
+        out[n] = replace(candidate, sentences=sentences)
         numbers = {"tokens": sizes[n], "sentences": len(sentences.spans)}
         decisions.append(
             Decision(chunk_id=candidate.id, action="changed", reason="weighed", numbers=numbers)
@@ -262,9 +258,7 @@ def _offer_extracts(
         "renditions": len(extracts),
         "shortest_characters": min(len(r.text) for r in extracts),
     }
-    return replace_unchecked(Candidate, candidate, renditions=extracts), _build_decision(
-        candidate, "offered", numbers
-    )
+    return replace(candidate, renditions=extracts), _build_decision(candidate, "offered", numbers)
 
 
 def _model_notes(given: Mapping[str, Offer], decisions: Sequence[Decision]) -> dict[str, Number]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from foveate.core.images import IMAGES, images_of
 from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Number, Step, rank
-from foveate.core.unchecked import new_decision, replace_unchecked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +72,7 @@ def merge_sources(
             decisions.append(_changed(candidate, stay[own], len(groups[own])))
         else:
             decisions.append(
-                new_decision(
+                Decision(
                     chunk_id=own, action="merged", reason=reason, by=copy.by, numbers=copy.numbers
                 )
             )
@@ -92,7 +91,7 @@ def _corroborated(kept: Candidate, copies: list[Candidate]) -> Candidate:
         for chunk in _chunks(copy):
             if chunk.id not in own:
                 found.setdefault(chunk.id, Duplicate(chunk=chunk, span=whole))
-    kept = replace_unchecked(Candidate, kept, duplicates=tuple(sorted(found.values(), key=_place)))
+    kept = replace(kept, duplicates=tuple(sorted(found.values(), key=_place)))
     score = max([kept.score, *[copy.score for copy in copies]])
     return kept if score == kept.score else replace(kept, score=score)
 
@@ -111,6 +110,4 @@ def _changed(before: Candidate, after: Candidate, copies: int) -> Decision:
     numbers: dict[str, Number] = {"copies": copies}
     if after.score != before.score:
         numbers |= {"score": after.score, "was": before.score}
-    return new_decision(
-        chunk_id=before.id, action="changed", reason="corroborated", numbers=numbers
-    )
+    return Decision(chunk_id=before.id, action="changed", reason="corroborated", numbers=numbers)

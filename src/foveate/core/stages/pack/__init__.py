@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
+from foveate.core.checks import check_choice
 from foveate.core.errors import BadOption
 from foveate.core.grouping import group_by_document
 from foveate.core.request import Request
@@ -28,16 +29,12 @@ from foveate.core.stages.pack.choice import (
     truncate_candidate,
     why_left_out,
 )
-from foveate.core.stages.pack.coverage import pack_coverage
 from foveate.core.stages.pack.evidence import Fill, pack_evidence
 from foveate.core.stages.pack.identifiers import note_identifiers_left_out
 from foveate.core.stages.pack.value import pack_value
 from foveate.core.types import Candidate, Decision, Number, Rendition, Sentences, Step
-from foveate.core.unchecked import replace_unchecked
 
-Policy = Literal[
-    "greedy", "documents", "groups", "interleaved", "score_weighted", "value", "coverage"
-]
+Policy = Literal["greedy", "documents", "groups", "interleaved", "score_weighted", "value"]
 Overflow = Literal["skip", "stop", "truncate"]
 NAMED_TERMS = 6  # of a question, in what a decision says
 STOPPING_POLICIES = ("score_weighted", "documents")
@@ -49,9 +46,9 @@ class Pack:
 
     `policy`: `greedy` by score; `documents` whole documents, best first; `groups` the same chunk by
     chunk, each as it reads; `interleaved` round robin over documents; `score_weighted` by score
-    until one does not fit; `value` worth per token, chunk and rendition together; `coverage` the
-    same with diminishing returns. `overflow`: what happens to one that does not fit (default: the
-    policy's own, skip or stop); `truncate` cuts it at the end of a `sentence` or `token`, if more
+    until one does not fit; `value` worth per token, over sentences or chunks and
+    their renditions. `overflow`: what happens to one that does not fit (default: the policy's own,
+    skip or stop); `truncate` cuts it at the end of a `sentence` or `token`, if more
     than `3 * min_tokens` are left. `per_document` counts that many tokens a document instead of its
     real header. `cap`: a chunk over that many tokens is shown in a shorter rendition where one is
     offered. `fill`: `budget` uses the budget up; `relevance` stops before sentences that are noise
@@ -72,16 +69,11 @@ class Pack:
 
     def __post_init__(self) -> None:
         """Refuse options that have no meaning."""
-        if self.policy not in get_args(Policy):
-            raise BadOption(f"pack: policy must be one of {get_args(Policy)}, not {self.policy!r}")
-        if self.overflow is not None and self.overflow not in get_args(Overflow):
-            raise BadOption(
-                f"pack: overflow must be one of {get_args(Overflow)}, not {self.overflow!r}"
-            )
-        if self.cut not in ("sentence", "token"):
-            raise BadOption(f"pack: cut must be 'sentence' or 'token', not {self.cut!r}")
-        if self.fill not in get_args(Fill):
-            raise BadOption(f"pack: fill must be one of {get_args(Fill)}, not {self.fill!r}")
+        check_choice("pack", "policy", self.policy, get_args(Policy))
+        if self.overflow is not None:
+            check_choice("pack", "overflow", self.overflow, get_args(Overflow))
+        check_choice("pack", "cut", self.cut, ("sentence", "token"))
+        check_choice("pack", "fill", self.fill, get_args(Fill))
         if self.min_tokens < 0:
             raise BadOption(f"pack: min_tokens must be 0 or more, not {self.min_tokens}")
 
@@ -111,8 +103,6 @@ class Pack:
             return pack_evidence(pool, tracker, fill=self.fill)
         if self.policy == "value":
             return pack_value(pool, tracker, renditions_of)
-        if self.policy == "coverage":
-            return pack_coverage(pool, tracker, renditions_of, request.query)
         if self.policy == "documents":
             return take_groups(documents(pool), tracker, renditions_of, cut, stop=stop)
         if self.policy == "groups":
@@ -172,7 +162,7 @@ def _build_step(
     chosen = {choice.candidate.chunk.id: finalise_choice(choice) for choice in choices.chosen}
     shown = [(c, chosen[c.chunk.id]) for c in candidates if c.chunk.id in chosen]
     terms = query_words(query)
-    kept = tuple([replace_unchecked(Candidate, c, shown=choice.rendition) for c, choice in shown])
+    kept = tuple([replace(c, shown=choice.rendition) for c, choice in shown])
     decisions = [
         _choice_decision(choice, terms) for c, choice in shown if c.shown != choice.rendition
     ]

@@ -19,7 +19,6 @@ from foveate.core.text.graphemes import last_word_boundary
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.token_counter import Cost, TokenCounter
 from foveate.core.types import Candidate, Decision, Number, Rendition, Span, rank
-from foveate.core.unchecked import new_decision
 
 LONGEST_TOKEN = 64  # characters; more text than this per token is never looked at
 
@@ -45,13 +44,6 @@ class Choices:
     left_out: dict[str, str] = field(default_factory=dict)
     waits: dict[str, tuple[int, int]] | None = None
     notes: dict[str, Number] = field(default_factory=dict)
-
-
-def worth_figures(value: float, bound: float) -> dict[str, float]:
-    """The worth of what was chosen and the most that there could be, for the trace."""
-    bound = max(bound, value)
-    gap = 1 - value / bound if bound > 0 else 0.0
-    return {"value": round(value, 6), "bound": round(bound, 6), "gap": round(gap, 6)}
 
 
 def why_left_out(
@@ -85,7 +77,7 @@ def why_left_out(
             numbers["lost_by"] = round(worst.score - candidate.score, 6)
         reason = choices.left_out[own]
         decisions.append(
-            new_decision(chunk_id=own, action="dropped", reason=reason, by=by, numbers=numbers)
+            Decision(chunk_id=own, action="dropped", reason=reason, by=by, numbers=numbers)
         )
     return decisions
 

@@ -7,9 +7,7 @@ room to spare, and one that says nothing new is left out. Costs are shares of th
 count; what was chosen is then counted as it will stand, and the choice grows or shrinks until it
 fits.
 
-`notes` carry `value`, the worth of what is shown (what neighbours gained uncounted), `bound`, the
-linear relaxation over all pieces, and the `gap` between: at the costs as estimated, no choice of
-the same pieces in that room is worth more than the bound.
+`notes` carry `value`, the worth of what is shown (what neighbours gained uncounted).
 """
 
 from __future__ import annotations

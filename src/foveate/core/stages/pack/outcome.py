@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from operator import neg, truediv
 
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
-from foveate.core.stages.pack.choice import Choice, Choices, worth_figures
+from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.selection import Selection
 
 FRESH = 0.6  # a sentence of which less than that share is new waits for room to spare
@@ -37,7 +37,7 @@ def build_choices(
     value = sum(
         [selection.worths[p] for p in sorted(p for group in selection.groups for p in group)]
     )
-    choices.notes |= worth_figures(value, _relaxed(selection, order, room))
+    choices.notes |= {"value": round(value, 6)}
     if hidden := sum(not selection.taken[piece] for piece in selection.asked):
         choices.notes |= {"with_the_identifier": len(selection.asked), "of_them_left_out": hidden}
     return choices
@@ -100,19 +100,6 @@ def _waits(selection: Selection, order: list[int], left: int) -> dict[int, tuple
         found[owner] = spent, max(cost - left, 1)
         spent += cost
     return found
-
-
-def _relaxed(selection: Selection, order: list[int], room: int) -> float:
-    """The best fractional filling of the room with pieces, their blocks for nothing."""
-    costs, worths = selection.costs, selection.worths
-    total = 0.0
-    for p in order:
-        if room <= 0:
-            break
-        part = min(costs[p], room)
-        total += worths[p] * part / costs[p]
-        room -= part
-    return total
 
 
 def places_in_order(values: list[float]) -> list[int]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import NamedTuple
 
@@ -20,7 +21,6 @@ from foveate.core.renditions import shapes_of
 from foveate.core.stages.pack.code_heads import Pieces, link_code, parts_of
 from foveate.core.text.shapes.shape import Shape
 from foveate.core.types import CODE_HEADS, TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Part, Span
-from foveate.core.unchecked import replace_unchecked
 
 _GAP = 2  # characters of white space between chunks
 
@@ -123,7 +123,7 @@ def _texts(
         whole = tuple([parts[span] for span in sorted(parts)])
         spans = sorted(numbers)
         pieces = Pieces(spans, [numbers[span] for span in spans])
-        yield replace_unchecked(Candidate, pool[same[0]], parts=whole), pieces
+        yield replace(pool[same[0]], parts=whole), pieces
 
 
 class _OpenTable(NamedTuple):

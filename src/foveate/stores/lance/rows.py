@@ -1,0 +1,60 @@
+"""Documents as rows of the table, and what each row adds to the head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from foveate.core.errors import BadInput
+from foveate.stores.filters import encode_facts
+from foveate.stores.lance.tables import Head, store_schema
+from foveate.stores.rows import (
+    SHARED,
+    PreparedDocument,
+    chunk_members,
+    document_member,
+    duplicate_id_error,
+)
+from foveate.stores.totals import CHUNKS, DOCUMENTS
+
+
+def build_rows(given: Iterable[PreparedDocument], dimensions: int) -> Any:
+    """The documents and their chunks as an Arrow table."""
+    rows: list[dict[str, Any]] = []
+    for one in given:
+        rows.append({**one.row, "key": f"d{one.row['document_id']}", "packed": one.packed})
+        shared = {name: one.row[name] for name in ("document_id", *SHARED)}
+        for chunk, vector, terms in zip(one.chunks, one.vectors, one.terms, strict=True):
+            made = {
+                **shared,
+                **chunk,
+                "key": f"c{chunk['chunk_id']}",
+                "words": " ".join(terms),
+                "labels": encode_facts(chunk["metadata"]),
+            }
+            if dimensions:
+                made["vector"] = vector.astype("f2") if vector.any() else None
+            rows.append(made)
+    return pa.Table.from_pylist(rows, schema=store_schema(dimensions))
+
+
+def count_rows(head: Head, rows: Sequence[Mapping[str, Any]], *, sign: int = 1) -> None:
+    """Add the rows (`MEMBER_COLUMNS`) to what readers hold, or take them away (`sign` -1)."""
+    named = [{**row, "audience": row["principals"]} for row in rows]
+    documents = [document_member(row) for row in named if row["chunk_id"] is None]
+    chunks = [pair for row in named if row["chunk_id"] for pair in chunk_members(row, [row])]
+    head.apply(documents, DOCUMENTS, sign)
+    head.apply(chunks, CHUNKS, sign)
+
+
+def note_ids(names: set[str], ids: set[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Add the ids of documents and chunks; raises `BadInput` for one that is there already."""
+    for row in rows:
+        name, chunk = row["document_id"], row["chunk_id"]
+        if chunk is not None and chunk in ids:
+            raise duplicate_id_error("another document", chunk)
+        if chunk is None and name in names:
+            raise BadInput(f"document {name!r} is there twice; give it once", field="document_id")
+        (names if chunk is None else ids).add(name if chunk is None else chunk)
