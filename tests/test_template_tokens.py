@@ -121,8 +121,8 @@ def test_what_was_written_passes_raw_no_more(riddle, module):
     shutil.copytree(Path(foveate.__file__).parent, riddle.parent / "foveate")
     shutil.copyfile(module, riddle.parent / "foveate/core/text/template_tokens.py")
     code = f"""
-from foveate.core.formats.shared.guards import body_guard
-guard = body_guard()
+from foveate.core.formats.shared.guards import guards
+guard = guards(markers=False).body
 print([token for token in {NEW} if token in guard(token) or guard.undo(guard(token)) != token])
 """
     printed = subprocess.run(

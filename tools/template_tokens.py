@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import east_asian_width
 
-from foveate.core.formats.shared.guards import body_guard
+from foveate.core.formats.shared.guards import guards
 from foveate.core.text import template_tokens
 from foveate.core.text.special_tokens import split
 from foveate.core.text.template_tokens import FAMILIES, Family
@@ -80,7 +80,7 @@ def tokens_of(file: Path) -> tuple[str, ...]:
 
 def passes(token: str) -> bool:
     """Whether the guards of every format leave the token as it is."""
-    return token in body_guard()(token)
+    return token in guards(markers=False).body(token)
 
 
 def merged(families: tuple[Family, ...], new: Family) -> tuple[Family, ...]:

@@ -43,17 +43,13 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A heading's reach in a loaded text: `text[start:end]` lies under `path`.
-
-    `cells`: of a spreadsheet's row, where each begins in the text, and its address.
-    """
+    """A heading's reach in a loaded text: `text[start:end]` lies under `path`."""
 
     start: int
     end: int
     path: str
     page: int | None = None
     row: int | None = None
-    cells: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

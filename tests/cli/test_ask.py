@@ -55,19 +55,6 @@ def test_an_answer_with_its_sources(run, protocol):
     assert "8 written; context of" in " ".join(done.err.split())
 
 
-def test_a_claim_about_a_sheet_names_its_cell(run):
-    """U2, F2: the cell that says so stands below its source, and in the JSON."""
-    Path("stock.csv").write_text("part;price\nvalve V-17;3.20\npipe P-9;7.50\n")
-    assert run("index", "stock.csv", "--embedder", "hashing").code == 0
-    asked = ("ask", "What does the valve V-17 cost?", "--limit", "1", "--model")
-    with serving("openai", pieces=("It costs 3.20 [1].",)) as server:
-        done = run(*asked, server.name)
-        plain = run(*asked, server.name, "--json").json
-
-    assert "\n      B2: “It costs 3.20.”" in done.out
-    assert plain["check"]["claims"][0]["support"]["cells"] == ["B2"]
-
-
 def test_limit_taxonomy_and_temperature(run):
     """F2, S11: what the search returns, side knowledge and the model's temperature can be set."""
     Path("words.toml").write_text(

@@ -9,7 +9,7 @@ from foveate.core.formats import BUILTIN
 from foveate.core.formats.anthropic import AnthropicSearchResult
 from foveate.core.formats.grouped import Grouped
 from foveate.core.formats.numbered import Numbered
-from foveate.core.formats.shared.guards import body_guard
+from foveate.core.formats.shared.guards import guards
 from foveate.core.render import Renderer
 from foveate.core.text.template_tokens import TOKENS
 from foveate.core.types import Block
@@ -97,7 +97,7 @@ class Careless(Numbered):
 
     def body(self, text):  # forgets the marker
         """Neutralise what every format does, and no more."""
-        return body_guard()(text)
+        return guards(markers=False).body(text)
 
 
 def test_the_law_suite_notices_a_forgotten_guard():

@@ -73,18 +73,6 @@ def test_an_answer_is_checked_as_the_library_does(service, bundle):
     assert [one["name"] for one in expected["dangling"]] == ["7"]
 
 
-def test_claims_about_a_sheet_name_their_cells(service):
-    """U2, C3, F3: over HTTP the cells that say so come with the claim's support."""
-    row = {"text": "part: valve V-17; price: 3.20", "source": "a.csv", "row": 2, "start": 0}
-    found = [{**row, "metadata": {"table_cells": "0:A2 18:B2"}}]
-    context = assemble("What does the valve V-17 cost?", found)
-    body = {"answer": "It costs 3.20 [1].", "context": context_to_json(context), "query": "?"}
-
-    (claim,) = service.post("/v1/check-answer", json=body).json()["claims"]
-
-    assert claim["support"]["cells"] == ["B2"]
-
-
 def test_a_spoken_answer_is_checked_without_markers(service):
     """C3, F3: `channel` says that no marker is asked for; sources are found by what is said."""
     context = assemble(QUERY, CHUNKS[:4])

@@ -23,7 +23,6 @@ from random import Random
 from typing import Any
 
 from foveate.answer.read_back import parse_message
-from foveate.core.chat.request import CONTENT_PART_FORMATS
 from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.formats import BUILTIN
 from foveate.core.formats.anthropic import AnthropicSearchResult
@@ -72,7 +71,7 @@ def stretches() -> tuple[str, ...]:
         for chosen in (blocks, blocks[1:], blocks[:2]):
             text = renderer.render(chosen).text
             found += [text, join_message(text, "Is it so?")]
-            if renderer.format.name in CONTENT_PART_FORMATS:
+            if renderer.format.is_parts:
                 found += [part["text"] for part in json.loads(text) if "text" in part]
     return (*found, *FORGERIES, *SPECIAL_TOKENS)
 
@@ -161,7 +160,7 @@ def check(seed: int) -> None:
     blocks = dice.choice(([bad, GOOD], [GOOD, bad], [bad], [side, bad, GOOD]))
     rendered = renderer.render(blocks)
     content = join_message(rendered.text, question)
-    if renderer.format.name in CONTENT_PART_FORMATS:
+    if renderer.format.is_parts:
         content = join_parts(json.loads(rendered.text), question)
     parsed = parse_message(
         content,

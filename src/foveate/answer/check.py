@@ -17,7 +17,6 @@ from foveate.answer.bracket_names import PlainBracketFilter, left_out_reasons, n
 from foveate.answer.claims import Sentence, sentences_from_pieces
 from foveate.answer.figures import missing_numbers, number_spellings
 from foveate.answer.quotes import Quotation, check_quotations
-from foveate.answer.stated_cells import stated_cells
 from foveate.answer.support import Detector, Scorer, SourceIndex, Support
 from foveate.core.arguments import check_arguments
 from foveate.core.errors import BadInput
@@ -157,7 +156,7 @@ def check_answer(
     find_support = cache(partial(grounds.best_support, scorer=scorer))  # sentences may repeat
     hold = _check_spoken_claim if channel == "voice" else _check_claim
     claims = tuple(
-        _with_cells(hold(sentence, grounds, asked, find_support, detector), context)
+        hold(sentence, grounds, asked, find_support, detector)
         for sentence in sentences
         if sentence.is_claim
     )
@@ -205,14 +204,6 @@ def _check_claim(
         quotations=check_quotations(sentence.text, sentence.span[0], texts),
         invented=tuple(detector(sentence.text, texts)) if detector is not None else (),
     )
-
-
-def _with_cells(claim: Claim, context: Context) -> Claim:
-    """The claim with the cells that its supporting passage has for it."""
-    if not claim.supported or claim.support is None:
-        return claim
-    cells = stated_cells(claim.text, claim.support.context_span, context)
-    return replace(claim, support=replace(claim.support, cells=cells)) if cells else claim
 
 
 def _over_cited(markers: Sequence[int], found: Mapping[int, Support]) -> tuple[int, ...]:

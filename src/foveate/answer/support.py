@@ -31,16 +31,12 @@ Detector: TypeAlias = Callable[[str, Sequence[str]], Sequence[Span]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """`score` 0 to 1; `context_span`: the best passage's place in the context, in characters.
-
-    `cells`: the addresses of the cells in it that say so, if it is of a sheet or a CSV file.
-    """
+    """`score` 0 to 1; `context_span`: the best passage's place in the context, in characters."""
 
     marker: int
     score: float
     context_span: Span
     text: str
-    cells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

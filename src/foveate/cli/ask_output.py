@@ -40,16 +40,12 @@ def print_answer(events: Iterator[AskEvent], context: Context) -> None:
 
 
 def source_lines(answer: Answer, width: int) -> list[str]:
-    """The source of each marker in the answer, and the cells that claims rest on."""
+    """The source of each marker in the answer."""
     if not answer.citations:
         return []
     lines = ["", "Sources"]
     for entry in answer.citations:
         lines += wrap_words(format_location(entry), width, first=f"  [{entry.marker}] ")
-        for claim in answer.check.claims:
-            if claim.support and claim.support.cells and claim.support.marker == entry.marker:
-                text = f"{', '.join(claim.support.cells)}: “{claim.text}”"
-                lines += wrap_words(text, width, first="      ")
     return lines
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len, chop_cells
 
 from foveate.cli.failures import escape_unprintable
-from foveate.core.cells import format_cells
 from foveate.core.types import Chunk, Citation, Context, Decision, Span, StageTrace
 from foveate.pipeline.reason_messages import format_decision, format_number
 from foveate.ports import SearchResult
@@ -248,12 +247,11 @@ def citation_lines(context: Context, width: int = 80) -> list[str]:
 
 
 def format_location(entry: Citation) -> str:
-    """Source, title, section, page, row, line, cells, characters: as far as they are known."""
+    """Source, title, section, page, row, line, characters: as far as they are known."""
     said = [entry.source]
     nested = entry.section.startswith(entry.title)
     said += [part for part in ("" if nested else entry.title, entry.section) if part]
     said += _position_parts(entry)
-    said += [f"cells {format_cells(entry.cells)}"] if entry.cells else []
     said += [_format_spans(entry.document_spans)] if entry.document_spans else []
     said.append(_format_chunk_ids(entry.chunk_ids))
     return "; ".join(said)

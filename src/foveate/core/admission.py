@@ -61,10 +61,7 @@ def admit(inputs: Inputs) -> Inputs:
 
 def settle_format(recipe: Recipe, sources: Iterable[str]) -> Recipe:
     """The recipe, its format as these sources need it, where it depends on them."""
-    settle = getattr(recipe.format, "for_sources", None)
-    if settle is None:
-        return recipe
-    form = settle(sources)
+    form = recipe.format.for_sources(sources)
     return recipe if form == recipe.format else replace(recipe, format=form)
 
 

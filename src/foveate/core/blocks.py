@@ -9,7 +9,6 @@ from itertools import accumulate, chain
 from types import NoneType
 from typing import Any, TypeGuard, TypeVar
 
-from foveate.core.cells import TABLE_CELLS, Cell, cells_of
 from foveate.core.checks import MAX_INTEGER, check_string, is_encodable, plain_metadata
 from foveate.core.renditions import full_rendition, rendition_chunks
 from foveate.core.request import Recipe
@@ -66,8 +65,7 @@ def block_from_candidate(
     chunks = rendition_chunks(candidate, shown)
     chunk, names = chunks[0], recipe.include_metadata
     spans = document_spans(candidate, shown)
-    is_shown = _finder_of_shown(spans)
-    cells, places = _shown_cells(chunks, is_shown), _shown_places(chunks, is_shown)
+    places = _shown_places(chunks, _finder_of_shown(spans))
     sections = _unique_in_order([tuple([sanitise(path)[0] for _, path in places if path])])
     return Block(
         marker=marker,
@@ -82,7 +80,7 @@ def block_from_candidate(
         else ()
         if chunk.page is None
         else (chunk.page,),
-        row=_first_row(chunk, cells) if cells else places[0][0],
+        row=places[0][0],
         line=_first_line(candidate, shown, chunk),
         score=candidate.score,
         rendition=shown.kind,
@@ -91,7 +89,6 @@ def block_from_candidate(
         metadata=select_metadata(chunk.metadata, names) if names else (),
         chunk_ids=tuple([c.id for c in chunks]),
         document_spans=spans,
-        cells=cells,
         sections=sections,
     )
 
@@ -107,19 +104,6 @@ def _first_line(candidate: Candidate, shown: Rendition, chunk: Chunk) -> int | N
     return chunk.line + chunk.text.count("\n", 0, at)
 
 
-def _first_row(chunk: Chunk, cells: Sequence[Cell]) -> int | None:
-    """The row of the first cell that is shown, for a chunk may hold many rows; else the chunk's.
-
-    The title of a group is shown before the cells of its row, and stands in another.
-    """
-    if chunk.row is None:
-        return None
-    offset = _document_offset(chunk) or 0
-    end = chunk.text.find("\n\n", cells[0].span[0] - offset)
-    stop = offset + (end if end >= 0 else len(chunk.text))
-    return next((cell.row for cell in reversed(cells) if cell.span[0] < stop), chunk.row)
-
-
 def _finder_of_shown(spans: Sequence[Span]) -> Callable[[int, int], bool]:
     """Tells of a range whether some of it is in these; fast, for both may be many."""
     ordered = sorted(spans)
@@ -131,17 +115,6 @@ def _finder_of_shown(spans: Sequence[Span]) -> Callable[[int, int], bool]:
         return before > 0 and reached[before - 1] > start
 
     return is_shown
-
-
-def _shown_cells(chunks: Sequence[Chunk], is_shown: Callable[[int, int], bool]) -> tuple[Cell, ...]:
-    """The cells of spreadsheets of which something is shown, each once."""
-    found: dict[Cell, None] = {}
-    for chunk in chunks:
-        if TABLE_CELLS in chunk.metadata and (offset := _document_offset(chunk)) is not None:
-            for cell in cells_of(chunk.text, chunk.metadata, offset):
-                if is_shown(*cell.span):
-                    found[cell] = None
-    return tuple(found)
 
 
 def _shown_places(
@@ -298,7 +271,6 @@ def _citation_from_blocks(blocks: Sequence[Block], label: str) -> Citation:
         context_spans=tuple([b.span for b in blocks]),
         snippet=first.text[:SNIPPET_LENGTH],
         corroborating=_shared_sources(blocks),
-        cells=_unique_in_order([b.cells for b in blocks]),
         sections=_unique_in_order([b.sections for b in blocks]),
     )
 

@@ -1,12 +1,15 @@
-"""Protocols of the core: a tokenizer that counts, a format that renders and parses, an observer."""
+"""Contracts of the core: a tokenizer that counts, a format that renders and parses, an observer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
+from foveate.core.image_tokens import CAPTIONS
+from foveate.core.images import Image
 from foveate.core.types import Block
 
 StepObserver: TypeAlias = Callable[[str], AbstractContextManager[Any]]
@@ -69,51 +72,95 @@ SUPPLEMENT_LABEL, SUPPLEMENTS_END = "Supplement", "End of supplements"
 """The words that formats write around supplements, unless a recipe has its own."""
 
 
-class Format(Protocol):
+class Format(ABC):
     """How blocks become text. A small value; its options are its fields, its repr its spelling.
 
     Per block: `separator + [preamble] + header + body + footer`; see `foveate.core.render`.
     The law: `parse(render(blocks))` gives `shown(block)` for every block, whatever is in them.
-    A format with `joins_runs` writes the texts of one document's run as one text, each after a line
-    break; `parse` gives the run back as the block of its first text.
-    A format with `once_a_document` shows a document in one place, whatever the order of the best.
-    A format with `write_images`, `image_formula` and `image_types` (see `PartsFormat`) has parts
-    for the images of a block behind its body; in others captions stand for them.
-    A format may name in `reads` the fields of a block (beside marker, kind, document, metadata and
-    summary) that its header, separator and footer depend on; candidates that have the same are
-    then given the same header.
+    `TextFormat` and `PartsFormat` of `foveate.core.formats.shared` define all but a few methods.
     """
 
-    @property
-    def name(self) -> str:
-        """What one types to get it."""
+    __slots__ = ()
+    name: str
+    """What one types to get it."""
+    reads: ClassVar[tuple[str, ...] | None] = None
+    """The fields of a block (beside marker, kind, document, metadata and summary) that its header,
+    separator and footer depend on: candidates that have the same are given the same header. None:
+    any may count."""
+    joins_runs: ClassVar[bool] = False
+    """Whether the texts of one document's run are one text, each after a line break; `parse` gives
+    the run back as the block of its first text."""
+    drops_repeats: ClassVar[bool] = False
+    """Whether a block's header may leave out what the block before it says. Costs count it all the
+    same, because an order may separate the two blocks."""
+    once_a_document: ClassVar[bool] = False
+    """Whether a document is shown in one place, whatever the order of the best."""
+    is_parts: ClassVar[bool] = False
+    """Whether the text is a list of content parts, as JSON, and not one string of a message."""
+    cited_by_provider: ClassVar[bool] = False
+    """Whether the provider cites the blocks by itself, so that no marker is asked for."""
+    image_formula: ClassVar[str] = CAPTIONS
+    """What counts images if no model is named; `captions`: it has no parts for images."""
+    image_types: ClassVar[tuple[str, ...]] = ()
+    """Media types of the images that it has parts for."""
+    name_parts: int = 1
+    """The parts of a path that a header shows as the name of a source, if it shows no more."""
 
+    def for_budget(self, tokens: int) -> Self:
+        """The format for so many tokens of documents, if it has a shorter form."""
+        return self
+
+    def for_sources(self, sources: Iterable[str]) -> Self:
+        """The format whose headers tell these sources apart."""
+        return self
+
+    def with_name(self, block: Block, parts: int) -> Block:
+        """The block with the name that a header has for its source, of so many parts of a path."""
+        return block
+
+    def with_name_parts(self, parts: int) -> Self:
+        """The format that shows so many parts of a path."""
+        return self
+
+    @abstractmethod
     def separator(self, previous: Block | None, block: Block) -> str:
         """What stands between two blocks, supplements first; `previous` None: at the start."""
 
+    @abstractmethod
     def preamble(self, label: str, summary: str) -> str:
         """The page summary's line, before the first block of its document."""
 
+    @abstractmethod
     def header(self, block: Block, previous: Block | None) -> str:
         """What stands before the body: marker, source, page, chosen metadata."""
 
+    @abstractmethod
     def body(self, text: str) -> str:
         """The text with everything neutralised, reversibly, that this format uses as structure."""
 
     def footer(self, block: Block, following: Block | None) -> str:
         """What stands after the body; `following` is None at the end."""
+        return ""
 
+    def write_images(self, images: Iterable[Image]) -> str:
+        """The parts of the images that stand behind a block's body."""
+        return ""
+
+    @abstractmethod
     def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
         """What stands before and after a supplement's body; `separator` comes before that."""
 
+    @abstractmethod
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back; a preamble comes back as the field `summary`.
 
         A text behind `[End of supplements]` comes without supplements; others are left out here.
         """
 
+    @abstractmethod
     def shown(self, block: Block) -> ParsedBlock:
         """What `parse` gives back for this block (`start` apart)."""
 
     def label(self, block: Block) -> str:
         """How a reader refers to the block: `[1]`, `[SOURCE 1]`, a path."""
+        return f"[{block.marker}]"

@@ -80,7 +80,7 @@ def header_renderer(
 
 def header_key(recipe: Recipe) -> Callable[[Candidate], Hashable]:
     """Tells candidates apart whose headers may differ; None: this one's is its own."""
-    names: tuple[str, ...] | None = getattr(recipe.format, "reads", None)
+    names = recipe.format.reads
     if names is None or recipe.include_metadata or not _FIELD_PATHS.keys() >= set(names):
         return no_header_key
     read = attrgetter("origin", "origin", *(_FIELD_PATHS[name] for name in names))  # never just one
@@ -103,6 +103,6 @@ def _render_overhead(renderer: Renderer, block: Block, place: BlockPosition) -> 
         return renderer.overhead(block)
     if place == "behind":
         return renderer.overhead(block, block)
-    joined = place == "same" and not getattr(renderer.format, "drops_repeats", False)
+    joined = place == "same" and not renderer.format.drops_repeats
     other = replace(block, document_id="", source="", title="")
     return renderer.overhead(block, block if joined else other)

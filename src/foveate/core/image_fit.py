@@ -7,11 +7,10 @@ where it fits and the format has parts for it, else its caption. An image stands
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from foveate.core.contracts import Format
 from foveate.core.image_tokens import CAPTIONS, count_image_tokens, parse_formula
 from foveate.core.images import IMAGES, MAX_IMAGES, Image, images_of
 from foveate.core.renditions import full_rendition, rendition_chunks
@@ -135,9 +134,8 @@ def _caption_or_nothing(image: Image) -> Way:
 
 def image_formula(inputs: Inputs) -> str:
     """The formula that counts images: the model's, else the format's, else captions alone."""
-    form: Any = inputs.recipe.format
-    own = getattr(form, "image_formula", CAPTIONS)
-    formula: str = CAPTIONS if own == CAPTIONS else inputs.image_formula or own
+    own = inputs.recipe.format.image_formula
+    formula = CAPTIONS if own == CAPTIONS else inputs.image_formula or own
     parse_formula(formula)
     return formula
 
@@ -191,9 +189,9 @@ def plan_images(
             continue
         seen.add(image.reference)
         line = counter.count_rendered(counter.body(caption_line(image))) + PART_TOKENS
-        if formula != CAPTIONS and image.media_type in getattr(form, "image_types", ()):
+        if formula != CAPTIONS and image.media_type in form.image_types:
             one.tokens = count_image_tokens(formula, image.width, image.height)
-            part = one.tokens + _part_tokens(form, image, counter.count_rendered)
+            part = one.tokens + counter.count_rendered(form.write_images((image,)))
             if parts < MAX_IMAGES and line + part <= room:
                 one.way, room, parts = "image_shown", room - line - part, parts + 1
                 continue
@@ -218,8 +216,3 @@ def _find_images(shown: Sequence[Candidate]) -> list[tuple[int, str, Image]]:
             if has_images(chunk):
                 found += [(place, candidate.id, image) for image in images_of(chunk.metadata)]
     return sorted(found, key=lambda one: rank(shown[one[0]]))
-
-
-def _part_tokens(form: Format, image: Image, count: Callable[[str], int]) -> int:
-    parts: Any = form
-    return count(parts.write_images((image,)))

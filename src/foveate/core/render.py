@@ -81,11 +81,11 @@ class Renderer:
             words = getattr(self, name)
             if words == usual:
                 continue
-            from foveate.core.formats.shared.guards import body_guard
+            from foveate.core.formats.shared.guards import guards
 
             closed = f"[{words}]"
             shaped = _LABEL.fullmatch(words) and '"' not in words
-            if not shaped or closed != body_guard(markers=True)(closed):
+            if not shaped or closed != guards().body(closed):
                 raise BadOption(
                     f"{name} {words!r}: give one line of at most 80 characters without brackets, "
                     "quotes, colon, comma, backslash or §, unlike all else in a context"
@@ -174,9 +174,8 @@ class Renderer:
         from foveate.core.formats.shared.text_format import is_same_document
 
         runs: list[list[Block]] = []
-        joins = getattr(self.format, "joins_runs", False)
         for block in (self._without_unlabelled_summary(b) for b in blocks if b.kind == "chunk"):
-            if joins and runs and is_same_document(block, runs[-1][-1]):
+            if self.format.joins_runs and runs and is_same_document(block, runs[-1][-1]):
                 runs[-1].append(block)
             else:
                 runs.append([block])

@@ -19,7 +19,6 @@ from unicodedata import unidata_version
 from blake3 import blake3
 
 from foveate._version import __version__
-from foveate.core.cells import Cell
 from foveate.core.checks import canonical_metadata
 from foveate.core.errors import BadInput
 from foveate.core.fields import (
@@ -311,7 +310,6 @@ class Block:
     neutralises it; `summary` is set on the first block of a document only. `document_spans` are
     the ranges of the document that the text shows, where offsets are known. `span` is where the
     (neutralised) body stands in the finished text. `images` are parts of their own behind the body.
-    `cells`: of a spreadsheet's rows, those of which something is shown, by their document spans.
     """
 
     marker: int
@@ -333,7 +331,6 @@ class Block:
     document_spans: tuple[Span, ...] = ()
     corroborating: tuple[Source, ...] = ()
     images: tuple[Image, ...] = ()
-    cells: tuple[Cell, ...] = ()
     sections: tuple[str, ...] = ()
     span: Span = (0, 0)
 
@@ -395,7 +392,6 @@ class Citation:
 
     `page`, `section` and `row` are those of the first text shown, `pages` and `sections` those of
     all; `line` is where what is shown of it begins.
-    `cells`: of a spreadsheet, those shown, with their spans in the document.
     """
 
     marker: int
@@ -413,7 +409,6 @@ class Citation:
     context_spans: tuple[Span, ...]
     snippet: str
     corroborating: tuple[Source, ...] = ()
-    cells: tuple[Cell, ...] = ()
     sections: tuple[str, ...] = ()
 
 

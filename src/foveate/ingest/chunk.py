@@ -10,11 +10,11 @@ not white space is in a chunk.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import TypeAlias
 
 from foveate.core.errors import BadOption
@@ -39,9 +39,7 @@ class Piece:
     """A chunk before it belongs to a document: `text` is at `start:end`; `line` counts from 1.
 
     `section`, `page` and `row` are those of its first text that is not a heading. `heads`: its
-    `Unit.heads` that stand before the chunk, and the errors of its log. `cells`:
-    where each cell begins in the text of rows, and its address, as metadata keeps it
-    (`core/cells.py`).
+    `Unit.heads` that stand before the chunk, and the errors of its log.
     `places`: of more than one section or row, where each begins, its row and its path.
     """
 
@@ -56,7 +54,6 @@ class Piece:
     page: int | None = None
     row: int | None = None
     heads: Heads = ()
-    cells: str = ""
     places: tuple[Place, ...] = ()
 
 
@@ -304,23 +301,8 @@ def _build_pieces(
             page=section.page if section else None,
             row=section.row if section else None,
             heads=tuple([h for h in body.heads if h[1] < start or h[0] == ERRORS]),
-            cells=_cells(sections, start, end) if section and section.cells else "",
-            places=() if section and section.cells else _places(text, sections, start, end),
+            places=_places(text, sections, start, end),
         )
-
-
-def _cells(sections: Sequence[Section], start: int, end: int) -> str:
-    """The cells of which something stands in `text[start:end]`, with their places in it."""
-    found: list[tuple[int, str]] = []
-    for number in range(max(_section_before(sections, start), 0), len(sections)):
-        section = sections[number]
-        if section.start >= end:
-            break
-        found += section.cells
-    first = max(bisect_right(found, start, key=itemgetter(0)) - 1, 0)
-    last = bisect_left(found, end, key=itemgetter(0))
-    here = ((max(at - start, 0), address) for at, address in found[first:last])
-    return " ".join(f"{at}:{address}" for at, address in here)
 
 
 def _places(text: str, sections: Sequence[Section], start: int, end: int) -> tuple[Place, ...]:

@@ -16,7 +16,6 @@ from typing import Any
 
 from blake3 import blake3
 
-from foveate.core.cells import TABLE_CELLS
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
 from foveate.core.types import CODE_HEADS, ERRORS, SECTION_PLACES, Chunk, content_hash
@@ -27,7 +26,7 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
 from foveate.ports import Document, LoadedDocument
 
-_FORMAT = "foveate ingest 12"
+_FORMAT = "foveate ingest 13"
 _DIGEST_BYTES = 16
 
 
@@ -148,7 +147,7 @@ def build_chunks(
 def _piece_metadata(piece: Piece, starts: Sequence[int]) -> dict[str, Any]:
     """What a chunk's own metadata say; `starts`: of all chunks.
 
-    Which chunks have what it is never shown without, its cells, and its sections.
+    Which chunks have what it is never shown without, and its sections.
     """
     metadata: dict[str, Any] = {}
     for key, at in piece.heads:
@@ -157,8 +156,6 @@ def _piece_metadata(piece: Piece, starts: Sequence[int]) -> dict[str, Any]:
             metadata[key] = sorted({*metadata.get(key, ()), sequence})
         else:
             metadata[key] = sequence
-    if piece.cells:
-        metadata[TABLE_CELLS] = piece.cells
     if piece.places:
         metadata[SECTION_PLACES] = [list(place) for place in piece.places]
     return metadata
@@ -178,7 +175,7 @@ def _part_hash(loaded: LoadedDocument, file: File, settings: Settings) -> str:
     line = json.dumps(fields, sort_keys=True, default=str)
     digest = blake3(f"part\n{settings.key()}\n{line}".encode())
     for each in loaded.sections:  # one by one: they may be a million
-        place = (each.start, each.end, each.path, each.page, each.row, each.cells)
+        place = (each.start, each.end, each.path, each.page, each.row)
         digest.update(repr(place).encode())
     return f"{digest.hexdigest(_DIGEST_BYTES)}@{file.name}@{file.root}"
 

@@ -17,7 +17,7 @@ from dataclasses import asdict, astuple, fields
 from datetime import datetime
 from pathlib import Path
 from threading import Timer
-from typing import IO, Any, Literal, Self, TypedDict
+from typing import IO, Any, Self, TypedDict
 
 from foveate.batch.engines.process import format_exit, start_process, wait_for_exit
 from foveate.core.errors import BadInput
@@ -79,27 +79,22 @@ def _plain_sections(sections: Sequence[Section]) -> Any:
     if not isinstance(sections, Rows):
         return [astuple(section) for section in sections]
     columns = [_encoded(column) for column in sections.columns]
-    return {"columns": columns, "names": sections.names, "cells": _encoded(sections.cells)}
+    return {"columns": columns, "names": sections.names}
 
 
 def _encoded(numbers: array[int]) -> str:
     return b64encode(numbers.tobytes()).decode()
 
 
-def _unpacked(plain: str, kind: Literal["I", "q"] = "I") -> array[int]:
-    return array(kind, b64decode(plain))
+def _unpacked(plain: str) -> array[int]:
+    return array("I", b64decode(plain))
 
 
 def _sections(plain: Any) -> Sequence[Section]:
     if isinstance(plain, dict):
-        return Rows(
-            map(_unpacked, plain["columns"]), plain["names"], _unpacked(plain["cells"], "q")
-        )
+        return Rows(map(_unpacked, plain["columns"]), plain["names"])
     names = [each.name for each in fields(Section)]
-    return tuple(
-        Section(**dict(zip(names, [*rest, tuple(map(tuple, cells))], strict=True)))
-        for *rest, cells in plain
-    )
+    return tuple(Section(**dict(zip(names, values, strict=True))) for values in plain)
 
 
 class Sandbox:

@@ -21,6 +21,7 @@ from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.log_errors import LOGS, ROWS, component, find_errors
 from foveate.core.text.shapes.shape import Shape
 from foveate.core.types import CODE_HEADS, ERRORS, TABLE_NAMES, TABLE_TITLE
+from foveate.ingest.loaders.blocks import Rows
 from foveate.ports import Section
 
 CountBatch = Callable[[Sequence[str]], Sequence[int]]
@@ -95,8 +96,8 @@ def split_units(
 def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterator[Unit]:
     coming, gathers = iter(sections), len(sections) > MANY_ROWS
     here, following = None, next(coming, None)
-    has_cells = bool(sections) and bool(sections[0].cells)
-    for number, (kind, units, heads) in enumerate(_each_block(text, language, plain=has_cells)):
+    of_table = isinstance(sections, Rows)
+    for number, (kind, units, heads) in enumerate(_each_block(text, language, plain=of_table)):
         for start, end in units:
             before = here
             while following is not None and following.start <= start:

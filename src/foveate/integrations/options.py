@@ -19,7 +19,6 @@ from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.flow import AssemblyResult
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
-from foveate.pipeline.prompts import PROVIDER_CITED_FORMATS
 
 Principals: TypeAlias = Iterable[str] | Callable[[], Iterable[str]]
 """Names that the caller reads under, or a function that gives them at each call."""
@@ -70,7 +69,7 @@ def options_of(component: Any, **changes: Any) -> AssembleOptions:
 def check_options(options: AssembleOptions) -> None:
     """Refuse what cannot be resolved, and formats that are for a provider's own client."""
     form = resolve_options(options).recipe.format
-    if form.name in (*PROVIDER_CITED_FORMATS, "openai-parts"):
+    if form.is_parts:
         raise BadOption(
             f"format {form.name!r} is for a provider's own client; take a text format, say xml"
         )

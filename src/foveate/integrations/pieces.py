@@ -26,7 +26,7 @@ PIECE_SEPARATOR = "\n\n"
 """What frameworks put between documents where nothing else is said."""
 BLOCK_FIELDS = (
     *("kind", "rendition", "score", "source", "title", "document_id", "chunk_ids", "page", "pages"),
-    *("section", "sections", "row", "line", "cells", "document_spans", "corroborating"),
+    *("section", "sections", "row", "line", "document_spans", "corroborating"),
 )
 CHUNK_FIELDS = ("source", "title", "section", "page", "row", "line")
 

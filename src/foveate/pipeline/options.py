@@ -241,14 +241,8 @@ def _system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
 
 
 def _settle_headers(recipe: Recipe, budget: zones.Budget) -> Recipe:
-    if getattr(recipe.format, "header_form", "") != "auto":
-        return recipe
-    from foveate.core.formats.numbered import SHORT_BELOW
-
-    tokens = budget.documents or (budget.characters or 0) // 4
-    form: Any = recipe.format
-    header = "short" if tokens < SHORT_BELOW else "long"
-    return replace(recipe, format=replace(form, header_form=header))
+    form = recipe.format.for_budget(budget.documents or (budget.characters or 0) // 4)
+    return recipe if form == recipe.format else replace(recipe, format=form)
 
 
 def _load_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
@@ -295,7 +289,7 @@ def _recipe_for(options: AssembleOptions) -> Recipe:
         recipe = replace(recipe, format=form)
     recipe = recipe if options.order is None else _reorder(recipe, options.order)
     recipe = label_recipe(recipe, options.language, options.labels)
-    return _gather(recipe) if getattr(recipe.format, "once_a_document", False) else recipe
+    return _gather(recipe) if recipe.format.once_a_document else recipe
 
 
 def _gather(recipe: Recipe) -> Recipe:

@@ -27,7 +27,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 from foveate.answer.read_back import parse_message
-from foveate.core.chat.request import CONTENT_PART_FORMATS
 from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.render import Renderer
 from foveate.core.types import Block
@@ -85,7 +84,7 @@ def message_is_read_back(renderer: Renderer, blocks: Sequence[Block], question: 
     """The whole message gives the blocks and the question, and nothing else."""
     text = renderer.render(blocks).text
     content: Content = join_message(text, question)
-    if text and getattr(renderer.format, "name", "") in CONTENT_PART_FORMATS:
+    if text and renderer.format.is_parts:
         content = join_parts(json.loads(text), question)
     found = parse_message(
         content,
@@ -148,7 +147,7 @@ def labels_are_their_blocks(renderer: Renderer, blocks: Sequence[Block]) -> None
 
 def reads_what_it_says(renderer: Renderer, blocks: Sequence[Block]) -> None:
     """What stands around a text depends on the fields that the format names, and on no other."""
-    names = getattr(renderer.format, "reads", None)
+    names = renderer.format.reads
     if names is None:
         return
     said = (*names, "marker", "document_id", "metadata", "summary")

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from foveate.core.formats.shared.guards import (
     LONE_RULER,
     RULER,
-    body_guard,
-    field_guard,
-    line_guard,
+    guards,
 )
 from foveate.core.text.escape import (
     Guard,
@@ -26,12 +24,12 @@ from foveate.core.text.escape import (
 from foveate.core.text.special_tokens import ANGLE, OTHERS, ROLES, SPEAKER, SQUARE
 from foveate.testing.hostile import SPECIAL_TOKENS, texts
 
-BODY = body_guard(line=RULER, markers=True)
+BODY = guards(line=RULER).body
 GUARDS = {
     "body": BODY,
-    "numbered": body_guard(markers=True).with_rules(LONE_RULER),
-    "line": line_guard(markers=True),
-    "field": field_guard(markers=True),
+    "numbered": guards(rules=(LONE_RULER,)).body,
+    "line": guards().line,
+    "field": guards().field,
     "closing": Guard((closing_rule("]"), closing_rule("*"))),
     "opening": Guard((text_start_rule("[", r"\w+:"), text_start_rule("", r"[ ]|\n|\Z"))),
     "small": Guard((inline_rule("[", r"\d"), line_start_rule("-"))),
@@ -128,7 +126,7 @@ def test_structure_gets_one_backslash(text, expected):
 )
 def test_dashes_that_underline_a_heading_stay(text, expected):
     """R3, R4: only a ruler that could stand between blocks gets its backslash, and loses it."""
-    guard = body_guard(markers=True).with_rules(LONE_RULER)
+    guard = guards(rules=(LONE_RULER,)).body
 
     assert guard(text) == expected
     assert guard.undo(expected) == text

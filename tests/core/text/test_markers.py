@@ -8,7 +8,7 @@ import pytest
 
 from foveate.core.formats import BUILTIN
 from foveate.core.formats.numbered import Numbered
-from foveate.core.formats.shared.guards import body_guard
+from foveate.core.formats.shared.guards import guards
 from foveate.core.render import Renderer
 from foveate.core.text.markers import is_index, numbers_of
 from foveate.core.types import Block
@@ -110,7 +110,7 @@ class Careless(Numbered):
 
     def body(self, text):
         """Neutralise `[1]`, and no list of numbers."""
-        return body_guard(square=(r"\d++\]",))(text)
+        return guards(r"\d++\]", markers=False).body(text)
 
 
 def test_the_law_suite_notices_a_marker_that_is_left():

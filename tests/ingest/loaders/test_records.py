@@ -74,7 +74,7 @@ def test_row_has_units_and_the_title_of_its_group(name: str) -> None:
 def test_row_of_a_later_chunk_is_shown_with_all_that_qualifies_it(
     tmp_path: Path, name: str, above: list[list[str]]
 ) -> None:
-    """U2, T2: from an index, in little room; the title is cited by its own cell."""
+    """U2, T2: from an index, in little room, by its own row."""
     (tmp_path / name).write_bytes(FILES[name]([*above, *BALANCE]))
     with foveate.open_store(tmp_path / "store") as store:
         assert not store.index(tmp_path / name).failed
@@ -83,9 +83,7 @@ def test_row_of_a_later_chunk_is_shown_with_all_that_qualifies_it(
     measure, n = ("in thousands of EUR; ", 1) if above else ("", 0)
     shown = f"{measure}Debts; Position: Loan 9; 2023 (EUR): 309; 2024 (thousands): 409"
     assert shown in context.text
-    (cells,) = [one.cells for one in context.citations if one.row == 29 + n]
-    places = (("A", 19), ("A", 29), ("B", 29), ("C", 29))
-    assert [cell.address for cell in cells] == [f"{column}{row + n}" for column, row in places]
+    assert 29 + n in [one.row for one in context.citations]
 
 
 @EVERY

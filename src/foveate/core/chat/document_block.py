@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from foveate.core.admission import settle_format
 from foveate.core.assemble import TokenCountCache, assemble
@@ -218,11 +217,10 @@ class DocumentBlock:
 
 def render_document_block(held: Sequence[SentBlock], recipe: Recipe) -> RenderedText:
     """The document block of these blocks, each source under the name that it was sent with."""
-    form: Any = recipe.format
-    blocks = [h.block for h in held]
-    if held and hasattr(form, "with_name"):
-        blocks = [form.with_name(h.block, h.name_parts) for h in held]
-        form = replace(form, name_parts=max(h.name_parts for h in held))
+    form = recipe.format
+    blocks = [form.with_name(h.block, h.name_parts) for h in held]
+    if held:
+        form = form.with_name_parts(max(h.name_parts for h in held))
     return renderer_for_recipe(replace(recipe, format=form)).render(blocks)
 
 
@@ -317,7 +315,7 @@ def _append_context(
     """The base with the context of the new candidates behind it; None where nothing fits."""
     inputs, names = state.inputs, {h.block.source: h.name_parts for h in base}
     recipe = settle_format(inputs.recipe, [*names, *(c.chunk.source for c in new)])
-    parts = getattr(recipe.format, "name_parts", 1)
+    parts = recipe.format.name_parts
     for _ in range(MAX_ATTEMPTS):
         if left < 1:
             return None
@@ -332,9 +330,9 @@ def _append_context(
         added = [replace(h, name_parts=names.get(h.block.source, parts)) for h in added]
         rendered = render_document_block((*base, *added), inputs.recipe)
         if not rendered.text.startswith(text):
-            name = getattr(inputs.recipe.format, "name", "?")
             raise BadOption(
-                f"session: nothing can be added behind a block of the format {name!r}, or the "
+                "session: nothing can be added behind a block of the format "
+                f"{inputs.recipe.format.name!r}, or the "
                 "recipe puts something in front; use numbered, xml, source or markdown"
             )
         tokens = state.tokenizer.count(rendered.text)

@@ -37,7 +37,6 @@ from foveate.core.zones import Budget
 
 MAX_ATTEMPTS = 8
 NEAR_TOKENS = 16  # tokens; documents that took this much less than they may will not take more
-CONTENT_PART_FORMATS = ("anthropic-document", "anthropic-search-result", "openai-parts")
 """Formats whose text is a JSON list of content parts."""
 
 
@@ -209,7 +208,7 @@ def _assemble_documents(inputs: Inputs, run: RequestState) -> Context:
 
 def document_messages(text: str, inputs: Inputs) -> list[Message]:
     """The documents and their end, to stand in front of the query."""
-    parts = getattr(inputs.recipe.format, "name", "") in CONTENT_PART_FORMATS
+    parts = inputs.recipe.format.is_parts
     if not text:
         return []
     closed = close_context(text, parts=parts)

@@ -13,24 +13,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared.guards import HEADING, RULER, body_guard, field_guard, line_guard
-from foveate.core.formats.shared.text_format import (
-    TextFormat,
-    block_separator,
-    fields,
-    format_details,
-    is_same_document,
-    one_line,
-    parse_details,
-    parse_summary,
-    summary_end,
-)
-from foveate.core.text.escape import (
-    Guard,
-    empty_blank_lines,
-    fill_runs_of_blank_lines,
-    line_start_rule,
-)
+from foveate.core.formats.shared.guards import RULER, Guards, guards
+from foveate.core.formats.shared.text_format import TextFormat, is_same_document, one_line
+from foveate.core.text.escape import empty_blank_lines, fill_runs_of_blank_lines, line_start_rule
 from foveate.core.text.markers import FILES
 from foveate.core.types import Block
 
@@ -38,10 +23,6 @@ _GAP = "\n\n---\n\n"
 _BETWEEN_TEXTS = "\n\n\n"
 _NAME = rf"(?:[^\n\\]*\.(?i:{'|'.join(FILES)})(?=[ \t]*+(?:,|\n|\Z))|https?://)"
 _HEADING = line_start_rule(rf"##[ \t]++{_NAME}")
-_BODY = body_guard(line=RULER, markers=True).with_rules(_HEADING)
-_LINE = line_guard(markers=True)
-_FIELD = field_guard(markers=True)
-_SOURCE = _FIELD.with_rules(HEADING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +30,7 @@ class Grouped(TextFormat):
     """Documents as sections; `markers` numbers them (`## [1] source`)."""
 
     name = "grouped"
-    body_guard: ClassVar[Guard] = _BODY
-    line_guard: ClassVar[Guard] = _LINE
+    guards: ClassVar[Guards] = guards(line=RULER, rules=(_HEADING,), heading=True)
     reads: ClassVar[tuple[str, ...]] = ("source",)
     once_a_document: ClassVar[bool] = True
     markers: bool = False
@@ -58,19 +38,18 @@ class Grouped(TextFormat):
     def separator(self, previous: Block | None, block: Block) -> str:
         """Two empty lines within a document, a ruler between documents."""
         gap = _GAP if self._is_new_section(block, previous) else _BETWEEN_TEXTS
-        return block_separator(previous, block, gap)
+        return self.separate(previous, block, gap)
 
     def header(self, block: Block, previous: Block | None) -> str:
         """`## source`, `## [i] source`, or nothing within a run."""
         if not self._is_new_section(block, previous):
             return ""
         marker = f"[{block.marker}] " if self.markers else ""
-        source = _SOURCE(one_line(block.source))
-        return f"## {marker}{source}{format_details(block, _FIELD, page=False)}\n"
+        return f"## {marker}{self.write_line(block, block.source)}\n"
 
     def body(self, text: str) -> str:
         """Neutralised, headings that name a source and lines of dashes too."""
-        return fill_runs_of_blank_lines(_BODY(text))
+        return fill_runs_of_blank_lines(self.guards.body(text))
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back; each has its section's source, marker and metadata."""
@@ -86,7 +65,7 @@ class Grouped(TextFormat):
     def shown(self, block: Block) -> ParsedBlock:
         """The text, its section's source and metadata, and the marker where it is shown."""
         names = ("marker", "source") if self.markers else ("source",)
-        return ParsedBlock(text=block.text, fields=fields(block, *names))
+        return self.shown_fields(block, *names)
 
     def label(self, block: Block) -> str:
         """`[i]` with markers, else the source."""
@@ -98,21 +77,20 @@ class Grouped(TextFormat):
         return self.markers and previous.marker != block.marker
 
     def _parse_section(self, text: str, at: int, end: int) -> list[ParsedBlock]:
-        head = summary_end(text, at)
+        extra, head = self.split_summary(text, at)
         start = text.index("\n", head) + 1
         known = self._parse_header(text[head : start - 1])
-        extra = {"summary": parse_summary(text[at : head - 1], _LINE)} if head > at else {}
         found = []
         for filled in text[start:end].split(_BETWEEN_TEXTS):
-            body = _BODY.undo(empty_blank_lines(filled))
+            body = self.guards.body.undo(empty_blank_lines(filled))
             found.append(ParsedBlock(text=body, fields={**known, **extra}, start=start))
             start += len(filled) + len(_BETWEEN_TEXTS)
             extra = {}
         return found
 
     def _parse_header(self, line: str) -> dict[str, str]:
-        lead, found = parse_details(line.removeprefix("## "), _FIELD)
+        line = line.removeprefix("## ")
         if not self.markers:
-            return {"source": _SOURCE.undo(lead), **found}
-        marker, _, source = lead.partition(" ")
-        return {"marker": marker[1:-1], "source": _SOURCE.undo(source), **found}
+            return self.parse_line(line)
+        marker, _, line = line.partition(" ")
+        return {"marker": marker[1:-1], **self.parse_line(line)}

@@ -9,19 +9,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared.guards import LABEL_TAIL, body_guard, line_guard
-from foveate.core.formats.shared.text_format import (
-    TextFormat,
-    one_line,
-    parse_summary,
-    summary_end,
-)
-from foveate.core.text.escape import Guard, empty_blank_lines, fill_blank_lines, text_start_rule
+from foveate.core.formats.shared.guards import LABEL_TAIL, Guards, guards
+from foveate.core.formats.shared.text_format import TextFormat, one_line
+from foveate.core.text.escape import empty_blank_lines, fill_blank_lines, text_start_rule
 from foveate.core.types import Block
 
-# A text that opens like a page summary would be read back as one.
-_BODY = body_guard().with_rules(text_start_rule("[", LABEL_TAIL))
-_LINE = line_guard()
+_SUMMARY_START = text_start_rule("[", LABEL_TAIL)
+"""A text that opens like a page summary would be read back as one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +23,7 @@ class Minimal(TextFormat):
     """The texts alone."""
 
     name = "minimal"
-    body_guard: ClassVar[Guard] = _BODY
-    line_guard: ClassVar[Guard] = _LINE
+    guards: ClassVar[Guards] = guards(rules=(_SUMMARY_START,), markers=False)
     reads: ClassVar[tuple[str, ...]] = ()
 
     def header(self, block: Block, previous: Block | None) -> str:
@@ -39,21 +32,19 @@ class Minimal(TextFormat):
 
     def body(self, text: str) -> str:
         """Neutralised, and without an empty line."""
-        return fill_blank_lines(_BODY(text))
+        return fill_blank_lines(self.guards.body(text))
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The texts, with `summary` where one stood before them."""
         at = 0
         found = []
         while at < len(text):
-            end = text.find("\n\n", at)
+            end = text.find(self.gap, at)
             end = len(text) if end < 0 else end
-            start = summary_end(text, at)
-            summary = text[at : start - 1]
-            fields = {"summary": parse_summary(summary, _LINE)} if start > at else {}
-            body = _BODY.undo(empty_blank_lines(text[start:end]))
-            found.append(ParsedBlock(text=body, fields=fields, start=start))
-            at = end + 2
+            known, start = self.split_summary(text, at)
+            body = self.guards.body.undo(empty_blank_lines(text[start:end]))
+            found.append(ParsedBlock(text=body, fields=known, start=start))
+            at = end + len(self.gap)
         return tuple(found)
 
     def shown(self, block: Block) -> ParsedBlock:

@@ -22,21 +22,8 @@ from typing import ClassVar, Literal, Self, get_args
 
 from foveate.core.contracts import ParsedBlock
 from foveate.core.errors import BadOption
-from foveate.core.formats.shared.guards import LONE_RULER, body_guard, field_guard, line_guard
-from foveate.core.formats.shared.text_format import (
-    TextFormat,
-    block_separator,
-    fields,
-    format_numbered_line,
-    format_origin,
-    is_same_document,
-    one_line,
-    parse_blocks,
-    parse_numbered_line,
-    row_fields,
-    with_summary,
-)
-from foveate.core.text.escape import Guard
+from foveate.core.formats.shared.guards import LONE_RULER, Guards, guards
+from foveate.core.formats.shared.text_format import TextFormat, is_same_document, one_line
 from foveate.core.text.markers import WRITTEN
 from foveate.core.types import Block
 
@@ -54,9 +41,6 @@ _IDENTIFIER = re.compile(
     r"(?=[a-f]*\d)(?=\d*[a-f])(?:[\da-f]{16,}|[\da-f]{8}(?:-[\da-f]{3,})+)", re.IGNORECASE
 )
 """Hexadecimal letters and digits, as of a UUID: tokens that say nothing to a reader."""
-_BODY = body_guard(markers=True).with_rules(LONE_RULER)
-_LINE = line_guard(markers=True)
-_FIELD = field_guard(markers=True, row=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,20 +48,15 @@ class Numbered(TextFormat):
     """Numbered sources; `page` shows page numbers in long headers.
 
     `header_form`: `long`, `short`, `bare` (the marker alone), or `auto`: short if the budget for
-    documents is under `SHORT_BELOW` tokens, else long; it is settled when the options are resolved.
+    documents is under `SHORT_BELOW` tokens, else long.
     `name_parts`: the parts of a path in short headers; up to four where that many do not tell the
     candidates' sources apart, and more do.
     """
 
     name = "numbered"
-    body_guard: ClassVar[Guard] = _BODY
-    line_guard: ClassVar[Guard] = _LINE
+    guards: ClassVar[Guards] = guards(rules=(LONE_RULER,), rows=True)
     reads: ClassVar[tuple[str, ...]] = ("source", "section", "page", "row")
     drops_repeats: ClassVar[bool] = True
-    """The header of a block may leave out the name that the block before it has.
-
-    Costs count the name all the same, because an order may separate the two blocks.
-    """
     page: bool = True
     header_form: Header = "long"
     name_parts: int = 1
@@ -96,6 +75,12 @@ class Numbered(TextFormat):
         """Whether headers are short, or bare."""
         return self.header_form in ("short", "bare")
 
+    def for_budget(self, tokens: int) -> Self:
+        """`auto` headers, short or long."""
+        if self.header_form != "auto":
+            return self
+        return replace(self, header_form="short" if tokens < SHORT_BELOW else "long")
+
     def for_sources(self, sources: Iterable[str]) -> Self:
         """The format whose short headers tell these sources apart, as far as a few parts do."""
         if self.header_form != "short":
@@ -110,29 +95,38 @@ class Numbered(TextFormat):
                 break
         return replace(self, name_parts=parts)
 
+    def with_name(self, block: Block, parts: int) -> Block:
+        """The block with the name that a short header has for it, of so many parts."""
+        return replace(block, source=short_name(block.source, parts)) if self.is_short else block
+
+    def with_name_parts(self, parts: int) -> Self:
+        """The format with names of so many parts."""
+        return replace(self, name_parts=parts)
+
     def separator(self, previous: Block | None, block: Block) -> str:
         """A ruler between empty lines; one empty line in the short form."""
-        return block_separator(previous, block, _SHORT_GAP if self.is_short else _GAP)
+        return self.separate(previous, block, _SHORT_GAP if self.is_short else _GAP)
 
     def header(self, block: Block, previous: Block | None) -> str:
         """`[i] Source: S, page P, key: value`; `[i] NAME, key: value`; or `[i]` alone."""
         if self.header_form == "bare":
             return f"[{block.marker}] "
         if not self.is_short:
-            return format_numbered_line(block, _FIELD, page=self.page) + "\n"
+            line = self.write_line(block, block.source, page=self.page)
+            return f"[{block.marker}] {_LEAD}{line}\n"
         if previous is not None and _repeats_header(block, previous):
             return f"[{block.marker}]\n"
         named = self.with_name(block, self.name_parts)
-        name = format_origin(named, _FIELD, page=False)
+        name = self.write_line(named, named.source, page=False)
         lead = _LEAD if name.startswith(_LEAD) else ""
         return f"[{block.marker}] {lead}{name}\n"
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with marker, source, page and metadata as far as they are shown."""
         bare = self.header_form == "bare"
-        head, gap = (_BARE, _SHORT_GAP) if bare else (_HEAD, (_GAP, _SHORT_GAP))
+        head, gaps = (_BARE, (_SHORT_GAP,)) if bare else (_HEAD, (_GAP, _SHORT_GAP))
         found: list[ParsedBlock] = []
-        for block in parse_blocks(text, head, gap, (_BODY, _LINE), _parse_header):
+        for block in self.parse_blocks(text, head, *gaps, parse_header=self._parse_header):
             repeated = found and not bare and "source" not in block.fields
             known = {**found[-1].fields, **block.fields} if repeated else block.fields
             found.append(replace(block, fields=known))
@@ -141,25 +135,18 @@ class Numbered(TextFormat):
     def shown(self, block: Block) -> ParsedBlock:
         """The text, marker, source, page and metadata, as far as they are shown."""
         if self.header_form == "bare":
-            summary = one_line(block.summary) if block.summary else None
-            return ParsedBlock(
-                text=block.text, fields=with_summary({"marker": str(block.marker)}, summary)
-            )
+            return self.shown_fields(replace(block, metadata=()), "marker")
         if self.is_short:
             block = self.with_name(block, self.name_parts)
         shows_page = self.page and not self.is_short
-        names = ("marker", "source", *(("page",) if shows_page else ()), *row_fields(block))
-        return ParsedBlock(text=block.text, fields=fields(block, *names))
+        names = [name for name in self.reads if shows_page or name != "page"]
+        return self.shown_fields(block, "marker", *names)
 
-    def with_name(self, block: Block, parts: int) -> Block:
-        """The block with the name that a short header has for it, of so many parts."""
-        return replace(block, source=short_name(block.source, parts)) if self.is_short else block
-
-
-def _parse_header(head: re.Match[str]) -> dict[str, str]:
-    if head.re is _BARE or head[2] is None:
-        return {"marker": head[1]}
-    return parse_numbered_line(head[1], head[2], _FIELD)
+    def _parse_header(self, head: re.Match[str]) -> dict[str, str]:
+        known = {"marker": head[1]}
+        if head.re is _BARE or head[2] is None:
+            return known
+        return {**known, **self.parse_line(head[2])}
 
 
 def _repeats_header(block: Block, previous: Block) -> bool:

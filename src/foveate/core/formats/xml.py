@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import ParsedBlock
-from foveate.core.formats.shared.guards import body_guard, line_guard
-from foveate.core.formats.shared.text_format import TextFormat, one_line, parse_summary
-from foveate.core.text.escape import Guard
+from foveate.core.formats.shared.guards import Guards, guards
+from foveate.core.formats.shared.text_format import TextFormat, one_line
 from foveate.core.types import Block
 
 _OPEN = re.compile(r"^<chunk ([^\n]*)>\n", re.MULTILINE)
@@ -21,8 +20,7 @@ _CLOSE = "\n</chunk>"
 _ATTRIBUTE = re.compile(r'([\w.-]+)="([^"]*)"')
 _TAG = r"(?i:[ \t]*+/?+[ \t]*+(?:chunk|supplement)(?![\w.:-]))"
 _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"))
-_BODY = body_guard(angle=(_TAG,), markers=True)
-_LINE = line_guard(angle=(_TAG,), markers=True)
+_GUARDS = guards(angle=(_TAG,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +28,7 @@ class Xml(TextFormat):
     """One element a block."""
 
     name = "xml"
-    body_guard: ClassVar[Guard] = _BODY
-    line_guard: ClassVar[Guard] = _LINE
+    guards: ClassVar[Guards] = _GUARDS
     reads: ClassVar[tuple[str, ...]] = ("source", "page", "score")
 
     def separator(self, previous: Block | None, block: Block) -> str:
@@ -62,8 +59,8 @@ class Xml(TextFormat):
             summary = before.rstrip("\n") if before.startswith("[") else None
             values = _parse_attributes(head[1])
             if summary is not None:
-                values["summary"] = parse_summary(summary, _LINE)
-            body = _BODY.undo(text[head.end() : text.index(_CLOSE, head.end())])
+                values["summary"] = self.parse_summary(summary)
+            body = self.guards.body.undo(text[head.end() : text.index(_CLOSE, head.end())])
             found.append(ParsedBlock(text=body, fields=values, start=head.end()))
         return tuple(found)
 
@@ -73,7 +70,7 @@ class Xml(TextFormat):
 
 
 def _format_attribute(key: str, value: str) -> str:
-    value = _LINE(value)
+    value = _GUARDS.line(value)
     for raw, entity in _ENTITIES:
         value = value.replace(raw, entity)
     return f'{key}="{value}"'
@@ -85,5 +82,5 @@ def _parse_attributes(tag: str) -> dict[str, str]:
         key, value = match.groups()
         for raw, entity in reversed(_ENTITIES):
             value = value.replace(entity, raw)
-        found["marker" if key == "index" else key] = _LINE.undo(value)
+        found["marker" if key == "index" else key] = _GUARDS.line.undo(value)
     return found

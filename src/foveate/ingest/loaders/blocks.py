@@ -5,10 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise, repeat
 from typing import Any
 
-from foveate.core.cells import column_letters
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.merged_cells import Cell
 from foveate.ingest.loaders.text import Heading, plain_title
@@ -84,7 +82,7 @@ class Blocks:
         return start
 
 
-_FIELDS = 6
+_FIELDS = 4
 MAX_COLUMNS = 16_384
 """Columns of a sheet."""
 MOST_BUILT = 8
@@ -94,39 +92,28 @@ MOST_BUILT = 8
 class Rows(Sequence[Section]):
     """Sections of rows in order, built on access; equal to a tuple of the same.
 
-    `columns`: starts, ends, row numbers, the rows of their groups' titles (0 for none), indices of
-    the sheets' names in `names`, and of the rows' first cells in `cells`, each of which is its
-    start times 16,384 and the number of its column. The first one is the title, if there is one.
+    `columns`: starts, ends, row numbers, and indices of the sheets' names in `names`.
     """
 
     def __init__(
         self,
         columns: Iterable[Sequence[int]] = ((),) * _FIELDS,
         names: Iterable[str] = (),
-        cells: Iterable[int] = (),
     ) -> None:
         self.columns = tuple(array("I", column) for column in columns)
         self.names = list(names)
-        self.cells = array("q", cells)
         self._built: dict[int, Section] = {}  # the last few: many chunks are of one wide row
         if len(self.columns) != _FIELDS or len(set(map(len, self.columns))) > 1:
             raise ValueError(f"rows need {_FIELDS} columns of one length")
-        if any(first > following for first, following in pairwise(self.columns[-1])):
-            raise ValueError("columns of cells go back")
 
-    def add(self, start: int, end: int, row: int, name: str, title: int = 0) -> None:
-        """One more row, of the sheet of that name; `title`: the row of its group's title."""
+    def add(self, start: int, end: int, row: int, name: str) -> None:
+        """One more row, of the sheet of that name."""
         self._built.clear()
         if not self.names or self.names[-1] != name:
             self.names.append(name)
-        values = (start, end, row, title, len(self.names) - 1, len(self.cells))
+        values = (start, end, row, len(self.names) - 1)
         for column, value in zip(self.columns, values, strict=True):
             column.append(value)
-
-    def add_cell(self, start: int, column: int) -> None:
-        """One more cell of the row that was added last."""
-        self._built.clear()
-        self.cells.append(start * MAX_COLUMNS + column)
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -142,21 +129,8 @@ class Rows(Sequence[Section]):
         return self._built[at]
 
     def _build(self, at: int) -> Section:
-        start, end, row, title, sheet, first = (column[at] for column in self.columns)
-        firsts = self.columns[-1]
-        last = firsts[at + 1] if at + 1 < len(firsts) else len(self.cells)
-        cells = (divmod(cell, MAX_COLUMNS) for cell in self.cells[first:last])
-        rows = chain([title or row], repeat(row))
-        return Section(
-            start=start,
-            end=end,
-            path=self.names[sheet],
-            row=row,
-            cells=tuple(
-                (place, f"{column_letters(column)}{number}")
-                for (place, column), number in zip(cells, rows, strict=False)
-            ),
-        )
+        start, end, row, sheet = (column[at] for column in self.columns)
+        return Section(start=start, end=end, path=self.names[sheet], row=row)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)

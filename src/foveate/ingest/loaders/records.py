@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from foveate.core.cells import column_letters
 from foveate.core.errors import BadInput
 from foveate.core.text.shapes.qualifiers import is_measure_line, is_total_row, is_unit, is_unit_row
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks, Rows
@@ -39,7 +38,7 @@ class _Sheet:
 
     `measure`: what the line above the names says of all figures.
 
-    `names`: None until they are decided; `title`: the open group's row, column and text; `after`:
+    `names`: None until they are decided; `title`: that of the open group; `after`:
     the row behind the last one that ended a group, or began the table.
     """
 
@@ -49,7 +48,7 @@ class _Sheet:
     names: dict[int, str] | None = None
     left: int = 0
     measure: str = ""
-    title: tuple[int, int, str] | None = None
+    title: str | None = None
     grouped: bool = False
     after: int = 0
 
@@ -128,8 +127,8 @@ class Records:
         ):
             sheet.title = None
             self._write_row(row, filled)
-            ((column, text),) = filled.items()
-            sheet.title, sheet.grouped = (row, column, text), True
+            (sheet.title,) = filled.values()
+            sheet.grouped = True
             return
         self._write_row(row, filled)
         sheet.after = row + _PAIR  # behind an empty row
@@ -138,16 +137,25 @@ class Records:
 
     def _write_row(self, row: int, filled: _Cells) -> None:
         names, title, measure = self._sheet.names or {}, self._sheet.title, self._sheet.measure
-        pairs = [(i, f"{names.get(i) or column_letters(i)}: {cell}") for i, cell in filled.items()]
-        if title is not None:
-            pairs.insert(0, title[1:])
-        lead = f"{measure}{_BETWEEN}" if measure else ""
-        start = self.blocks.add_paragraph(lead + _BETWEEN.join(pair for _, pair in pairs))
-        self.sections.add(start, self.blocks.size, row, self._sheet.name, title[0] if title else 0)
-        start += len(lead)
-        for column, pair in pairs:
-            self.sections.add_cell(start, column)
-            start += len(pair) + len(_BETWEEN)
+        values = [f"{names.get(i) or column_letters(i)}: {cell}" for i, cell in filled.items()]
+        leads = [measure] if measure else []
+        leads += [] if title is None else [title]
+        start = self.blocks.add_paragraph(_BETWEEN.join([*leads, *values]))
+        self.sections.add(start, self.blocks.size, row, self._sheet.name)
+
+
+def column_letters(column: int) -> str:
+    """The name of a column, counted from 0, as spreadsheets write it.
+
+    >>> column_letters(0), column_letters(25), column_letters(26), column_letters(16383)
+    ('A', 'Z', 'AA', 'XFD')
+    """
+    name = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name
 
 
 def _rows_above_names(rows: Sequence[tuple[int, _Cells]]) -> int:

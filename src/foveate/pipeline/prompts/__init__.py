@@ -102,8 +102,6 @@ def _load_prompt_file(name: str) -> str:
     return text
 
 
-PROVIDER_CITED_FORMATS = ("anthropic-document", "anthropic-search-result")
-"""Formats whose sources the provider cites by itself."""
 _SAMPLE_BLOCK = Block(marker=1, text="", source="a source", title="a title")
 
 
@@ -114,7 +112,7 @@ def marker_from_format(format: Format) -> str | None:
     >>> [marker_from_format(formats.BUILTIN[n]()) for n in ("xml", "source", "doc", "minimal")]
     ['[1]', '[SOURCE 1]', '', None]
     """
-    if format.name in PROVIDER_CITED_FORMATS:
+    if format.cited_by_provider:
         return None
     label = format.label(_SAMPLE_BLOCK)
     if label not in (_SAMPLE_BLOCK.source, _SAMPLE_BLOCK.title):

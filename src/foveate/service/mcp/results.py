@@ -18,7 +18,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from foveate.answer.check import AnswerCheck, Claim
 from foveate.answer.wire import check_to_json
-from foveate.core.cells import format_cells
 from foveate.core.compact.compaction import Compacted
 from foveate.core.context_json import manifest_to_json
 from foveate.core.formats.numbered import Numbered
@@ -73,7 +72,6 @@ class CitationOutput(Output):
     page: int | None
     row: int | None
     line: int | None
-    cells: str
     snippet: Text
     also_in: list[Line]
 
@@ -236,7 +234,6 @@ def _format_source(entry: Citation) -> str:
     named = (entry.source, "" if nested else entry.title, entry.section)
     parts = [clean_line(part) for part in named if part]
     parts += [f"{name} {value}" for name, value in places if value is not None]
-    parts += [f"cells {format_cells(entry.cells)}"] if entry.cells else []
     return f"[{entry.marker}] {'; '.join(parts)}"
 
 
@@ -249,8 +246,7 @@ def _dump(kind: type[Output], value: object, **more: Any) -> dict[str, Any]:
 def _citation_to_json(entry: Citation) -> dict[str, Any]:
     label = clean(entry.label) if entry.label != f"[{entry.marker}]" else entry.label
     others = sorted({clean_line(source.source) for source in entry.corroborating})
-    cells = format_cells(entry.cells)
-    return _dump(CitationOutput, entry, label=label, cells=cells, also_in=others)
+    return _dump(CitationOutput, entry, label=label, also_in=others)
 
 
 def _dropped_by_reason(context: Context) -> Mapping[str, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from foveate.core.text.escape import Guard, Rule, inline_rule, line_start_rule, text_start_rule
 from foveate.core.text.markers import RULES, TAILS
 from foveate.core.text.special_tokens import ANGLE, OTHERS, ROLES, SPEAKER, SQUARE
@@ -19,30 +21,54 @@ _DETAIL = r"[ ](?:page[ ]-?\d|[\w.-]++:(?:[ ]|\Z))"
 _ROW = r"[ ]row[ ]-?\d"
 
 
-def body_guard(
-    *,
-    angle: tuple[str, ...] = (),
-    square: tuple[str, ...] = (),
-    line: str = "",
-    markers: bool = False,
-) -> Guard:
-    """For a block's text: special tokens, role headers, the format's own, and `markers`."""
-    at_lines = (*ROLES, line) if line else ROLES
-    return Guard((*_brackets(angle, square, markers=markers), line_start_rule(*at_lines)))
+HEADING: Rule = text_start_rule("", SPEAKER)
+"""For a field that a heading or a line in italics opens with: `## System`, `*User: …*`."""
+
+SECTION_RULE: Rule = inline_rule("§", r"[ ]|\Z")
+"""For a field with ` § section` after it."""
 
 
-def line_guard(*square: str, angle: tuple[str, ...] = (), markers: bool = False) -> Guard:
-    """For a title or a summary: one line that cannot pass for a marker or a summary label."""
-    return Guard(_brackets(angle, (LABEL_TAIL, *square), markers=markers))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guards:
+    """What a format neutralises.
 
-
-def field_guard(*square: str, markers: bool = False, row: bool = False) -> Guard:
-    """For a field with others after it: `, page 3` and `, key: value` are neutralised, too.
-
-    `row`: so is `, row 3`, for a format that shows rows.
+    `body`: in texts, special tokens, role headers and what the format uses as structure. `line`: in
+    a title or a summary, which cannot pass for a marker or a summary label. `field`: in a field
+    with others behind it, `, page 3` and `, key: value` too. `lead`: in one that a line opens with.
     """
-    details = (_DETAIL, _ROW) if row else (_DETAIL,)
-    return line_guard(*square, markers=markers).with_rules(inline_rule(",", *details))
+
+    body: Guard
+    line: Guard
+    field: Guard
+    lead: Guard
+
+
+def guards(
+    *square: str,
+    angle: tuple[str, ...] = (),
+    line: str = "",
+    rules: tuple[Rule, ...] = (),
+    markers: bool = True,
+    rows: bool = False,
+    heading: bool = False,
+) -> Guards:
+    """The guards of a format that writes what `square` matches in brackets, and `angle` in `<>`.
+
+    `line`: what it writes as a line of its own; `rules`: what else is neutralised in texts alone;
+    `markers`: whether its blocks are cited by markers; `rows`: whether it writes `, row 3`;
+    `heading`: whether a line opens with a field, as a heading does.
+    """
+    at_lines = (*ROLES, line) if line else ROLES
+    details = (_DETAIL, _ROW) if rows else (_DETAIL,)
+    one_line = Guard(_brackets(angle, (LABEL_TAIL, *square), markers=markers))
+    field = one_line.with_rules(inline_rule(",", *details))
+    body = Guard((*_brackets(angle, square, markers=markers), line_start_rule(*at_lines)))
+    return Guards(
+        body=body.with_rules(*rules) if rules else body,
+        line=one_line,
+        field=field,
+        lead=field.with_rules(HEADING) if heading else field,
+    )
 
 
 def _brackets(
@@ -51,10 +77,3 @@ def _brackets(
     tails = (*SQUARE, *square, *(TAILS if markers else ()))
     more = RULES if markers else ()
     return (inline_rule("<", *ANGLE, *angle), inline_rule("[", *tails), *more, *OTHERS)
-
-
-HEADING: Rule = text_start_rule("", SPEAKER)
-"""For a field that a heading or a line in italics opens with: `## System`, `*User: …*`."""
-
-SECTION_RULE: Rule = inline_rule("§", r"[ ]|\Z")
-"""For a field with ` § section` after it."""

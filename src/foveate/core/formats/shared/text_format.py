@@ -11,11 +11,11 @@ words in the place of these two, and parses what stands behind them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, ParsedBlock
-from foveate.core.formats.shared.guards import LABEL_TAIL, SECTION_RULE
+from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, Format, ParsedBlock
+from foveate.core.formats.shared.guards import LABEL_TAIL, SECTION_RULE, Guards
 from foveate.core.text.escape import Guard, Rule, closing_rule
 from foveate.core.text.markers import OPENED, UNCLOSED
 from foveate.core.text.sanitise import sanitise
@@ -77,69 +77,6 @@ def fields(block: Block, *names: str) -> dict[str, str]:
     return shown
 
 
-def with_section(name: str, section: str, guard: Guard, *, rule: bool = True) -> str:
-    """`name § section`, or the name alone; `rule`: whether one is looked for when it is read."""
-    lead = (guard.with_rules(SECTION_RULE) if rule else guard)(one_line(name))
-    section = guard(one_line(section))
-    return f"{lead}{_SECTION}{section}" if section else lead
-
-
-def parse_section(lead: str, guard: Guard) -> tuple[str, str]:
-    """The name and the section back."""
-    name, _, section = lead.partition(_SECTION)
-    return guard.with_rules(SECTION_RULE).undo(name), guard.undo(section)
-
-
-def format_details(block: Block, guard: Guard, *, page: bool, row: bool = False) -> str:
-    """`, page 3, row 7, author: X`: what follows in the same line."""
-    shown = [f", page {block.page}"] if page and block.page is not None else []
-    if row and block.row is not None:
-        shown.append(f", row {block.row}")
-    if block.metadata:
-        shown += [f", {key}: {guard(value)}" for key, value in header_metadata(block)]
-    return "".join(shown)
-
-
-def parse_details(line: str, guard: Guard, *, row: bool = False) -> tuple[str, dict[str, str]]:
-    """What stands before the details (still guarded), and the details."""
-    lead, *rest = (_DETAIL_WITH_ROW if row else _DETAIL).split(line)
-    found = {}
-    for part in rest:
-        if number := _NUMBER.fullmatch(part):
-            found[number[1]] = number[2]
-        else:
-            key, _, value = part.partition(": ")
-            found[key] = guard.undo(value)
-    return lead, found
-
-
-def format_origin(block: Block, guard: Guard, *, page: bool) -> str:
-    """`S, page P, key: value`; of rows, `S § section, row N, key: value`."""
-    has_row = block.row is not None
-    name = with_section(block.source, block.section if has_row else "", guard, rule=has_row)
-    return name + format_details(block, guard, page=page, row=True)
-
-
-def row_fields(block: Block) -> tuple[str, ...]:
-    """The fields that `format_origin` shows of a row, beside its source."""
-    return () if block.row is None else ("section", "row")
-
-
-def format_numbered_line(block: Block, guard: Guard, *, page: bool) -> str:
-    """`[1] Source: S, page P, key: value`."""
-    return f"[{block.marker}] Source: {format_origin(block, guard, page=page)}"
-
-
-def parse_numbered_line(marker: str, line: str, guard: Guard) -> dict[str, str]:
-    """The fields of a numbered line, whose part after `Source: ` is `line`."""
-    lead, found = parse_details(line, guard, row=True)
-    if "row" not in found:
-        return {"marker": marker, "source": guard.undo(lead), **found}
-    source, section = parse_section(lead, guard)
-    known = {"marker": marker, "source": source, **found}
-    return {**known, "section": section} if section else known
-
-
 def is_same_document(block: Block, previous: Block | None) -> bool:
     """Whether a header of `previous` speaks for `block` too."""
     return (
@@ -152,132 +89,139 @@ def is_same_document(block: Block, previous: Block | None) -> bool:
     )
 
 
-def with_summary(found: Mapping[str, str], summary: str | None) -> dict[str, str]:
-    """The fields, and the page summary where there was one."""
-    return dict(found) if summary is None else {**found, "summary": summary}
+class TextFormat(Format):
+    """A format whose blocks have `gap` between them; a subclass overrides what it does otherwise.
 
-
-def block_separator(previous: Block | None, block: Block, gap: str) -> str:
-    """The separator: nothing at the start, the end of the supplements after them, else `gap`."""
-    if previous is None:
-        return ""
-    if previous.kind == "chunk":
-        return gap
-    return "\n\n" if block.kind == "supplement" else _END
-
-
-def supplement_line(block: Block, guard: Guard) -> str:
-    """`[Supplement: title]`."""
-    return f"[{SUPPLEMENT_LABEL}: {guard_bracketed(one_line(block.title or block.source), guard)}]"
-
-
-def summary_line(label: str, summary: str, guard: Guard) -> str:
-    """`[label: summary]`."""
-    return f"[{label}: {guard_bracketed(one_line(summary), guard)}]"
-
-
-def parse_summary(line: str, guard: Guard) -> str:
-    """The summary in a line without its newline."""
-    return unguard_bracketed(line.partition(": ")[2].removesuffix("]"), guard)
-
-
-def summary_end(text: str, start: int) -> int:
-    """The end of a summary line (newline included) at `start`; `start` where there is none."""
-    match = _SUMMARY.match(text, start)
-    return match.end() if match else start
-
-
-def guard_bracketed(text: str, guard: Guard) -> str:
-    """A line that goes between brackets, and cannot close them."""
-    return BETWEEN(guard(text))
-
-
-def unguard_bracketed(text: str, guard: Guard) -> str:
-    """The opposite of `bracketed`."""
-    return guard.undo(BETWEEN.undo(text))
-
-
-def parse_passages(
-    text: str, head: re.Pattern[str], gap: str | tuple[str, ...], guard: Guard
-) -> Iterator[tuple[re.Match[str], str | None, int, int]]:
-    """Header match, summary, start and end of the body, for each block of a format with headers.
-
-    `head` matches whole header lines. A `gap` separates blocks and ends with an empty line, so a
-    line just before a header is its summary.
+    A subclass defines `header` and `parse`, and `reads`: what its header lines show. A `section` is
+    shown of every block, or of rows alone if `reads` has `row`, too.
     """
-    gaps = (gap,) if isinstance(gap, str) else gap
-    found = [(m, _block_start(text, m.start())) for m in head.finditer(text)]
-    ends = [
-        begin - next((len(g) for g in gaps if text.endswith(g, 0, begin)), 0)
-        for _, begin in found[1:]
-    ]
-    for (match, begin), end in zip(found, [*ends, len(text)], strict=False):
-        line = text[begin : match.start()].rstrip("\n")
-        yield match, parse_summary(line, guard) if line else None, match.end(), end
 
+    __slots__ = ()
+    gap: ClassVar[str] = "\n\n"
+    guards: ClassVar[Guards]
+    reads: ClassVar[tuple[str, ...]]
 
-def parse_blocks(
-    text: str,
-    head: re.Pattern[str],
-    gap: str | tuple[str, ...],
-    guards: tuple[Guard, Guard],
-    parse_header: Callable[[re.Match[str]], Mapping[str, str]],
-) -> tuple[ParsedBlock, ...]:
-    """The blocks of a format with headers; `guards`: those of its bodies and of its lines."""
-    body, line = guards
-    return tuple(
-        ParsedBlock(
-            text=body.undo(text[start:end]),
-            fields=with_summary(parse_header(match), summary),
-            start=start,
-        )
-        for match, summary, start, end in parse_passages(text, head, gap, line)
-    )
+    def separator(self, previous: Block | None, block: Block) -> str:
+        """The gap, or the end of the supplements."""
+        return self.separate(previous, block, self.gap)
+
+    def separate(self, previous: Block | None, block: Block, gap: str) -> str:
+        """Nothing at the start, the end of the supplements behind the last of them, else `gap`."""
+        if previous is None:
+            return ""
+        if previous.kind == "chunk":
+            return gap
+        return "\n\n" if block.kind == "supplement" else _END
+
+    def preamble(self, label: str, summary: str) -> str:
+        """`[label: summary]` on its own line."""
+        return self.bracketed(label, summary) + "\n"
+
+    def body(self, text: str) -> str:
+        """The text, neutralised."""
+        return self.guards.body(text)
+
+    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
+        """`[Supplement: title]` before the body, nothing after it."""
+        return self.bracketed(SUPPLEMENT_LABEL, block.title or block.source) + "\n", ""
+
+    def shown(self, block: Block) -> ParsedBlock:
+        """The text, the marker, the fields that are read, and metadata."""
+        return self.shown_fields(block, "marker", *self.reads)
+
+    def shown_fields(self, block: Block, *names: str) -> ParsedBlock:
+        """The text, these fields as they are shown, metadata and the page summary."""
+        has_section = self._has_section(of_row=block.row is not None)
+        shown = [name for name in names if has_section or name != "section"]
+        return ParsedBlock(text=block.text, fields=fields(block, *shown))
+
+    def bracketed(self, label: str, text: str) -> str:
+        """`[label: text]`, which the text cannot close."""
+        return f"[{label}: {BETWEEN(self.guards.line(one_line(text)))}]"
+
+    def parse_summary(self, line: str) -> str:
+        """The summary in a line without its newline."""
+        return self.guards.line.undo(BETWEEN.undo(line.partition(": ")[2].removesuffix("]")))
+
+    def split_summary(self, text: str, start: int) -> tuple[dict[str, str], int]:
+        """The page summary that stands at `start`, as a field, and where its line ends."""
+        match = _SUMMARY.match(text, start)
+        if match is None:
+            return {}, start
+        return {"summary": self.parse_summary(match[0][:-1])}, match.end()
+
+    def write_line(self, block: Block, name: str, *, page: bool = True) -> str:
+        """`name § section, page P, row N, key: value`, as far as `reads` has it."""
+        return self.write_name(block, name) + self.write_details(block, page=page)
+
+    def write_name(self, block: Block, name: str) -> str:
+        """`name § section`, or the name alone."""
+        lead = self.guards.lead
+        if not self._has_section(of_row=block.row is not None):
+            return lead(one_line(name))
+        section = lead(one_line(block.section))
+        named = lead.with_rules(SECTION_RULE)(one_line(name))
+        return f"{named}{_SECTION}{section}" if section else named
+
+    def write_details(self, block: Block, *, page: bool = True) -> str:
+        """`, page 3, row 7, author: X`: what follows in the same line."""
+        page = page and "page" in self.reads
+        shown = [f", page {block.page}"] if page and block.page is not None else []
+        if "row" in self.reads and block.row is not None:
+            shown.append(f", row {block.row}")
+        if block.metadata:
+            field = self.guards.field
+            shown += [f", {key}: {field(value)}" for key, value in header_metadata(block)]
+        return "".join(shown)
+
+    def parse_line(self, line: str, name: str = "source") -> dict[str, str]:
+        """The fields of a line; `name`: the field that it begins with."""
+        lead, *rest = (_DETAIL_WITH_ROW if "row" in self.reads else _DETAIL).split(line)
+        known = {}
+        for part in rest:
+            if number := _NUMBER.fullmatch(part):
+                known[number[1]] = number[2]
+            else:
+                key, _, value = part.partition(": ")
+                known[key] = self.guards.field.undo(value)
+        guard = self.guards.lead
+        if not self._has_section(of_row="row" in known):
+            return {name: guard.undo(lead), **known}
+        lead, _, section = lead.partition(_SECTION)
+        known = {name: guard.with_rules(SECTION_RULE).undo(lead), **known}
+        return {**known, "section": guard.undo(section)} if section else known
+
+    def parse_blocks(
+        self,
+        text: str,
+        head: re.Pattern[str],
+        *gaps: str,
+        parse_header: Callable[[re.Match[str]], Mapping[str, str]],
+    ) -> tuple[ParsedBlock, ...]:
+        """The blocks of a format with headers.
+
+        `head` matches whole header lines. One of the `gaps` separates blocks and ends with an empty
+        line, so a line just before a header is its summary.
+        """
+        found = [(m, _block_start(text, m.start())) for m in head.finditer(text)]
+        ends = [
+            begin - next((len(g) for g in gaps if text.endswith(g, 0, begin)), 0)
+            for _, begin in found[1:]
+        ]
+        blocks = []
+        for (match, begin), end in zip(found, [*ends, len(text)], strict=False):
+            line = text[begin : match.start()].rstrip("\n")
+            summary = {"summary": self.parse_summary(line)} if line else {}
+            body = self.guards.body.undo(text[match.end() : end])
+            known = {**parse_header(match), **summary}
+            blocks.append(ParsedBlock(text=body, fields=known, start=match.end()))
+        return tuple(blocks)
+
+    def _has_section(self, *, of_row: bool) -> bool:
+        return "section" in self.reads and (of_row or "row" not in self.reads)
 
 
 def _block_start(text: str, header: int) -> int:
     if header == 0 or text[header - 2] == "\n":
         return header
     return text.rfind("\n", 0, header - 1) + 1
-
-
-class TextFormat:
-    """A format whose blocks have `gap` between them; a subclass overrides what it does otherwise.
-
-    `body_guard` and `line_guard` neutralise texts and one-line fields. A subclass defines `header`
-    and `parse`.
-    """
-
-    __slots__ = ()
-    gap: ClassVar[str] = "\n\n"
-    body_guard: ClassVar[Guard]
-    line_guard: ClassVar[Guard]
-    reads: ClassVar[tuple[str, ...]]
-
-    def separator(self, previous: Block | None, block: Block) -> str:
-        """The gap, or the end of the supplements."""
-        return block_separator(previous, block, self.gap)
-
-    def preamble(self, label: str, summary: str) -> str:
-        """`[label: summary]` on its own line."""
-        return summary_line(label, summary, self.line_guard) + "\n"
-
-    def body(self, text: str) -> str:
-        """The text, neutralised."""
-        return self.body_guard(text)
-
-    def footer(self, block: Block, following: Block | None) -> str:
-        """Nothing."""
-        return ""
-
-    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
-        """`[Supplement: title]` before the body, nothing after it."""
-        return supplement_line(block, self.line_guard) + "\n", ""
-
-    def shown(self, block: Block) -> ParsedBlock:
-        """The text, the marker, the fields that are read, and metadata."""
-        return ParsedBlock(text=block.text, fields=fields(block, "marker", *self.reads))
-
-    def label(self, block: Block) -> str:
-        """`[i]`."""
-        return f"[{block.marker}]"
