@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from foveate.core.candidates import candidates_from_items, parse_json
@@ -18,8 +18,13 @@ from foveate.pipeline.assembler import assemble
 from foveate.pipeline.options import AssembleOptions, resolve_options
 
 MAIN_KEYS = ("id", "query", "chunks", "budget", "recipe")
-OPTION_KEYS = ("tokenizer", "model", "format", "order", "principals", "messages")
-OPTIONS = ("budget", "recipe", *OPTION_KEYS)
+_NOT_OF_A_REQUEST = (
+    *("where", "limit", "depth"),  # of a search
+    *("neighbours", "supplements", "intent", "query_embedding"),  # of a caller with a retriever
+)
+OPTIONS = tuple(one.name for one in fields(AssembleOptions) if one.name not in _NOT_OF_A_REQUEST)
+"""The options that a request may have, of its context alone."""
+OPTION_KEYS = tuple(name for name in OPTIONS if name not in MAIN_KEYS)
 LIST_KEYS = ("chunks", "messages", "principals")
 TEXT_KEYS = ("query", "recipe", "tokenizer", "model", "format", "order")
 
