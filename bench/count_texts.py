@@ -1,10 +1,10 @@
-"""Texts in ten classes of content for `bench_counts`, the same for the same seed.
+"""Texts in seven classes of content for `bench_counts`, the same for the same seed.
 
-Prose and code come from this repository, mixed with sentences and names that are made up; JSON,
-tables and message lists are generated; sentences in other scripts stand in this file. Sources,
-documentation, data files and translations are those of the standard library and of the packages
-that are installed. All that texts are drawn from is in two halves: the registry's factors were
-fitted to texts of the first, and are measured on texts of the second.
+Prose comes from this repository, mixed with sentences and names that are made up; tables and
+message lists are generated; sentences in other scripts stand in this file. Sources, documentation
+and data files are those of the standard library and of the packages that are installed. All that
+texts are drawn from is in two halves: the registry's margins are the largest shares of texts of the
+first, and are measured on texts of the second.
 """
 
 from __future__ import annotations
@@ -130,60 +130,6 @@ OTHER_SCRIPTS = {
 Ջրհեղեղի ժամանակ ջրարգելակները փակ են, և նավերը սպասում են վերևում։
 """,
 }
-SNIPPETS = """
-export async function NAME(input: string[], { retries = N } = {}): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  for (const NAME of input) counts.set(NAME, (counts.get(NAME) ?? 0) + 1);
-  return retries > 0 ? counts : Promise.reject(new Error(`no NAME after ${retries} tries`));
-}
----
-func (s *NAMEStore) Find(ctx context.Context, id uint64) (*NAME, error) {
-	row := s.db.QueryRowContext(ctx, "SELECT id, NAME FROM NAMEs WHERE id = $1 LIMIT N", id)
-	if err := row.Scan(&found.ID, &found.NAME); err != nil {
-		return nil, fmt.Errorf("find NAME %d: %w", id, err)
-	}
-	return &found, nil
-}
----
-impl<T: Clone + Ord> NAME<T> {
-    pub fn push(&mut self, item: T) -> Result<(), NAMEError> {
-        if self.items.len() >= N { return Err(NAMEError::Full { limit: N }); }
-        self.items.push(item.clone()); self.items.sort_unstable();
-        Ok(())
-    }
-}
----
-SELECT b.NAME, COUNT(*) AS NAME_count, SUM(CASE WHEN p.state = 'late' THEN p.amount ELSE 0 END)
-FROM NAMEs AS b LEFT JOIN payments AS p ON p.NAME_id = b.id AND p.due >= '2024-11-09'
-WHERE b.length > N GROUP BY b.NAME HAVING COUNT(*) > 3 ORDER BY 2 DESC;
----
-#!/usr/bin/env bash
-set -euo pipefail
-for NAME in "$@"; do
-  [[ -f "$NAME" ]] || { echo "no $NAME" >&2; exit N; }
-  awk -F';' 'NR > 1 && $3 ~ /^[0-9]+$/ { s += $3 } END { print FILENAME, s }' "$NAME" | tee -a NAME.log
-done
----
-<section class="NAME-card" id="NAME-N"><h2>NAME</h2>
-  <ul><li><a href="/NAME/N?sort=asc&amp;page=2">NAME</a></li><li data-key="NAME">N</li></ul>
-</section>
-<style>.NAME-card > li:nth-child(2n+1) { margin: 0 .5rem; color: #a3f09c; transition: all .2s }</style>
----
-static int NAME_read(struct NAME_dev *dev, uint8_t *buf, size_t len)
-{
-	int ret = -EINVAL;
-	if (!dev || len > NAME_MAX || (dev->flags & 0x7fN)) goto out;
-	memcpy(buf, &dev->ring[dev->head & (NAME_SIZE - 1)], len); dev->head += len; ret = 0;
-out:	return ret;
-}
----
-public sealed record NAME(Guid Id, string Title, IReadOnlyList<NAMELine> Lines) : IEntity<Guid>
-{
-    public decimal Total => Lines.Where(l => !l.IsVoid).Sum(l => l.Price * l.Count) ?? N.0m;
-}
----
-  \\begin{equation} \\label{eq:NAME} \\int_0^{N} \\frac{\\partial f_{NAME}}{\\partial x_i}\\,dx = \\sum_{k=1}^{n} \\alpha_k^2 \\end{equation}
-""".strip().split("\n---\n")  # noqa: E501
 _WORDS = """
 valve berth pump order invoice ledger sluice engine report tenant pressure quay contract signal
 window token budget filter seal repair voyage captain permit cargo draught mooring harbour depth
@@ -247,14 +193,6 @@ def _paragraphs(half: int) -> Sequence[str]:
     return half_of(found, half)
 
 
-@lru_cache(maxsize=2)
-def _functions(half: int) -> Sequence[str]:
-    found: list[str] = []
-    for path in sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("tools/*.py")]):
-        found += re.split(r"\n\n\n", path.read_text(encoding="utf-8"))
-    return half_of([block for block in found if len(block) > 80], half)
-
-
 def prose(style: Random, half: int) -> Maker:
     """Paragraphs in English, or in a few languages of Latin letters, with names and numbers."""
     languages = style.sample(half_of(LATIN, half), 4) if style.random() < 0.4 else []
@@ -268,21 +206,6 @@ def prose(style: Random, half: int) -> Maker:
         return random.choice(_paragraphs(half))
 
     return make, style.choice([" ", "\n\n"])
-
-
-def code(style: Random, half: int) -> Maker:
-    """Functions of this repository, or snippets in other languages, with drawn identifiers."""
-    others = style.random() < 0.6
-
-    def make(random: Random) -> str:
-        if not others:
-            return random.choice(_functions(half))
-        known = [name(random) for _ in range(3)]
-        text = random.choice(half_of(SNIPPETS, half))
-        text = re.sub("NAME", lambda _: random.choice(known), text)
-        return re.sub(r"\bN\b", lambda _: number(random), text)
-
-    return make, "\n\n"
 
 
 def _value(random: Random, half: int, depth: int) -> Any:
@@ -310,20 +233,6 @@ def _value(random: Random, half: int, depth: int) -> Any:
 
 def _words(random: Random, half: int, count: int) -> str:
     return " ".join(random.choice(_paragraphs(half)).split()[:count])
-
-
-def json_text(style: Random, half: int) -> Maker:
-    """Records, one behind the other; compact, spaced or indented."""
-    keys = [name(style) for _ in range(style.randint(3, 9))]
-    spelled: dict[str, Any] = style.choice(
-        [{"indent": 2}, {"indent": 4}, {}, {"separators": (",", ":")}]
-    )
-
-    def make(random: Random) -> str:
-        record = {key: _value(random, half, 2) for key in keys}
-        return json.dumps(record, ensure_ascii=False, **spelled)
-
-    return make, style.choice(["\n", ","])
 
 
 def table(style: Random, half: int) -> Maker:
@@ -435,41 +344,14 @@ def _pages_of(*endings: str) -> Callable[[Random, int], Maker]:
     return pages
 
 
-@lru_cache(maxsize=2)
-def _translations(half: int) -> Sequence[Sequence[str]]:
-    """Messages of programs, in each language that one is translated into."""
-    found = []
-    for path in sorted(ROOT_FOLDERS[1].rglob("LC_MESSAGES/*.po")):
-        strings = re.findall(r'^(?:msgstr(?:\[\d\])?|) *"(.+)"$', _messages_of(path), re.MULTILINE)
-        strings = [re.sub(r"\\(.)", r"\1", one) for one in strings if len(one) > 3]
-        if len(strings) > 19:
-            found.append(half_of(strings, half))
-    return found
-
-
-def _messages_of(path: Path) -> str:
-    """The lines of a catalogue from the first translation on, without the originals."""
-    text = path.read_text(encoding="utf-8", errors="replace")
-    return re.sub(r'^(msgid|msgid_plural|msgctxt) ".*"(\n".*")*$', "", text, flags=re.MULTILINE)
-
-
-def translation(style: Random, half: int) -> Maker:
-    """Messages of programs in one of some sixty languages."""
-    strings = style.choice(_translations(half))
-    return (lambda random: random.choice(strings)), style.choice(["\n", " "])
-
-
 CONTENTS: dict[str, Callable[[Random, int], Maker]] = {
     "prose": prose,
-    "code": code,
-    "JSON": json_text,
     "tables": table,
     "other scripts": other_script,
     "tools and messages": messages,
     "sources": _pages_of("py", "pyi", "js", "ts", "css", "c", "h"),
     "documentation": _pages_of("md", "rst", "txt", "METADATA"),
     "data files": _pages_of("json", "csv", "xml", "html", "toml", "yaml", "svg"),
-    "translations": translation,
 }
 
 

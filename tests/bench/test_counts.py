@@ -8,7 +8,7 @@ import pytest
 from bench import bench_counts as bench
 from bench.count_texts import CONTENTS, FITTED, HELD_BACK, series
 
-DRAWN = ("prose", "code", "JSON", "tables", "other scripts", "tools and messages", "translations")
+DRAWN = ("prose", "tables", "other scripts", "tools and messages")
 
 
 @pytest.mark.parametrize("content", DRAWN)
@@ -23,13 +23,13 @@ def test_the_tables_are_printed(capsys, monkeypatch):
     known = {"o200k": (bench.UNKNOWN, partial(bench.named, "o200k_base"))}
     known["none"] = ("llama2", partial(bench.ranks, "none.model", ""))
     monkeypatch.setattr(bench, "VOCABULARIES", known)
-    monkeypatch.setattr(bench, "CONTENTS", {name: CONTENTS[name] for name in ("prose", "JSON")})
+    monkeypatch.setattr(bench, "CONTENTS", {name: CONTENTS[name] for name in ("prose", "tables")})
     bench.main(["--series", "1", "gpt-4=cl100k_base"])
     out = capsys.readouterr().out
     assert "left out: none" in out
     for row in ("| o200k | 0 of 40 |", "| gpt-4 | 0 of 40 | 0.0 | 0 of 20 |", "| all | 0 of 80 |"):
         assert row in out
-    assert out.count("| prose | ") == out.count("| JSON | ") == 1
+    assert out.count("| prose | ") == out.count("| tables | ") == 1
 
 
 def test_figures():

@@ -22,7 +22,6 @@ CASE = {
 @pytest.mark.parametrize(
     "words",
     [
-        ("calibrate",),
         ("eval", "--dataset", "farm.jsonl", "--out", "out"),
         ("index", "docs", "--embedder", "hashing", "--summaries"),
         ("ask", "How deep?", "--store", "nowhere"),

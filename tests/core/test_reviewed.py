@@ -56,7 +56,7 @@ def candidate(text: str, score: float = 0.5, **fields: Any) -> Candidate:
 
 def test_chat_framing_of_the_model_counts() -> None:
     """B1: many short messages are framed as the model frames them, not as another does."""
-    messages = [{"role": "user", "content": "hi"}] * 700
+    messages = [{"role": "user", "content": "hi"}] * 500
     found = [{"text": LINE.format(n) * 6, "score": n} for n in range(80)]
     context = one_liner("q", found, model="gemma2:9b", messages=messages, recipe="chat")
     budget, counter = context.budget, resolve(model="gemma2:9b").tokenizer

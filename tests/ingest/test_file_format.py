@@ -20,7 +20,7 @@ TOLD = {
     ".txt": b"The valve opens at 3 bar.",
     **{
         suffix: SMALL[suffix]()
-        for suffix in (".pdf", ".docx", ".pptx", ".xlsx", ".epub", ".odt", ".ods", ".rtf")
+        for suffix in (".pdf", ".docx", ".pptx", ".xlsx", ".epub", ".odt", ".ods")
     },
 }
 

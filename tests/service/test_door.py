@@ -124,7 +124,7 @@ def names(bait: dict[str, str], listener: socket.socket) -> list[str]:
         *found, "/etc/passwd", "../../../../etc/passwd", "/dev/zero", "/proc/self/environ",
         "~/.ssh", "attention:", "attention:/etc/passwd", "attention:../curve.json", "attention:\0",
         "hf:", "gguf:", "anthropic:claude-sonnet-4", "cl100k_base*nan", "cl100k_base*1e9",
-        "cl100k_base*2", "simple*1.5", "a\0b", "\0", ".", "..", "__class__", "mine", "${HOME}",
+        "a\0b", "\0", ".", "..", "__class__", "mine", "${HOME}",
         "default ", "DEFAULT", "default\n", "a" * 200, "\u202e\u0000", "os.system", "sqlite:x",
     ]  # fmt: skip
 

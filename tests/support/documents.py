@@ -270,7 +270,6 @@ SMALL: Mapping[str, Callable[[], bytes]] = {
     ".odt": lambda: odf("text", "<text:p>hi</text:p>"),
     ".pdf": partial(pdf, ["hi"]),
     ".pptx": lambda: slides([("Greeting", "hi", "")]),
-    ".rtf": lambda: rb"{\rtf1\ansi hi\par}",
     ".tsv": lambda: b"greeting\tto\nhi\tAnna\n",
     ".xlsx": lambda: workbook({"Sheet": [["hi"]]}),
 }

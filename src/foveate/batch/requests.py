@@ -18,13 +18,12 @@ from foveate.pipeline.assembler import assemble
 from foveate.pipeline.options import AssembleOptions, resolve_options
 
 MAIN_KEYS = ("id", "query", "chunks", "budget", "recipe")
-_NOT_OF_A_REQUEST = (
-    *("where", "limit", "depth"),  # of a search
-    *("neighbours", "supplements", "intent", "query_embedding"),  # of a caller with a retriever
+_SEARCH = ("where", "limit", "depth")
+_RETRIEVED = ("neighbours", "supplements", "intent", "query_embedding")
+OPTIONS = tuple(
+    one.name for one in fields(AssembleOptions) if one.name not in (*_SEARCH, *_RETRIEVED)
 )
-OPTIONS = tuple(one.name for one in fields(AssembleOptions) if one.name not in _NOT_OF_A_REQUEST)
 """The options that a request may have, of its context alone."""
-OPTION_KEYS = tuple(name for name in OPTIONS if name not in MAIN_KEYS)
 LIST_KEYS = ("chunks", "messages", "principals")
 TEXT_KEYS = ("query", "recipe", "tokenizer", "model", "format", "order")
 
@@ -94,8 +93,8 @@ def _assemble_record(record: Mapping[str, Any]) -> BatchAnswer:
 def _check_keys(given: Mapping[str, Any]) -> None:
     """Refuse what is misspelled, missing, or asked for twice."""
     for key in given:
-        if key not in MAIN_KEYS and key not in OPTION_KEYS:
-            raise UnknownName("key", key, (*MAIN_KEYS, *OPTION_KEYS))
+        if key not in (*MAIN_KEYS, *OPTIONS):
+            raise UnknownName("key", key, sorted({*MAIN_KEYS, *OPTIONS}))
     for key in ("query", "chunks"):
         if key not in given:
             raise BadInput("is missing", field=key)

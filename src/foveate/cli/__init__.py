@@ -18,7 +18,6 @@ from foveate.cli import (
     assemble,
     batch,
     bill,
-    calibrate,
     compact,
     diagnose,
     index,
@@ -59,7 +58,6 @@ app.command()(bill.bill)
 app.command()(replay.replay)
 app.add_typer(eval_.app, name="eval", short_help="Evaluate and compare recipes on golden cases.")
 app.command(short_help="Find the layer that lost each failing question.")(diagnose.diagnose)
-app.command(short_help="Measure how well a model reads each position.")(calibrate.calibrate)
 app.command(cls=serve.ServeCommand, short_help="Run the HTTP API and the playground.")(serve.serve)
 app.command(short_help="Run the MCP server: a store as tools for agents.")(serve.mcp)
 app.add_typer(store.app, name="store")

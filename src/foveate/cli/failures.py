@@ -27,6 +27,7 @@ from foveate.core.errors import (
     InvalidRequest,
     StageBroke,
 )
+from foveate.core.removed import advice
 
 FAULT, USAGE, INPUT, BUDGET, OUTSIDE, GATE = 1, 2, 3, 4, 5, 6
 INTERRUPTED, PIPE_CLOSED = 130, 141
@@ -39,6 +40,9 @@ PARSER_NOISE = re.compile(r"Value error, |, unable to parse string as an? \w+")
 """What the library that reads values adds, and that says nothing."""
 
 EXTRA_WORDS = re.compile(r"Got unexpected extra argument\(s\) \((.*)\)\Z", re.DOTALL)
+GONE = re.compile(r"No such (command|option):? '?([\w-]+)")
+KINDS = {"command": "command", "option": "flag"}
+"""What the parser calls a name that does not exist → its kind in the table of removed names."""
 PLACES_OF_WORDS = {
     "question": "the question in quotes",
     "chunks": "candidates behind --chunks FILE",
@@ -108,6 +112,8 @@ def _usage_message(error: BaseException) -> str:
             hint.format(words=extra[1]) for name, hint in PLACES_OF_WORDS.items() if name in known
         )
         plainly = f"too many words: {extra[1]}" + (f"; put {hints}" if hints else "")
+    if (gone := GONE.match(plainly)) and (words := advice(KINDS[gone[1]], gone[2])):
+        return words
     if context is not None and plainly.startswith("No such command"):
         names = getattr(context.command, "commands", {}) if context.parent is not None else {}
         plainly += f"; known: {', '.join(names)}" if names else ""

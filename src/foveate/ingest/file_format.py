@@ -23,9 +23,9 @@ _SIGNS = (
     (b"7z\xbc\xaf\x27\x1c", "a 7-zip archive", ()),
     (b"Rar!\x1a\x07", "a RAR archive", ()),
     (b"\x7fELF", "a program", ()),
-    (b"{\\rtf", "a Rich Text file", ("rtf", "text", "markdown", "csv")),
+    (b"{\\rtf", "a Rich Text file", ("text", "markdown", "csv")),
 )
-_MADE_OF = {"pdf": b"%PDF-", "rtf": b"{\\rtf", **dict.fromkeys(_ZIPPED, b"PK")}
+_MADE_OF = {"pdf": b"%PDF-", **dict.fromkeys(_ZIPPED, b"PK")}
 _HEAD = 1024  # a PDF may begin this much later, says its specification
 
 
@@ -55,8 +55,6 @@ def suffix_from_content(data: bytes) -> str:
     """
     if data.startswith(b"%PDF-"):
         return ".pdf"
-    if data.startswith(b"{\\rtf"):
-        return ".rtf"
     if data.startswith(_ZIP):
         for name, suffix in _ZIP_PARTS:
             if name in data:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
+from foveate.core.removed import advice
 from foveate.ingest.file_format import check_format, suffix_from_content
 from foveate.ingest.loaders import format_from_path, is_sandboxed, is_text, loader_for
 from foveate.ingest.loaders.decode import check_encoding, declared_encoding, to_utf8
@@ -85,6 +86,8 @@ def load_file(
     """
     path = path if path.suffix else path.with_name(f"{path.name}{suffix_from_content(data)}")
     kind = format_from_path(path)
+    if words := advice("file", path.suffix.lower()):
+        raise BadInput(words)
     check_format(data, path, kind)
     encoding = ""
     if is_text(kind):

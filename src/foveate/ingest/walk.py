@@ -15,6 +15,7 @@ from pathlib import Path
 from blake3 import blake3
 
 from foveate.core.errors import BadInput
+from foveate.core.removed import advice
 
 _NOT_UTF8 = "the name is not UTF-8"
 _DIGEST_BYTES = 8
@@ -149,7 +150,7 @@ def _looked_at(
         ), ()
     suffix = path.suffix.lower()
     if suffix and suffix not in suffixes:
-        return f"no loader for {suffix}", ()
+        return advice("file", suffix) or f"no loader for {suffix}", ()
     return "", steps
 
 

@@ -191,7 +191,9 @@ def bill(
             for text, same in texts.items()
             if len(same) > 1 and same[0][1] >= LEAST_REPEATED
         ),
-        prefix=last and _prefix_break(sent, last, [*front, *measured.tokens.values()]),
+        prefix=None
+        if last is None
+        else _prefix_break(sent, last, [*front, *measured.tokens.values()]),
     )
 
 

@@ -31,7 +31,6 @@ _SUFFIXES = {
     "odt": ".odt",
     "pdf": ".pdf",
     "pptx": ".pptx",
-    "rtf": ".rtf",
     "text": ".bib .rst .srt .tex .text .txt .vtt",
     "xlsx": ".xlsx",
 }

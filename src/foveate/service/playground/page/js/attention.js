@@ -83,9 +83,7 @@ const places = (run, gold) =>
 const captionOf = ({ source, model }) => [
   model ? `How often ${model} answered right when the passage stood there. ` : "",
   source,
-  ". Below it, where each block of the two contexts stands; the stronger its colour, the better its score. Other models read otherwise: ",
-  el("code", null, "foveate calibrate"),
-  " measures yours.",
+  ". Below it, where each block of the two contexts stands; the stronger its colour, the better its score. Other models read otherwise.",
 ];
 
 const spoken = ({ model, positions, accuracy }) =>
