@@ -23,6 +23,7 @@ SOAK  ?= 300
 STORE ?= 100000
 SCORES ?= given
 ABLATE ?= 8
+WIDE  ?= 1000
 EXAMPLES ?= 200
 LOAD  ?= 120
 DATA  := $(or $(FOVEATE_DATA),../shared/data)
@@ -43,7 +44,7 @@ ifndef BESIDE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts spelling sizes quick unit promises newest oldest fuzz mutants smoke bare install-size \
+.PHONY: help demo test check lint types contracts spelling sizes quick unit wide promises newest oldest fuzz mutants smoke bare install-size \
 	dist contents licences audit \
 	bench-store \
 	soak-store soak-service bench-service bench-waits schema promtool bench-watching bench bench-quick bench-eval bench-compact bench-counts bench-answers \
@@ -77,10 +78,15 @@ unit: $(VENV)/dev.stamp $(BEFORE) ## unit tests, laws, docs and doctests
 	$(call say,tests: units and laws and docs and doctests)
 	@BESIDE= MAKEFLAGS= $(PY) -m pytest -q -n $$(($(JOBS) + 1)) --dist loadfile --no-loadscope-reorder --doctest-modules src tests tools
 
-quick: $(VENV)/dev.stamp ## the core, laws, and adapters by fakes, in a minute and a half
+quick: $(VENV)/dev.stamp ## the core, laws, and adapters by fakes, in a minute
 	$(call say,tests: core and laws and adapters by fakes)
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --hypothesis-profile quick \
 		-m "not server and not browser and not slow and not release" $(QUICK_TESTS)
+
+wide: $(VENV)/dev.stamp ## every property on new random examples: WIDE= of each; the other tests try the same each run
+	$(call say,wide: properties on random examples)
+	@WIDE=$(WIDE) $(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder \
+		--hypothesis-profile wide -m "hypothesis and not browser" tests
 
 # beside tests/promises the same isolation of every store, and of the tenants of a service
 PROMISES_TOO := tests/stores/test_contract.py tests/service/test_crossing.py
@@ -93,7 +99,7 @@ promises: $(VENV)/dev.stamp ## what must survive any rewrite, with all questions
 newest: $(NEWEST)/ready.stamp ## the frameworks' adapters and pages, on the newest releases
 	$(call say,newest: frameworks on their newest releases)
 	@PYTHONPATH=src:tests/support $(NEWEST)/bin/python -m mypy --cache-dir .mypy_cache/newest \
-		src/foveate/integrations
+		$(wildcard $(addprefix src/foveate/integrations/,*.py */*.py))
 	@PYTHONPATH=src FOVEATE_FRAMEWORKS=yes $(NEWEST)/bin/python -m pytest -q -p no:cacheprovider \
 		-o addopts="--import-mode=importlib -p no:langsmith_plugin" -W ignore --doctest-modules $(NEED_MORE:%=--ignore=src/foveate/integrations/%) \
 		$(NEW_TESTS)

@@ -1,8 +1,8 @@
 """What every test shares: Hypothesis profiles, golden files, figures at the end of a run.
 
-Profiles: `default` on a developer's machine (new random examples every run), `ci` wherever the
-environment says CI (the same examples every run, more of them), `quick` for `make quick` (few
-examples). None has a deadline: wall time on a busy machine proves nothing.
+Profiles: `default` tries the same examples in every run, so that a change fails for what it changed;
+`quick` tries few of them; `wide` tries many new ones in each run, for `make wide`. None has a
+deadline: wall time on a busy machine proves nothing.
 """
 
 from __future__ import annotations
@@ -32,19 +32,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
-    "default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.register_profile(
-    "ci",
+    "default",
     deadline=None,
-    max_examples=100,
+    max_examples=50,
     derandomize=True,
     database=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("quick", settings.get_profile("default"), max_examples=5)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+settings.register_profile(
+    "wide",
+    settings.get_profile("default"),
+    derandomize=False,
+    max_examples=int(os.environ.get("WIDE", "1000")),
+)
+settings.load_profile("default")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

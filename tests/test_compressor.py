@@ -12,7 +12,7 @@ from contextlib import suppress
 from threading import Event, Lock
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate import Compressor, Recipe, assemble
@@ -661,7 +661,6 @@ def test_a_real_model_of_modest_wits(offer):
     assert core_assemble(inputs, tokenizer).text == context.text
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(texts(12, 1), min_size=1, max_size=6, unique=True),
     st.lists(st.one_of(texts(4), st.text(max_size=80), st.just("IRRELEVANT")), min_size=1),

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
@@ -139,7 +139,6 @@ def test_summary_counts_in_the_overhead():
     assert without == "\n\n---\n\n[2] Source: b.md\n"
 
 
-@settings(max_examples=400)
 @given(
     name=st.sampled_from([*BUILTIN]),
     found=st.lists(st.one_of(texts(), st.text(st.characters(exclude_categories=["Cs"])))),

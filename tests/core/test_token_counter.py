@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.text.profile import HashedText, holding_profiles
@@ -58,7 +58,6 @@ def put_together(glue, bodies):
     return glue[0] + "".join(b + g for b, g in zip(bodies, glue[1:], strict=True))
 
 
-@settings(max_examples=400, deadline=None)
 @given(bodies=st.lists(TEXTS, max_size=5), data=st.data())
 def test_the_sum_is_the_count(bodies, data):
     """B1: whatever bodies and glue hold, the count is the tokenizer's, also a second time."""
@@ -137,7 +136,6 @@ HASHED = content_hash(BODY)
 KEYS = st.lists(st.sampled_from((HASHED, HASHED[:31], "a", "\n", " ", "x")), max_size=4)
 
 
-@settings(deadline=None)
 @given(KEYS.map("".join), st.sampled_from(("", "\n", "\n\n", "\n\n\n")))
 def test_no_text_passes_for_the_key_of_another(text, tail):
     """B1: a text that reads like a content hash, line breaks behind it or not, counts as itself."""

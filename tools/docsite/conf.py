@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import foveate
+from foveate.core.errors import MissingExtra
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FRONT = "docs/README"
@@ -86,7 +87,7 @@ def described(name: str) -> str:
     """
     try:
         module = import_module(name)
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, MissingExtra):
         return ""
     # an alias of a type with parameters is passed over among the members
     more = "\n.. autodata:: foveate.Stage\n" if module is foveate else ""
