@@ -8,7 +8,7 @@ from tools import sizes
 
 
 def test_every_room_is_under_its_ceiling(capsys):
-    """Rooms, folders, files and functions; pyproject.toml has the ceilings."""
+    """K2: rooms, folders, files and functions; pyproject.toml has the ceilings."""
     assert sizes.main() == 0, capsys.readouterr().err
 
 
