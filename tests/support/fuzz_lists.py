@@ -24,7 +24,7 @@ from foveate.core.json_text import compact_json
 from foveate.core.types import content_hash
 from foveate.providers.tokenizers import load_tokenizer
 from message_lists import FORMS, PIXEL, damage, least_tokens, make_steps, orphans, parts, spell
-from provider_types import check_request
+from provider_types import HAS_GOOGLE, check_request
 
 SYSTEM = "You book boats. Never promise a refund."
 UNTYPED = {"openai": {"compaction", "unknown", "thinking"}}
@@ -125,7 +125,12 @@ def cut_again(case: ListCase, made: Compacted) -> ListCase:
 
 
 def takes(form: str, messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the provider's own types take the messages, with no key that they do not know."""
+    """Whether the provider's own types take the messages, with no key that they do not know.
+
+    Google's are in the environment of `make newest`, whose tests hold its form to them.
+    """
+    if form == "gemini" and not HAS_GOOGLE:
+        return True
     try:
         check_request(f"{form} list", messages)
     except (ValidationError, AssertionError):

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
+
+HAS_GOOGLE = find_spec("google") is not None and find_spec("google.genai") is not None
+"""Whether Google's types are here: they are in the environment of `make newest`."""
 
 
 @cache
