@@ -34,7 +34,7 @@ STAGES = [
     DedupNear(),
     *NEAR,
     Compress(),
-    Compress(when="always", min_tokens=0, shares=(0.5,)),
+    Compress(when="always", min_tokens=0),
     *(
         Compress(when=when, min_tokens=1, max_chunk_tokens=5)
         for when in ("over_budget", "oversized", "always")
