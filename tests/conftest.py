@@ -66,7 +66,8 @@ MARKS = {
     ),
     "browser": ("docsite/test_site", "service/playground/"),
     "slow": (
-        "core/chat/test_session.py::test_a_session_does_not", "core/chat/test_session.py::test_what",
+        "core/chat/test_session.py::test_a_session_does_not",
+        "core/chat/test_session.py::test_what_was_sent",
         "core/compact/test_compact.py::test_another", "core/compact/test_processes",
         "core/formats/test_template_tokens", "core/stages/pack/test_structure.py::test_nothing_is",
         "core/stages/test_dedup_near", "core/test_assemble.py::test_more_room",
