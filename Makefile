@@ -99,7 +99,7 @@ promises: $(VENV)/dev.stamp ## what must survive any rewrite, with all questions
 newest: $(NEWEST)/ready.stamp ## the frameworks' adapters and pages, on the newest releases
 	$(call say,newest: frameworks on their newest releases)
 	@PYTHONPATH=src:tests/support $(NEWEST)/bin/python -m mypy --cache-dir .mypy_cache/newest \
-		src/foveate/integrations
+		$(wildcard $(addprefix src/foveate/integrations/,*.py */*.py))
 	@PYTHONPATH=src FOVEATE_FRAMEWORKS=yes $(NEWEST)/bin/python -m pytest -q -p no:cacheprovider \
 		-o addopts="--import-mode=importlib -p no:langsmith_plugin" -W ignore --doctest-modules $(NEED_MORE:%=--ignore=src/foveate/integrations/%) \
 		$(NEW_TESTS)

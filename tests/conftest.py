@@ -1,8 +1,8 @@
 """What every test shares: Hypothesis profiles, golden files, figures at the end of a run.
 
-Profiles: `default` tries the same examples in every run, so that a change fails for what it
-changed; `quick` tries few of them; `wide` tries many new ones in each run, for `make wide`. None
-has a deadline: wall time on a busy machine proves nothing.
+Profiles: `default` tries the same examples in every run, so that a change fails for its own sake;
+`quick` tries few of them; `wide` tries many new ones in each run, for `make wide`. None has a
+deadline: wall time on a busy machine proves nothing.
 """
 
 from __future__ import annotations

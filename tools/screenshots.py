@@ -7,7 +7,6 @@ The page runs over the handbook of the tests, in the browser of the tests.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +17,7 @@ from playwright.sync_api import FloatRect, Locator, Page
 import model_servers
 from browsing import NARROW, Visit, started
 from foveate.service.settings import Settings
-from harbour import GOLD, PAGES, QUESTION, filled
-from message_lists import Step, spell
+from harbour import GOLD, QUESTION, filled
 from service_server import serving
 
 WIDE = (1280, 800)
@@ -30,29 +28,7 @@ PICTURES = {
     "playground-answers": ("light", WIDE, "#answering"),
     "playground-why": ("light", WIDE, "#pool"),
     "playground-phone": ("light", NARROW, ""),
-    "playground-bill": ("light", WIDE, "#bill"),
 }
-
-
-def agent_request(turns: int, system: str) -> str:
-    """A request of an agent that reads the handbook, with so many turns behind it."""
-    pages = list(PAGES.items())
-    steps: list[Step] = []
-    for n in range(turns):
-        name, text = pages[n * n % len(pages)]
-        read = Step("tools", "", (("read_page", json.dumps({"page": name})),), (text,))
-        steps += [Step("user", f"What does {name} say?"), read, Step("assistant", text[:90])]
-    tools = [{"name": "read_page", "description": "Reads a page of the handbook."}]
-    return json.dumps({"system": system, "tools": tools, "messages": spell(steps, "anthropic")})
-
-
-def show_bill(page: Page) -> None:
-    """The bill of a request whose system prompt is not that of the one before."""
-    page.fill("#bill-request", agent_request(9, "You answer from the handbook."))
-    page.fill("#bill-before", agent_request(8, "You answer from the handbook, briefly."))
-    page.click("#bill-form button")
-    page.locator("#billed .card").wait_for()
-    page.mouse.move(0, 0)
 
 
 def show_reason(page: Page) -> None:
@@ -65,10 +41,6 @@ def show_reason(page: Page) -> None:
 def take(here: Visit, part: str, path: Path) -> None:
     """The first screen after a run, or the part of the page that is named."""
     page = here.page
-    if part == "#bill":
-        show_bill(page)
-        page.screenshot(path=path, full_page=True, clip=around(page.locator(part)))
-        return
     if part == "#answering":
         page.select_option("#model", "small")
     here.ask(QUESTION, gold=GOLD, budget=300)

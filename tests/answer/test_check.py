@@ -10,6 +10,7 @@ from foveate.answer.check import check_answer
 from foveate.answer.figures import find_numbers, missing_numbers, number_spellings
 from foveate.answer.stream import CitationEvent, aresolve_stream, resolve_stream
 from foveate.core.errors import BadInput
+from foveate.core.formats import BUILTIN
 from foveate.core.text.citation_markers import scan_markers
 from work_done import lines_run
 
@@ -169,9 +170,7 @@ def test_odd_answers_are_answers(answer):
         check_answer(None, context())
 
 
-@pytest.mark.parametrize(
-    "form", ["minimal", "numbered", "xml", "grouped", "source", "doc", "markdown"]
-)
+@pytest.mark.parametrize("form", [name for name, make in BUILTIN.items() if not make().is_parts])
 def test_every_format_can_be_checked(form):
     """C1, C3: by number, whatever the context looks like."""
     checked = check_answer("The museum opens at 9 a.m. on weekdays [1].", context(form))

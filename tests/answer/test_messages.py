@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from foveate import BadOption, Budget, BudgetTooSmall, assemble, messages, plugins
 from foveate.answer.messages import format_for_anthropic
+from foveate.core.formats import BUILTIN
 from foveate.core.window import count_messages
 from foveate.models import Model
 from foveate.pipeline.context_codec import cache_key
@@ -22,7 +23,7 @@ FOUND = [
     {"text": f"Pump {n} is at place {n}. It runs at {n} bar and is cleaned.", "source": f"p{n}.md"}
     for n in range(20)
 ]
-TEXTS = ("numbered", "xml", "source", "doc", "grouped", "markdown", "minimal")
+TEXTS = [name for name, make in BUILTIN.items() if not make().is_parts]
 
 
 REQUESTS = st.fixed_dictionaries(

@@ -157,3 +157,22 @@ def test_a_bundle_that_uses_what_is_gone_is_refused(monkeypatch):
         with pytest.raises(foveate.BadInput, match=f"^the bundle.* was removed: {said}"):
             inputs_from_bundle({**good, **change}, plugins.component_registry())
     assert inputs_from_bundle(good, plugins.component_registry()).recipe.name == "default"
+
+
+def test_figures_that_a_stage_no_longer_notes_make_no_difference():
+    """D4: an older bundle that has them replays; other figures of the stage still count."""
+    found = (Candidate(chunk=Chunk(text="The mill was rebuilt in 1871.", id="a"), score=0.5),)
+    recipe = builtin_recipes()["default"]
+    inputs = Inputs(query="When?", candidates=found, recipe=recipe, budget=Budget(documents=90))
+    registry = plugins.component_registry()
+    new = build_bundle(inputs, assemble(inputs, WordTokenizer()), registry)
+
+    def with_notes(**more: Any) -> dict[str, Any]:
+        trace = [
+            {**one, "notes": {**one["notes"], **more}} if one["stage"] == "pack" else one
+            for one in new["trace"]
+        ]
+        return {**new, "trace": trace}
+
+    assert compare_bundles(with_notes(bound=1.5, gap=0.01), new).identical
+    assert compare_bundles(with_notes(value=0.123), new).stage == "pack"

@@ -1,20 +1,21 @@
-"""Every built-in stage under the laws of stages. A new stage gets a row, and nothing else."""
+"""Every built-in stage, policy and order under the laws of stages: new ones are found."""
 
 from __future__ import annotations
 
 from itertools import product
+from typing import get_args
 
 import pytest
 from hypothesis import settings
 
+from foveate.core.stages import BUILTIN
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.dedup.exact import DedupExact
 from foveate.core.stages.dedup.near import DedupNear
 from foveate.core.stages.divide import Divide
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.floor import Floor
-from foveate.core.stages.group import Group
-from foveate.core.stages.order import Order
+from foveate.core.stages.order import Order, OrderBy
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.recent import PreferRecent
 from foveate.core.stages.shortlist import Shortlist
@@ -29,12 +30,10 @@ NEAR = [
     )
 ]
 STAGES = [
-    DedupExact(),
+    *(make() for make in BUILTIN.values()),
     DedupExact(key="verbatim"),
-    DedupNear(),
     *NEAR,
-    Compress(),
-    Compress(when="always", min_tokens=0),
+    Compress(when="always", min_tokens=0, shares=(0.5,)),
     *(
         Compress(when=when, min_tokens=1, max_chunk_tokens=5)
         for when in ("over_budget", "oversized", "always")
@@ -42,34 +41,21 @@ STAGES = [
     # without a model's offers
     *(Compress(offer=o, when="always", min_tokens=1) for o in ("llm_extract", "llm_abstract")),
     Compress(offer="sentences", when="always"),
-    Divide(),
     Divide(contrast=1.0),
-    Pack(),
     *(
         Pack(policy=policy, overflow=overflow, min_tokens=1)
         for policy, overflow in product(
-            ("greedy", "documents", "interleaved", "score_weighted", "value"),
+            Pack.policies,
             (None, "skip", "stop", "truncate"),
         )
     ),
-    Floor(),
     Floor(min_score=0.0, min_tokens=3, max_per_document=2),
-    Shortlist(),
     Shortlist(times=1, least=0),
-    PreferRecent(),
     PreferRecent(half_life_days=1, weight=1),
-    Expand(),
     Expand(window=3, decay=1),
-    Stitch(),
     Stitch(min_overlap=0),
-    Group(),
-    Order(),
-    Order(by="chronological"),
-    Order(by="bookend"),
+    *(Order(by=by) for by in get_args(OrderBy)),
     Order(by="edges", groups=True),
-    Order(by="document"),
-    Order(by="attention"),
-    SupplementGate(),
     SupplementGate(intents=("definition",), max_similarity=5.0, min_similarity=-5.0),
 ]
 

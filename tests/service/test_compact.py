@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import asdict
 
 import pytest
 
 from foveate import compact, observed
 from foveate.core.compact.shorten import result_handle
-from foveate.pipeline.bill import bill
 from foveate.pipeline.compact_json import compacted_to_json
 from foveate.plugins import tokenizer
 from service_server import problem
@@ -143,38 +140,3 @@ def test_an_observation_that_cannot_be_is_refused(service, wrong, status):
     answer = service.post("/v1/observed", json=body)
     assert answer.status_code == status, answer.text
     assert problem(answer)["detail"]
-
-
-SENT = {"system": "You keep the pumps.", "messages": MESSAGES[1:], "tools": [CALL]}
-
-
-def test_a_bill_is_that_of_the_library(service):
-    """A8, F3: a request as it was sent, the one before it, and a bare list; nothing is kept."""
-    before = {**SENT, "system": "You keep boats."}
-    for body in ({"request": SENT, "before": before}, {"request": MESSAGES}):
-        answer = service.post("/v1/bill", json=body)
-        assert answer.status_code == 200, answer.text
-        expected = asdict(bill(**body))
-        assert answer.json() == json.loads(json.dumps(expected))
-    counted = service.post("/v1/bill", json={"request": SENT, "tokenizer": "simple"}).json()
-    assert counted["total"] == bill(SENT, tokenizer="simple").total
-
-
-@pytest.mark.parametrize(
-    ("wrong", "status", "field"),
-    [
-        ({"request": {"model": "m"}}, 400, None),
-        ({"request": ["no message"]}, 422, "request"),
-        ({"request": []}, 422, "request"),
-        ({"request": {"messages": "text"}}, 400, "messages"),
-        ({"request": {**SENT, "system": 7}}, 400, "system"),
-        ({"before": {"messages": ["no message"]}}, 400, "before"),
-        ({"tokenizer": "hf:/etc/passwd"}, 400, "tokenizer"),
-    ],
-)
-def test_what_cannot_be_billed_is_refused_with_its_place(service, wrong, status, field):
-    """X2: which of the two it is, and what is wrong with it."""
-    answer = service.post("/v1/bill", json={"request": SENT, **wrong})
-    assert answer.status_code == status, answer.text
-    said = problem(answer)
-    assert field is None or field in json.dumps(said), said

@@ -115,7 +115,6 @@ ANSWERED = [
     ("post", "/v1/search", {"query": QUERY, "limit": 1}, 200),
     ("post", "/v1/replay", {"bundle": {"kind": "x"}}, 400),
     ("post", "/v1/check-answer", CHECKED, 200),
-    ("post", "/v1/bill", {"request": [{"role": "user", "content": QUERY}]}, 200),
     ("get", "/v1/documents", None, 200),
     ("get", "/v1/documents?limit=0", None, 422),
     ("get", "/v1/documents/nowhere", None, 404),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from foveate.core.candidates import candidates_from_items, parse_json
@@ -18,8 +18,12 @@ from foveate.pipeline.assembler import assemble
 from foveate.pipeline.options import AssembleOptions, resolve_options
 
 MAIN_KEYS = ("id", "query", "chunks", "budget", "recipe")
-OPTION_KEYS = ("tokenizer", "model", "format", "order", "principals", "messages")
-OPTIONS = ("budget", "recipe", *OPTION_KEYS)
+_SEARCH = ("where", "limit", "depth")
+_RETRIEVED = ("neighbours", "supplements", "intent", "query_embedding")
+OPTIONS = tuple(
+    one.name for one in fields(AssembleOptions) if one.name not in (*_SEARCH, *_RETRIEVED)
+)
+"""The options that a request may have, of its context alone."""
 LIST_KEYS = ("chunks", "messages", "principals")
 TEXT_KEYS = ("query", "recipe", "tokenizer", "model", "format", "order")
 
@@ -89,8 +93,8 @@ def _assemble_record(record: Mapping[str, Any]) -> BatchAnswer:
 def _check_keys(given: Mapping[str, Any]) -> None:
     """Refuse what is misspelled, missing, or asked for twice."""
     for key in given:
-        if key not in MAIN_KEYS and key not in OPTION_KEYS:
-            raise UnknownName("key", key, (*MAIN_KEYS, *OPTION_KEYS))
+        if key not in (*MAIN_KEYS, *OPTIONS):
+            raise UnknownName("key", key, sorted({*MAIN_KEYS, *OPTIONS}))
     for key in ("query", "chunks"):
         if key not in given:
             raise BadInput("is missing", field=key)

@@ -33,11 +33,11 @@ def assemble_batch(
 ) -> None:
     """Assemble many requests from a file. Answers come in the same order.
 
-    A request is {"id","query","chunks":[...],"budget","recipe"} with optional "tokenizer",
-    "model", "format", "order", "principals" and "messages". An answer is the "id" with the output
-    of assemble --json. A refused request gives {"id","error":{"type","message"}}, and the others
-    continue. A line holds one request. If all are refused, the exit code is 4 where only budgets
-    were too small, else 3.
+    A request is {"id","query","chunks":[...],"budget","recipe"}, with other options of assemble
+    if wanted, such as "tokenizer", "format", "language" and "principals". An answer is the "id"
+    with the output of assemble --json. A refused request gives {"id","error":{"type","message"}},
+    and the others continue. A line holds one request. If all are refused, the exit code is 4 where
+    only budgets were too small, else 3.
 
     If REQUESTS is a folder, each file is a partition, and its answers are a file of the same name.
     A finished partition is skipped the next time. A partition that cannot be read (exit code 3),

@@ -33,6 +33,8 @@ FORMER_DEFAULTS: Final[Mapping[str, str]] = {
 Recipes were recorded in full: what an older bundle says of such an option at its default is passed
 over when it is compared.
 """
+FORMER_NOTES: Final[Mapping[str, tuple[str, ...]]] = {"pack": ("bound", "gap")}
+"""A stage → the figures that its notes had once, which decided nothing."""
 _KEYWORDS = ("option", "field", "key", "parameter", "argument")
 _KIND_OF_OPTION: Final[Mapping[str, str]] = {"by": "order"}
 """An option with a closed list of names → the kind of those names, where it is called otherwise."""

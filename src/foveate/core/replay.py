@@ -26,7 +26,7 @@ from foveate.core.manifest import (
     digest,
     part_hashes,
 )
-from foveate.core.removed import without_removed
+from foveate.core.removed import FORMER_NOTES, without_removed
 from foveate.core.request import CompressionMethod, Inputs, Offer
 from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_to_dict
 from foveate.core.types import Context, Decision, Manifest, StageTrace, Supplement
@@ -212,15 +212,21 @@ def compare_bundles(old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:
 
 
 def _as_typed_now(bundle: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The bundle without what it says of removed options that had their defaults."""
+    """The bundle without removed options that had their defaults, and without removed figures."""
     was = bundle["recipe_spelled"]
     now, manifest = without_removed(was), bundle["manifest"]
-    if now == was:
-        return bundle
-    if manifest.get("recipe_hash") == digest(was):
+    if now != was and manifest.get("recipe_hash") == digest(was):
         manifest = {**manifest, "recipe_hash": digest(now)}
-    trace = [{**stage, "options": without_removed(stage["options"])} for stage in bundle["trace"]]
+    trace = [
+        {**one, "options": without_removed(one["options"]), "notes": _notes_now(one)}
+        for one in bundle["trace"]
+    ]
     return {**bundle, "recipe_spelled": now, "manifest": manifest, "trace": trace}
+
+
+def _notes_now(stage: Mapping[str, Any]) -> dict[str, Any]:
+    gone = FORMER_NOTES.get(stage["stage"], ())
+    return {name: value for name, value in stage["notes"].items() if name not in gone}
 
 
 def _unrelated(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

@@ -119,7 +119,7 @@ REF = "#/components/{kind}/{name}"
 PUBLIC_PATHS = ("/healthz", "/readyz")
 """Asked without a key."""
 VALUES = (
-    "Bill", "Citation", "ConfirmedCitation", "DanglingMarker", "Decision", "Manifest", "Part",
+    "Citation", "ConfirmedCitation", "DanglingMarker", "Decision", "Manifest", "Part",
     "PrefixBreak", "PublishedCurve", "Quotation", "RefusedCitation", "Source", "StageTrace",
     "Support",
 )  # fmt: skip

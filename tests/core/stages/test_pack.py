@@ -14,7 +14,7 @@ from foveate.core.types import Candidate, Chunk, Part, Rendition, Step
 from foveate.core.zones import Budget
 from foveate.testing.fakes import candidate, request
 
-POLICIES = ("greedy", "documents", "interleaved", "score_weighted", "value")
+POLICIES = tuple(Pack.policies)
 
 
 def words(n: int, word: str = "w") -> str:
@@ -219,7 +219,7 @@ def passage(scores: tuple[float, ...], size: int) -> Candidate:
     return Candidate(chunk=chunk, score=max(scores), parts=parts)
 
 
-@pytest.mark.parametrize("policy", ["greedy", "value", "interleaved"])
+@pytest.mark.parametrize("policy", POLICIES)
 def test_a_passage_too_large_shows_its_best_chunk(policy: str) -> None:
     """S6: stitching never costs evidence: what does not fit whole is shown as its best chunks."""
     step = Pack(policy=policy)((passage((0.2, 0.9, 0.3), 10),), request(budget=14))

@@ -12,9 +12,10 @@ from foveate.core.formats.shared.guards import guards
 from foveate.core.render import Renderer
 from foveate.core.text.markers import is_index, numbers_of
 from foveate.core.types import Block
+from foveate.pipeline.prompts import marker_from_format
 from foveate.testing.markers import check_markers, marker, markers_in
 
-CITED = ("numbered", "markdown", "openai-parts", "source", "xml", "doc", "grouped")
+CITED = [name for name, make in BUILTIN.items() if marker_from_format(make()) is not None]
 
 
 @pytest.mark.parametrize(

@@ -112,31 +112,6 @@ def test_a_hostile_store_and_a_hostile_model_stay_text(visit, tmp_path_factory):
         check_untouched(page)
 
 
-def test_a_hostile_bundle_stays_text(visit, tmp_path):
-    """F5: what a file says of a run is shown, and does nothing."""
-    here = visit(allow=("status of 4",))
-    page = here.page
-    page.check("[name=origin][value=own]", force=True)
-    page.fill("#pasted", candidates())
-    here.ask("What does the berth cost?", budget=400)
-    with page.expect_download() as waited:
-        page.click("#export")
-    bundle = json.loads(Path(waited.value.path()).read_text(encoding="utf-8"))
-    for number, name in enumerate((*PAYLOADS, *LABELS)):
-        bundle["query"] = bundle["manifest"]["recipe"] = name
-        bundle["trace"][0]["stage"] = bundle["trace"][0]["options"] = PAYLOADS[1]
-        path = tmp_path / f"bundle-{number}.json"
-        path.write_text(json.dumps(bundle), encoding="utf-8")
-        page.set_input_files("#import", str(path))
-        page.get_by_role("button", name="Show this run above").click()
-        page.locator("#curve").scroll_into_view_if_needed()
-        shown = page.locator(".chart .y2tick text")
-        expect(shown).to_have_text(name if len(name) <= 40 else f"{name[:39]}…")
-        assert shown.locator("a, tspan").count() == 0
-
-        check_untouched(page)
-
-
 @contextmanager
 def hostile_site(folder: Path) -> Iterator[str]:
     """A service whose documents and whose model say such things."""

@@ -21,7 +21,7 @@ LETTERS = 'aé𝒳👩‍👧 \n"\\{}[],:→ß日本'
 
 @pytest.fixture(scope="module")
 def module(chromium: Browser, site: str) -> Iterator[Callable[[str, str, Any], Any]]:
-    """`module("slice.js", "(m, given) => …", given)`: what a function of a module makes of it."""
+    """`module("spans.js", "(m, given) => …", given)`: what a function of a module makes of it."""
     page = chromium.new_page()
     page.goto(f"{site}/playground/")
     start = str(page.locator("script[type=module]").get_attribute("src"))
@@ -43,37 +43,6 @@ def module(chromium: Browser, site: str) -> Iterator[Callable[[str, str, Any], A
 def text(dice: random.Random, most: int = 12) -> str:
     """A few letters that are awkward somewhere."""
     return "".join(dice.choice(LETTERS) for _ in range(dice.randrange(most)))
-
-
-def value(dice: random.Random, depth: int = 3) -> Any:
-    """Some JSON."""
-    kind = dice.randrange(7 if depth else 5)
-    if kind == 5:
-        return [value(dice, depth - 1) for _ in range(dice.randrange(4))]
-    if kind == 6:
-        return {text(dice): value(dice, depth - 1) for _ in range(dice.randrange(4))}
-    return (None, True, dice.randrange(-9, 10**12), dice.choice((1.0, 1e-9, -0.5)), text(dice))[
-        kind
-    ]
-
-
-def test_a_value_is_cut_out_of_json_byte_for_byte(module):
-    """F5, D4: the bundle's own spelling, whatever stands before, in and after it."""
-    dice, wholes, expected = random.Random(1), [], []
-    for _ in range(CASES):
-        inner = json.dumps(
-            value(dice), ensure_ascii=dice.random() < 0.5, indent=dice.choice((None, 1))
-        )
-        others = [f"{json.dumps(text(dice) + 'x')}: {json.dumps(value(dice))}" for _ in range(2)]
-        decoy = json.dumps({"a": {"bundle": 1}, "b": '"bundle": 2'})
-        members = [*others, f'"z":{decoy}', f'"bundle" : {inner}']
-        dice.shuffle(members)
-        wholes.append("{" + " , ".join(members) + "}")
-        expected.append(inner)
-
-    cut = module("slice.js", '(m, all) => all.map(one => m.valueText(one, "bundle"))', wholes)
-
-    assert [one.rstrip() for one in cut] == expected
 
 
 def test_spans_count_characters_as_python_does(module):

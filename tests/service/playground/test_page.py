@@ -394,29 +394,12 @@ def test_one_reads_on_at_the_same_place_while_the_slider_moves(visit):
     assert page.eval_on_selector("#assembled .reading", "e => e.scrollTop") == 40
 
 
-def test_earlier_runs_are_shown_again_and_compared(visit):
-    """F5: two runs, and which stage first decided otherwise."""
-    here = visit()
-    page = here.page
-    here.ask(QUESTION, budget=150)
-    first = here.tokens()
-    assert page.locator("#history").is_hidden()
-    here.ask(QUESTION, budget=600)
-    page.click("#history summary")
-    row = page.locator("#history li")
-    expect(row).to_contain_text(f"{first} of 150 tokens")
-    row.get_by_role("button", name="Compare").click()
-    expect(row.locator(".card")).to_contain_text("part at")
-    row.get_by_role("button", name="Show").click()
-    expect(page.locator("#headline b.nums")).to_have_text(f"{first} of 150 tokens")
-
-
 def test_links_lead_to_parts_that_are_there(visit):
-    """F5: before the first run only to replay and bill, afterwards to every part."""
+    """F5: before the first run none is shown, afterwards each leads to its part."""
     here = visit()
     links = here.page.locator(".parts a:visible")
     expect(here.page.locator("#recipe option").first).to_be_attached()
-    assert links.all_text_contents() == ["Replay", "Bill"]
+    assert links.all_text_contents() == []
 
     here.ask(QUESTION, budget=300)
     for link in links.all():

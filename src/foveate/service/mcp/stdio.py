@@ -116,8 +116,8 @@ def _build_context(
     ports: dict[str, Any] = {"store": store, "embedder": embedder}
     recipes, formats = plugins.recipe_table(), plugins.component_registry().formats
 
-    def options(*, recipe: str, budget: int, format: str | None) -> AssembleOptions:
-        return AssembleOptions(recipe=recipes[recipe], budget=budget, format=format)
+    def options(*, recipe: str, **named: Any) -> AssembleOptions:
+        return AssembleOptions(recipe=recipes[recipe], **named)
 
     @contextmanager
     def assembler(options: AssembleOptions, *, store: bool) -> Iterator[Assembler]:

@@ -36,8 +36,8 @@ class ToolContext:
     """What the calls of one caller work with, and the tools that it may use.
 
     `assembler(options, store=…)`: an assembler with the caller's ports, while a call needs it.
-    `options(recipe=…, budget=…, format=…)`: the options of a call, whose names come from closed
-    lists, as `tokenizer` takes them. `record` is called with a result before it is sent.
+    `options(recipe=…, budget=…, …)`: the options of a call, whose names come from closed lists, as
+    `tokenizer` takes them. `record` is called with a result before it is sent.
     """
 
     assembler: Callable[..., AbstractContextManager[Assembler]]

@@ -113,12 +113,9 @@ class ContextTool(Tool):
 
     def build(self, context: ToolContext, texts: Sequence[Text] | None) -> Context:
         """The context."""
-        options = replace(
-            context.options(recipe=self.recipe, budget=self.budget, format=self.format),
-            principals=context.principals,
-            where=self.where,
-            limit=self.limit,
-        )
+        known = AssembleOptions.__dataclass_fields__.keys()
+        named = {name: getattr(self, name) for name in type(self).model_fields if name in known}
+        options = replace(context.options(**named), principals=context.principals)
         own = None if texts is None else [one.model_dump(exclude_unset=True) for one in texts]
         with context.assembler(options, store=own is None) as assembler:
             return assembler.assemble(self.query, own)

@@ -1,15 +1,13 @@
-"""`POST /v1/compact`, `POST /v1/expand`, `POST /v1/observed` and `POST /v1/bill`."""
+"""`POST /v1/compact`, `POST /v1/expand` and `POST /v1/observed`."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 
 from foveate.core.errors import BadOption
-from foveate.pipeline.bill import Bill, bill
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact, expand
 from foveate.pipeline.compact_json import (
     compacted_to_json,
@@ -24,7 +22,6 @@ from foveate.service.problems import problem_responses
 from foveate.service.routes import pooled, state_of
 from foveate.service.wire.body import StrictRoute
 from foveate.service.wire.compaction import (
-    BillRequest,
     CompactAnswer,
     CompactRequest,
     ExpandAnswer,
@@ -96,13 +93,3 @@ def observe_usage(
 ) -> dict[str, Any]:
     """Learn from what a provider counted; the answer is all that is kept, by the caller."""
     return observe(**body.model_dump(), load=state_of(request).request_options.tokenizer)
-
-
-@router.post("/bill", response_model=Bill, responses=problem_responses(504, body=True))
-@pooled
-def bill_request(
-    request: Request, body: BillRequest, _: Annotated[Caller, require_scope("assemble")]
-) -> dict[str, Any]:
-    """Show where the tokens of an agent's request go, and what broke its prefix; none is kept."""
-    tokenizer = state_of(request).request_options.tokenizer(body.tokenizer or DEFAULT_TOKENIZER)
-    return asdict(bill(body.request, before=body.before, tokenizer=tokenizer))

@@ -1,4 +1,4 @@
-"""The bodies of `POST /v1/compact`, `/v1/expand`, `/v1/observed` and `/v1/bill`, and answers."""
+"""The bodies of `POST /v1/compact`, `/v1/expand` and `/v1/observed`, and answers."""
 
 from __future__ import annotations
 
@@ -144,13 +144,3 @@ LoggedBody = Annotated[
     Messages | dict[str, Any],
     Field(description="The body that a provider got, or its messages alone."),
 ]
-
-
-class BillRequest(RequestModel):
-    """A logged request to a model, and the one before it."""
-
-    request: LoggedBody
-    before: Annotated[
-        LoggedBody | None, Field(description="The request before it, for its prefix.")
-    ] = None
-    tokenizer: Annotated[Name | None, Field(description="What counts.")] = None

@@ -197,11 +197,13 @@ class TextFormat(Format):
         head: re.Pattern[str],
         *gaps: str,
         parse_header: Callable[[re.Match[str]], Mapping[str, str]],
+        parse_body: Callable[[str], str] | None = None,
     ) -> tuple[ParsedBlock, ...]:
         """The blocks of a format with headers.
 
         `head` matches whole header lines. One of the `gaps` separates blocks and ends with an empty
-        line, so a line just before a header is its summary.
+        line, so a line just before a header is its summary. `parse_body`: the opposite of
+        `body`, if that does more than to neutralise.
         """
         found = [(m, _block_start(text, m.start())) for m in head.finditer(text)]
         ends = [
@@ -212,7 +214,7 @@ class TextFormat(Format):
         for (match, begin), end in zip(found, [*ends, len(text)], strict=False):
             line = text[begin : match.start()].rstrip("\n")
             summary = {"summary": self.parse_summary(line)} if line else {}
-            body = self.guards.body.undo(text[match.end() : end])
+            body = (parse_body or self.guards.body.undo)(text[match.end() : end])
             known = {**parse_header(match), **summary}
             blocks.append(ParsedBlock(text=body, fields=known, start=match.end()))
         return tuple(blocks)

@@ -24,8 +24,8 @@ from foveate.core.types import Action, Candidate, Decision, Number, Rendition, S
 
 CompressWhen = Literal["over_budget", "oversized", "always"]
 CompressOffer = Literal["extracts", "sentences", "llm_extract", "llm_abstract"]
-_EXTRACT_SHARES = (0.6, 0.35, 0.18)
-"""The parts of a text, by length, that are offered of it."""
+SHARES = (0.6, 0.35, 0.18)
+"""The parts of a text, by length, that extracts are made of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,8 @@ class Compress:
     sentences of the text (`llm_extract`) or a version of about `target` tokens in other words
     (`llm_abstract`). Where no model was asked, or failed, the extracts are what there is.
     `when`: `is_over_budget` if all candidates in full do not fit, and for those over
-    `max_chunk_tokens`; `oversized` only for the latter; `always`. `target`: also offer
-    an extract of at most about that many tokens. Nothing under `min_tokens` is offered.
+    `max_chunk_tokens`; `oversized` only for the latter; `always`. `target`: beside extracts of
+    `SHARES`, also one of at most about that many tokens. Nothing under `min_tokens` is offered.
     """
 
     offer: CompressOffer = "extracts"
@@ -167,7 +167,7 @@ class Compress:
 
     def _target_lengths(self, length: int, size: int) -> Iterator[int]:
         """Lengths in characters to aim at."""
-        yield from (int(length * share) for share in _EXTRACT_SHARES)
+        yield from (int(length * share) for share in SHARES)
         if self.target is not None and size > self.target:
             yield length * self.target * 9 // (size * 10)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.checks import check_choice
 from foveate.core.errors import BadOption
-from foveate.core.grouping import group_by_document
 from foveate.core.request import Request
 from foveate.core.stages.compress.unit_index import query_words
 from foveate.core.stages.pack.budget_tracker import (
@@ -21,23 +20,17 @@ from foveate.core.stages.pack.choice import (
     Choices,
     Cut,
     RenditionOptions,
-    by_score,
-    documents,
-    round_robin,
-    take_groups,
     take_in_turn,
     truncate_candidate,
     why_left_out,
 )
-from foveate.core.stages.pack.evidence import Fill, pack_evidence
+from foveate.core.stages.pack.evidence import Fill
 from foveate.core.stages.pack.identifiers import note_identifiers_left_out
-from foveate.core.stages.pack.value import pack_value
+from foveate.core.stages.pack.policies import POLICIES, STOPPING, Policy, Taking
 from foveate.core.types import Candidate, Decision, Number, Rendition, Sentences, Step
 
-Policy = Literal["greedy", "documents", "groups", "interleaved", "score_weighted", "value"]
 Overflow = Literal["skip", "stop", "truncate"]
 NAMED_TERMS = 6  # of a question, in what a decision says
-STOPPING_POLICIES = ("score_weighted", "documents")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +49,7 @@ class Pack:
     in which it was taken, for `Order(by="as_packed")`, instead of the order in which it came.
     """
 
-    policy: Policy = "value"
+    policy: str = "value"
     overflow: Overflow | None = None
     cut: Literal["sentence", "token"] = "sentence"
     min_tokens: int = 20
@@ -66,10 +59,12 @@ class Pack:
     as_taken: bool = False
 
     keeps_order: ClassVar[bool] = True
+    policies: ClassVar[Mapping[str, Policy]] = POLICIES
+    """Name → policy; a subclass may have more."""
 
     def __post_init__(self) -> None:
         """Refuse options that have no meaning."""
-        check_choice("pack", "policy", self.policy, get_args(Policy))
+        check_choice("pack", "policy", self.policy, self.policies)
         if self.overflow is not None:
             check_choice("pack", "overflow", self.overflow, get_args(Overflow))
         check_choice("pack", "cut", self.cut, ("sentence", "token"))
@@ -83,7 +78,14 @@ class Pack:
         asides = [c for c in candidates if c.origin == "supplement"]
         rest = [c for c in candidates if c.origin != "supplement"]
         first = take_in_turn(asides, tracker, self._rendition_options(request), None, stop=False)
-        choices = self._choose(rest, tracker, request)
+        taking = Taking(
+            tracker=tracker,
+            renditions_of=self._rendition_options(request),
+            cut=self._build_cutter(request),
+            stop=self._stops_at_overflow(),
+            fill=self.fill,
+        )
+        choices = self.policies[self.policy](rest, taking)
         choices.chosen = first.chosen + choices.chosen
         choices.left_out |= first.left_out
         step = _build_step(candidates, choices, tracker, request.query)
@@ -92,24 +94,6 @@ class Pack:
         place = {choice.candidate.chunk.id: n for n, choice in enumerate(choices.chosen)}
         taken = sorted(step.candidates, key=lambda c: place[c.chunk.id])
         return replace(step, candidates=tuple(taken))
-
-    def _choose(self, pool: list[Candidate], tracker: BudgetTracker, request: Request) -> Choices:
-        renditions_of, cut, stop = (
-            self._rendition_options(request),
-            self._build_cutter(request),
-            self._stops_at_overflow(),
-        )
-        if self.policy == "value" and any(c.sentences for c in pool):
-            return pack_evidence(pool, tracker, fill=self.fill)
-        if self.policy == "value":
-            return pack_value(pool, tracker, renditions_of)
-        if self.policy == "documents":
-            return take_groups(documents(pool), tracker, renditions_of, cut, stop=stop)
-        if self.policy == "groups":
-            order = [candidate for group in group_by_document(pool) for candidate in group]
-        else:
-            order = round_robin(pool) if self.policy == "interleaved" else by_score(pool)
-        return take_in_turn(order, tracker, renditions_of, cut, stop=stop)
 
     def _rendition_options(self, request: Request) -> RenditionOptions:
         known: dict[str, Sequence[Rendition]] = {}
@@ -123,9 +107,7 @@ class Pack:
         return renditions_of
 
     def _stops_at_overflow(self) -> bool:
-        return self.overflow == "stop" or (
-            self.overflow != "skip" and self.policy in STOPPING_POLICIES
-        )
+        return self.overflow == "stop" or (self.overflow != "skip" and self.policy in STOPPING)
 
     def _build_cutter(self, request: Request) -> Cut | None:
         if self.overflow != "truncate":

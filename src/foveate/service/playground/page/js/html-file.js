@@ -21,6 +21,10 @@ const KEPT = new Set([
   ...["open", "role", "scope", "style", "tabindex", "title"],
 ]);
 
+/** The name of a file of this run. */
+export const fileName = ({ manifest }) =>
+  `foveate-${manifest.recipe}-${manifest.output_hash.slice(0, 8)}.html`;
+
 /** The text of the file. `shown`: `{run, naive, gold}`; `naive` may be null. */
 export function htmlOf({ run, naive, gold }) {
   const head = el(

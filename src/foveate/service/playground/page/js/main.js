@@ -3,20 +3,15 @@
 import { fromAddress, toAddress } from "./address.js";
 import { answered } from "./answering.js";
 import { Problem, ask } from "./api.js";
-import { startBill } from "./bill.js";
-import { fileName, replay, save } from "./bundle.js";
 import { showChecked } from "./checked.js";
 import { controls, fillSample, offer, set, wish } from "./controls.js";
 import { byId, copied, download, fill } from "./dom.js";
 import { many, whole } from "./figures.js";
-import { remember, startHistory } from "./history.js";
-import { htmlOf } from "./html-file.js";
-import { imageOf } from "./image-file.js";
+import { fileName, htmlOf } from "./html-file.js";
 import { back, jump } from "./jump.js";
 import { askForKey } from "./keyform.js";
 import { known, learn } from "./known.js";
 import { latest } from "./latest.js";
-import { runOfBundle } from "./opened.js";
 import { clearProblem, showProblem } from "./problem-card.js";
 import { assembled, body, joined } from "./run.js";
 import { showShelf } from "./shelf.js";
@@ -30,7 +25,6 @@ let resting = 0; // the timer of that
 let asked = false; // until something was asked, moving a control asks nothing
 
 themeSwitch(byId("theme"), themed);
-startBill();
 controls({
   changed: () => {
     if (asked) run(APART);
@@ -45,17 +39,10 @@ byId("tokens").addEventListener("keydown", (event) => {
   if (event.key === "Enter") submit();
 });
 byId("upload").addEventListener("change", uploaded);
-byId("export").addEventListener("click", () =>
-  save(shown()).catch((error) => failed(error, submit)),
-);
 byId("html").addEventListener("click", () =>
-  download(fileName(shown(), "html"), [htmlOf(view())], "text/html"),
-);
-byId("image").addEventListener("click", async () =>
-  download(fileName(shown(), "png"), [await imageOf(view())], "image/png"),
+  download(fileName(shown()), [htmlOf(view())], "text/html"),
 );
 byId("link").addEventListener("click", (event) => copied(event.currentTarget, location.href));
-byId("import").addEventListener("change", replayed);
 byId("check").addEventListener("submit", checkOwn);
 document.querySelector(".parts").addEventListener("click", toPart);
 byId("back").addEventListener("click", back);
@@ -71,7 +58,6 @@ async function begin() {
     const me = await ask("/v1/me"); // alone: without a key that counts it is the only one refused
     const [recipes, curves] = await Promise.all([ask("/v1/recipes"), ask("/v1/curves")]);
     known.curves = curves.value.curves;
-    startHistory(me.value, { open: openBundle, current: shown });
     const before = fromAddress();
     await offer(
       {
@@ -142,16 +128,10 @@ async function assemble(signal, anew = false) {
   }
 }
 
-/** In the address and among the earlier runs: once the slider rests, for a move has no bundle yet
- *  and browsers refuse many addresses in a row. */
+/** In the address: once the slider rests, for browsers refuse many addresses in a row. */
 function keep(made) {
   const { question: q, tokens: budget, gold: expected, ...rest } = made.wish;
-  const settled = () => {
-    toAddress({ ...rest, q, budget, expected });
-    remember(made).catch((error) => {
-      byId("state").textContent = error.message;
-    });
-  };
+  const settled = () => toAddress({ ...rest, q, budget, expected });
   if (made.hasBundle) settled();
   else resting = setTimeout(settled, REST);
 }
@@ -234,19 +214,6 @@ function busy(on) {
   document.querySelector(".live").classList.toggle("busy", on);
   byId("result").setAttribute("aria-busy", String(on));
   if (on) byId("state").textContent = "assembling …";
-}
-
-async function replayed() {
-  const [file] = byId("import").files;
-  if (!file) return;
-  await replay(file, byId("verdict"), { current: shown, open: openBundle });
-  byId("import").value = "";
-}
-
-/** Show the run of a bundle in the place of the one above. */
-function openBundle(text) {
-  show(runOfBundle(text), null, byId("gold").value);
-  jump(byId("result"));
 }
 
 /** Files into the store; what was kept and what was not is said beside the budget. */

@@ -1,8 +1,7 @@
 // One assembly: what is asked of the service, and what came of it as the page's parts take it.
 
-import { Problem, ask } from "./api.js";
+import { ask } from "./api.js";
 import { known } from "./known.js";
-import { valueText } from "./slice.js";
 
 /** The body of a request. A model brings its own zones; else they are the recipe's. */
 export function body(wish, { recipe = wish.recipe, bundle = false } = {}) {
@@ -26,8 +25,8 @@ function zonesOf({ zones, tokens }) {
   return total > found.window ? { ...found, window: null } : found;
 }
 
-/** Assemble. A bundle is a megabyte, so a run of the candidates of `before` (another run, or null)
- *  takes them from there, and asks for its own bundle when `bundle()` is first called. */
+/** Assemble. A bundle, which has the candidates, is a megabyte, so a run of the candidates of `before`
+ *  (another run, or null) takes them from there. */
 export async function assembled(wish, signal, before) {
   const same = before?.wish && exceptTokens(before.wish) === exceptTokens(wish);
   if (!same) return withBundle(wish, signal);
@@ -36,13 +35,7 @@ export async function assembled(wish, signal, before) {
   const { candidates, neighbours } = before;
   const zones = wish.model ? { documents: wish.tokens } : zonesOf(wish);
   const budget = { ...before.budget, ...zones };
-  let asked = null; // once, for who saves may be as quick as what keeps earlier runs
-  const bundle = () =>
-    (asked ??= bundleAgain(wish, value.manifest).catch((error) => {
-      asked = null;
-      throw error;
-    }));
-  return { ...runOf(value, wish), candidates, neighbours, budget, bundle, hasBundle: false };
+  return { ...runOf(value, wish), candidates, neighbours, budget, hasBundle: false };
 }
 
 /** The same candidates and budget, joined by score. */
@@ -54,30 +47,17 @@ export async function joined(wish, signal) {
 const exceptTokens = ({ question, recipe, limit, model, own }) =>
   JSON.stringify([question, recipe, limit, model, own]);
 
-/** With its bundle, which is saved byte for byte as it was sent. */
+/** With its bundle, for the candidates in it. */
 async function withBundle(wish, signal) {
-  const { value, text } = await ask("/v1/assemble", body(wish, { bundle: true }), { signal });
+  const { value } = await ask("/v1/assemble", body(wish, { bundle: true }), { signal });
   const { candidates, neighbours, budget } = value.bundle;
   return {
     ...runOf(value, wish),
     candidates,
     neighbours: new Map(neighbours.map((chunk) => [chunk.id, chunk])),
     budget,
-    bundle: async () => valueText(text, "bundle"),
     hasBundle: true,
   };
-}
-
-/** The bundle of a run that was made without: the same request makes the same bytes, unless what it
- *  reads was changed. */
-async function bundleAgain(wish, { inputs_hash: read, output_hash: made }) {
-  const { value, text } = await ask("/v1/assemble", body(wish, { bundle: true }));
-  const { inputs_hash, output_hash } = value.manifest;
-  if (inputs_hash === read && output_hash === made) return valueText(text, "bundle");
-  throw new Problem({
-    title: "Not repeatable",
-    detail: "The documents changed after this run, so its bundle cannot be made. Ask again.",
-  });
 }
 
 /** What every answer has, as the parts take it. */

@@ -28,7 +28,7 @@ export function show(run, naive, gold) {
   now = { run, naive, gold };
   byId("welcome").hidden = true;
   byId("result").hidden = false;
-  for (const id of ["export", "html", "image", "link"]) byId(id).disabled = false;
+  for (const id of ["html", "link"]) byId(id).disabled = false;
   for (const link of document.querySelectorAll(".parts a")) link.hidden = false;
   keepingFocus(() => {
     showSummary(byId("headline"), byId("badges"), run);
