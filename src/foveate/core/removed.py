@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 REMOVED: Final[Mapping[str, str]] = {
-    "command calibrate": "`attention` has one published curve; measure recipes with foveate eval",
+    "command calibrate": "`attention` uses a published curve; measure recipes with foveate eval",
     "file .rtf": "save it as .docx, .pdf or .txt",
     "keyword *text:": "give one factor behind the star of a tokenizer's name, such as "
     "cl100k_base*1.9, or the tokenizer.json of the model",

@@ -1,7 +1,7 @@
 """Reading curves: how well a model reads each part of its context.
 
 A curve is accuracy at evenly spaced places from first to last, for `Order(by="attention",
-curve=…)`. `foveate calibrate` writes files of them.
+curve=…)`. A file has `{"kind": "foveate.curve/1", "curve": [75.8, 56.7, …]}`.
 """
 
 from __future__ import annotations
@@ -92,5 +92,5 @@ def _load_curve_file(path: Path) -> tuple[float, ...]:
     try:
         return tuple(map(float, read_value(_CurveFile, parse_json(text)).curve))
     except (BadInput, OverflowError) as error:
-        what = f"is no reading curve ({error}); foveate calibrate writes one"
+        what = f"is no reading curve ({error}); give its kind, {CURVE_KIND!r}, and its places"
         raise BadInput(f"{path}: {what}") from None
