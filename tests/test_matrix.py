@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import runpy
 
 from project import PROJECT
 from source_tree import ROOT
@@ -18,17 +17,6 @@ def test_the_page_says_the_versions_of_the_extras():
     for face in FACES:
         for requirement in PROJECT["optional-dependencies"][face]:
             assert f"| {requirement.replace('>=', ' ')} |" in page
-
-
-def test_the_example_shows_each_framework(capsys):
-    """F6: examples/frameworks.py runs, and each context has its first source once."""
-    runpy.run_path(str(ROOT / "examples" / "frameworks.py"), run_name="__main__")
-    shown = capsys.readouterr().out
-
-    for name in ("LangChain", "LlamaIndex", "Haystack"):
-        after = shown.partition(f"{name}, assembled:")[2].partition(", joined as it is")[0]
-        assert after.count("Keep the pressure") == 1
-        assert "[1] boiler.md\nKeep the pressure between one and two bar." in after
 
 
 def test_every_run_meets_the_oldest_releases_too():

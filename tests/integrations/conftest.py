@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 _WANT = {
+    "test_example.py": "haystack",
     "test_google_genai.py": "google.genai",
     "test_haystack.py": "haystack",
     "test_langchain.py": "langchain_core",
