@@ -411,7 +411,7 @@ OLD_TESTS := tests/integrations/test_langchain.py tests/integrations/langchain_s
 # what `make newest` tests: whatever imports a framework
 NEW_TESTS := src/foveate/integrations tests/integrations tests/test_matrix.py \
 	tests/bench/test_compact.py tests/bench/test_frameworks.py \
-	tests/test_docs.py::test_python_blocks_run
+	$(addprefix tests/test_docs.py::test_python_,blocks_run programs_pass_mypy programs_pass_pyright)
 # adapters whose packages only `make matrix` has
 NEED_MORE := langchain/middleware.py litellm.py pydantic_ai.py
 

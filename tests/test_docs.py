@@ -168,7 +168,7 @@ def test_the_quickstart_gives_the_files_that_its_outputs_are_of():
 def programs(tmp_path_factory):
     """The Python blocks of each page as one program, every line where it is on the page."""
     folder = tmp_path_factory.mktemp("programs")
-    for page in pages_with("python"):
+    for page in pages_to_run():
         lines: list[str] = []
         for block in blocks(page):
             if block.language == "python":

@@ -43,9 +43,9 @@ def page(found: Sequence[Effect], words: str) -> str:
     return "\n".join(
         (
             f"{words}\n",
-            f"### {len(seen)} switches lose more than their error\n",
+            f"## {len(seen)} switches lose more than their error\n",
             *(HEAD, *map(line, seen)),
-            f"\n### {len(unseen)} switches are within their error, {better} of them gain\n",
+            f"\n## {len(unseen)} switches are within their error, {better} of them gain\n",
             *(HEAD, *map(line, unseen)),
         )
     )

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
 from statistics import fmean, stdev
@@ -114,25 +114,42 @@ def effects(sample: Sample, *, jobs: int, only: str = "", promises: str = "") ->
 
     `promises`: a folder of tests to run with each switch that the left-out sets do not see.
     """
-    switches = [one for one in all_switches() if only in f"{one.kind} {one.name}"]
+    switches = _chosen(only)
     base, seconds = sample.rows(builtin_recipes()[BASE])
     _, again = sample.rows(builtin_recipes()[BASE])
-    _SHARED.update(
-        sample=sample, switches=switches, base=base, seconds=min(seconds, again), promises=promises
+    shared = _Shared(
+        sample=sample, base=base, seconds=min(seconds, again), only=only, promises=promises
     )
-    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=20) as pool:
+    spawning = multiprocessing.get_context("spawn")
+    with spawning.Pool(jobs, initializer=_start, initargs=(shared,)) as pool:
         yield from pool.imap(_effect_of, range(len(switches)))
 
 
-_SHARED: dict[str, object] = {}
-"""What the processes of the pool inherit: switches hold functions, which are not sent."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shared:
+    """What each process of the pool gets once; it finds the switches itself, for they hold functions."""
+
+    sample: Sample
+    base: list[Row]
+    seconds: float
+    only: str
+    promises: str
+
+
+_PROCESS: dict[str, tuple[_Shared, list[Switch]]] = {}
+
+
+def _start(shared: _Shared) -> None:
+    _PROCESS["own"] = shared, _chosen(shared.only)
+
+
+def _chosen(only: str) -> list[Switch]:
+    return [one for one in all_switches() if only in f"{one.kind} {one.name}"]
 
 
 def _effect_of(number: int) -> Effect:
-    sample, switches = _SHARED["sample"], _SHARED["switches"]
-    assert isinstance(sample, Sample)
-    assert isinstance(switches, list)
-    switch: Switch = switches[number]
+    shared, switches = _PROCESS["own"]
+    sample, switch = shared.sample, switches[number]
     with switch.done() as recipe:
         try:
             rows, seconds = sample.rows(recipe)
@@ -142,19 +159,14 @@ def _effect_of(number: int) -> Effect:
                 kind=switch.kind, name=f"{switch.name} (fails)", recall=-1.0, error=0.0,
                 complete=-1.0, tokens=0.0, fitted=-1.0, time=1.0,
             )  # fmt: skip
-    effect = compare(switch, sample, _SHARED["base"], rows, seconds)  # type: ignore[arg-type]
-    folder = str(_SHARED["promises"])
-    if not folder or effect.is_seen:
+    effect = compare(switch, sample, shared.base, rows, seconds / shared.seconds)
+    if not shared.promises or effect.is_seen:
         return effect
-    return Effect(**{**_fields(effect), "failing": failing_promises(switch, folder)})  # type: ignore[arg-type]
-
-
-def _fields(effect: Effect) -> dict[str, object]:
-    return {name: getattr(effect, name) for name in Effect.__dataclass_fields__}
+    return replace(effect, failing=failing_promises(switch, shared.promises))
 
 
 def compare(
-    switch: Switch, sample: Sample, base: Sequence[Row], rows: Sequence[Row], seconds: float
+    switch: Switch, sample: Sample, base: Sequence[Row], rows: Sequence[Row], time: float
 ) -> Effect:
     """The differences, row by row; the budgets of one question count as one observation."""
     held = sample.left_out()
@@ -172,7 +184,7 @@ def compare(
         complete=fmean(one[1] for one in out),
         tokens=fmean(one[2] for one in out),
         fitted=fmean(one[0] for one in inside),
-        time=seconds / float(_SHARED.get("seconds", seconds)),  # type: ignore[arg-type]
+        time=time,
     )
 
 

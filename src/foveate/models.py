@@ -192,7 +192,7 @@ def with_named_margin(tokenizer: str, own: Mapping[str, float] | None = None) ->
     `own`: margins by name besides the built-in ones.
 
     >>> with_named_margin("cl100k_base*llama-3")
-    'cl100k_base*1.05'
+    'cl100k_base*1.12'
     >>> with_named_margin("cl100k_base*1.3")
     'cl100k_base*1.3'
     """

@@ -97,7 +97,7 @@ def test_a_limit_that_nobody_asked_for_is_lowered():
 
 def test_a_model_that_reads_less_than_its_window(monkeypatch):
     """B1, B2: what it reads is held to its own limit, whatever the window leaves."""
-    small = Model(name="small", window=8_192, max_input=800, max_output=400)
+    small = Model(name="small", window=8_192, max_input=1_000, max_output=400)
     monkeypatch.setattr(answer_budget, "registry", lambda: {"small": small})
 
     assert asked(context(budget=300), "openai:small") == [400]

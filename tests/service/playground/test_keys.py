@@ -63,10 +63,6 @@ def test_a_key_is_asked_for_and_held_in_the_tab_alone(visit, locked):
     assert here.tokens() > 0
     assert locked.reader not in page.evaluate(KEPT)
     assert locked.reader not in page.content()
-    assert "foveate-runs" not in page.evaluate(KEPT)  # with a key, only if it is wished
-    page.check("#keep")
-    assert f"foveate-runs:default/{locked.reader.split('_')[1]}" in page.evaluate(KEPT)
-    assert locked.reader not in page.evaluate(KEPT)
     page.reload()
     here.settled()
     other = page.context.new_page()

@@ -102,7 +102,7 @@ def test_the_keyboard_alone_is_enough(visit):
     reached(page, "#candidates summary")
     press("Enter")
     expect(page.locator("#candidates details[open] .path").first).to_be_visible()
-    reached(page, "#export")
+    reached(page, "#html")
 
 
 def test_nothing_breaks_the_order_of_the_keyboard(visit):
