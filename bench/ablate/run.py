@@ -127,7 +127,7 @@ def effects(sample: Sample, *, jobs: int, only: str = "", promises: str = "") ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shared:
-    """What each process of the pool gets once; it finds the switches itself, for they hold functions."""
+    """What each process gets once; it finds the switches itself, for they hold functions."""
 
     sample: Sample
     base: list[Row]

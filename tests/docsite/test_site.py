@@ -192,5 +192,6 @@ def test_a_word_is_found(site: Path, browser):
     page.goto((site / "search.html").as_uri() + "?q=supplement_gate")
     page.locator("#search-results a", has_text="supplement_gate").first.click()
 
-    assert page.locator("h1").inner_text().startswith("supplement_gate")
+    assert page.url.endswith("docs/reference/stages.html#supplement-gate")
+    assert page.locator("#supplement-gate h2").inner_text().startswith("supplement_gate")
     page.close()
