@@ -12,11 +12,9 @@ from time import monotonic
 import httpx
 
 from command_line import CHUNKS, QUERY
-from foveate.service.limits.connections import Connection
-from foveate.service.run import HANGING_SECONDS, build_config
+from foveate.service.run import HANGING_SECONDS, build_config, open_listener
 from foveate.service.settings import Settings
 from service_process import Service, running
-from service_server import serving
 
 ASKED = {"query": QUERY, "candidates": CHUNKS}
 
@@ -118,18 +116,12 @@ def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
             assert client.get("/readyz").status_code == 200
 
 
-def test_a_head_is_not_waited_for(monkeypatch):
+def test_a_head_is_not_waited_for():
     """F3: what follows an answer's head goes out at once, not when the client confirms the head."""
-    at_once = []
-    made = Connection.connection_made
+    with open_listener(Settings(store="", port=0)) as port:
+        with socket.create_connection(port.getsockname()):
+            accepted, _ = port.accept()
+        with accepted:
+            at_once = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
-    def noted(self, transport):
-        made(self, transport)
-        wire = transport.get_extra_info("socket")
-        at_once.append(wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0)
-
-    monkeypatch.setattr(Connection, "connection_made", noted)
-    with serving(Settings(store="")) as client:
-        client.get("/healthz")
-
-    assert at_once == [True]
+    assert at_once != 0

@@ -44,10 +44,16 @@ class Wire:
     """A connection. `send` never fails: that the other side has closed shows in the answer."""
 
     def __init__(
-        self, address: tuple[str, int], patience: float = PATIENCE, buffer: int | None = None
+        self,
+        address: tuple[str, int],
+        patience: float = PATIENCE,
+        buffer: int | None = None,
+        source: str = "",
     ) -> None:
         self.address = address
         self._socket = socket.socket()
+        if source:
+            self._socket.bind((source, 0))
         if buffer is not None:  # bytes that the other side can send though nobody reads, and some
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         self._socket.settimeout(patience)

@@ -91,17 +91,17 @@ def openapi_schema(app: FastAPI) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: AppState = app.state.app_state
     try:
         async with (
-            app.state.guard.lifespan() as shared,
+            app.state.guard.lifespan(),
             mcp.mcp_lifespan(app, state),
             app.state.telemetry.lifespan(state),
         ):
             await warm_up(state)
             app.state.on_start()
-            yield shared
+            yield
     finally:
         await state.close()
 

@@ -34,7 +34,6 @@ from foveate.service.auth.caller import Identify, RequireKey
 from foveate.service.auth.keys import utc_now
 from foveate.service.auth.ring import KeyRing
 from foveate.service.limits.body import BodyLimit, UnreadBody
-from foveate.service.limits.connections import SETTINGS_KEY
 from foveate.service.limits.headers import (
     HeaderLimit,
     HostCheck,
@@ -64,10 +63,10 @@ class Guard:
     settings: Settings
 
     @asynccontextmanager
-    async def lifespan(self) -> AsyncIterator[dict[str, Any]]:
-        """As long as the service runs; gives what its connections must know."""
+    async def lifespan(self) -> AsyncIterator[None]:
+        """As long as the service runs."""
         try:
-            yield {SETTINGS_KEY: self.settings}
+            yield
         finally:
             await self.rates.close()
             if self.audit is not None:

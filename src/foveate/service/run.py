@@ -30,7 +30,6 @@ from foveate.plugins import broken
 from foveate.service.app import create_app
 from foveate.service.app_state import AppState
 from foveate.service.guard import build_guard
-from foveate.service.limits.connections import Connection
 from foveate.service.observe import logs
 from foveate.service.observe.processes import shared_metrics_folder
 from foveate.service.request_options import RequestOptions
@@ -109,7 +108,7 @@ def build_config(app: object, settings: Settings) -> Config:
         log_config=None,
         lifespan="on",
         ws="none",
-        http=Connection,
+        http="h11",
         backlog=BACKLOG,
         h11_max_incomplete_event_size=settings.header_bytes,
         proxy_headers=False,  # guard.py: from proxies that the settings name
@@ -176,7 +175,11 @@ def _end_with(parent: BaseProcess) -> None:
 
 
 def open_listener(settings: Settings) -> socket.socket:
-    """Open the port, and log its address."""
+    """Open the port, and log its address.
+
+    Data after the head of a response is sent without waiting for its confirmation: connections
+    inherit that from the port, and the event loop sets it only on sockets that it made itself.
+    """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         port = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
@@ -185,6 +188,7 @@ def open_listener(settings: Settings) -> socket.socket:
         raise ExternalError(
             f"cannot listen on {where}: {error.strerror or error}; give another --port, or --host"
         ) from error
+    port.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     host, number = port.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     log.info("listening on http://%s:%s (a page at /playground/)", shown, number)

@@ -143,13 +143,6 @@ class Settings(BaseSettings):
     header_bytes: int = Field(
         16_384, ge=1_024, description="Largest size of headers and URL in bytes."
     )
-    header_seconds: float = Field(
-        10.0, gt=0, description="Time limit for receiving headers, in seconds."
-    )
-    write_seconds: float = Field(
-        30.0, gt=0, description="Seconds that a client may go without reading its response."
-    )
-    connections: int = Field(512, ge=1, description="Open connections in each process.")
     audit: Path | None = Field(None, description="File of the audit log; no log if unset.")
     audit_sync: bool = Field(
         False, description="Write each line of the audit log to disk before the response is sent."

@@ -1,1 +1,1 @@
-"""Limits on requests and connections, as ASGI layers; `service/guard.py` has their order."""
+"""Limits on requests, as ASGI layers; `service/guard.py` has their order."""

@@ -15,9 +15,6 @@ HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
 PLAYGROUND_PATH = "/playground"
 """Public files; the page sends its requests with a key. `/` redirects there."""
 
-RESPONSE_SENT = "foveate.answered"
-"""In a request's state: the response is sent, and the rest of the body is dropped."""
-
 
 class Layer:
     """An ASGI layer: HTTP requests go to `handle`, everything else passes."""

@@ -17,7 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foveate.service.auth.caller import client_identity
 from foveate.service.limits.asgi import (
-    RESPONSE_SENT,
     Layer,
     has_body,
     header_value,
@@ -217,7 +216,6 @@ class UnreadBody(Layer):
                 await send(message)
             else:
                 await send({**message, "more_body": True})
-                scope.setdefault("state", {})[RESPONSE_SENT] = True
                 await _drain_body(receive_and_note)
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
 
