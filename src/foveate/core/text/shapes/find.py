@@ -22,7 +22,6 @@ from foveate.core.text.shapes.html_table import FIRST, read_html_table
 from foveate.core.text.shapes.indented import KEY, read_indented
 from foveate.core.text.shapes.json import read_json
 from foveate.core.text.shapes.log import ENTRY, read_log
-from foveate.core.text.shapes.minified import is_minified, read_minified
 from foveate.core.text.shapes.pipe_table import RULE, read_pipe_table
 from foveate.core.text.shapes.qualifiers import is_measure_line
 from foveate.core.text.shapes.shape import (
@@ -202,7 +201,6 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
     if "<" in body:
         tags = FIRST.finditer(text, start, end)
         yield from (("html", read_html_table, tag.start()) for tag in tags)
-    yield from _minified(text, at, end, start)
     yield from _entries(text, at, end, body)
     yield from _labels(at, body)
     if "{" in body and (inline := _INLINE.search(text, start + 1, near)):
@@ -213,13 +211,6 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield f"rows by {delimiter}", partial(read_delimited, delimiter=delimiter), at
     if " " not in body:
         yield "column", read_column, at
-
-
-def _minified(text: str, at: int, end: int, start: int) -> Iterator[tuple[str, Reader, int]]:
-    if is_minified(text, at, end):
-        if inline := _INLINE.search(text, start, at + _LOOKED_AT):
-            yield "inline", _read_inline, inline.start()
-        yield "minified", read_minified, at
 
 
 def _entries(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:
