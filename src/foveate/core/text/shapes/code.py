@@ -10,7 +10,6 @@ import sys
 from dataclasses import dataclass, field
 
 from foveate.core.text.shapes.gaps import UNCOUNTED
-from foveate.core.text.shapes.minified import is_minified
 from foveate.core.text.shapes.shape import (
     ReadResult,
     Shape,
@@ -141,9 +140,7 @@ def _lines(text: str, start: int, most: int = sys.maxsize) -> tuple[list[Span], 
     while at < len(text) and len(lines) < most:
         end = line_end(text, at)
         if text[at:end].strip():
-            if text.startswith(("```", "~~~"), at) or (
-                end - at > LONGEST_STATEMENT and is_minified(text, at, end)
-            ):
+            if text.startswith(("```", "~~~"), at):
                 break
             lines.append((at, end))
         at = end + 1

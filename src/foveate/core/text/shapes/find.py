@@ -22,7 +22,6 @@ from foveate.core.text.shapes.html_table import FIRST, read_html_table
 from foveate.core.text.shapes.indented import KEY, read_indented
 from foveate.core.text.shapes.json import read_json
 from foveate.core.text.shapes.log import ENTRY, read_log
-from foveate.core.text.shapes.minified import is_minified, read_minified
 from foveate.core.text.shapes.pipe_table import RULE, read_pipe_table
 from foveate.core.text.shapes.qualifiers import is_measure_line
 from foveate.core.text.shapes.shape import (
@@ -33,8 +32,7 @@ from foveate.core.text.shapes.shape import (
     check_shape,
     line_end,
 )
-from foveate.core.text.shapes.sql import read_sql
-from foveate.core.text.shapes.torn import read_torn_json, read_torn_rows, with_rest
+from foveate.core.text.shapes.torn import read_torn_json, with_rest
 from foveate.core.text.shapes.trace import FRAMES_BELOW, read_trace
 from foveate.core.text.shapes.trace import OPENS as TRACE
 from foveate.core.text.shapes.xml import OPENS as XML
@@ -55,7 +53,6 @@ _MAY_OPEN = re.compile(
       | [^\n:]{1,64}+:(?=[\s*]|\Z)
       | (?:async|class|const|def|export|final|fn|from|func|function|impl|import|interface|let
           |namespace|package|private|protected|pub|public|static|struct|use|var)\b
-      | \ufeff?(?i:insert|replace)\b
       | Traceback|Exception\ in|Caused\ by|[\w.$]++(?:(?<=Error)|(?<=Exception))
       | TRACE|DEBUG|INFO|NOTICE|WARN|ERROR|CRITICAL|FATAL|SEVERE
       | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d|[VDIWEF]/|[IWEF]\d{4}
@@ -68,7 +65,6 @@ _MAY_OPEN = re.compile(
 """What a line begins with that may open a shape, or has in it; for all else it is prose."""
 _ENTRY_OPENS = frozenset("[(<\x1bTDINWECFSAJMOVtil")
 _CODE_OPENS = frozenset("acdefilnprRsuv@#\"'")
-_SQL_OPENS = frozenset("IiRr\ufeff")
 _DOCSTRINGS = frozenset(('"""', "'''", 'r"""'))
 """What a file of code may begin with, its words behind it."""
 _SPEAKS = re.compile(r":(?=\s|\*\*)")
@@ -93,7 +89,7 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
     at, size, last = 0, len(text), 0
     # up to where each reader has looked; with few colons behind names nobody speaks
     stops = {"dialogue": 0 if len(_SPEAKS.findall(text)) >= FEWEST_TURNS else size}
-    torn = (read_torn_json(text) if "{" in text else None) or read_torn_rows(text)
+    torn = read_torn_json(text) if "{" in text else None
     if torn is not None:
         yield torn
         at = last = line_end(text, torn.end) + 1
@@ -197,12 +193,9 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield "pipes", read_pipe_table, at
     if first == "<" and XML.match(body):
         yield "xml", read_xml, start
-    if first in _SQL_OPENS:
-        yield "sql", read_sql, start
     if "<" in body:
         tags = FIRST.finditer(text, start, end)
         yield from (("html", read_html_table, tag.start()) for tag in tags)
-    yield from _minified(text, at, end, start)
     yield from _entries(text, at, end, body)
     yield from _labels(at, body)
     if "{" in body and (inline := _INLINE.search(text, start + 1, near)):
@@ -213,13 +206,6 @@ def _openings(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Re
         yield f"rows by {delimiter}", partial(read_delimited, delimiter=delimiter), at
     if " " not in body:
         yield "column", read_column, at
-
-
-def _minified(text: str, at: int, end: int, start: int) -> Iterator[tuple[str, Reader, int]]:
-    if is_minified(text, at, end):
-        if inline := _INLINE.search(text, start, at + _LOOKED_AT):
-            yield "inline", _read_inline, inline.start()
-        yield "minified", read_minified, at
 
 
 def _entries(text: str, at: int, end: int, body: str) -> Iterator[tuple[str, Reader, int]]:

@@ -65,7 +65,7 @@ _MARKED = re.compile(r"#{1,6}[ \t]")
 _TORN_TAG = re.compile(r"\s*+<[^<>]*+\Z")
 _WITH_HEADINGS = ("code", "indented", "log")
 """Shapes in which headings or comments stand between units."""
-TABLES = ("csv", "html table", "markdown table", "rows", "sql rows", "tsv")
+TABLES = ("csv", "html table", "markdown table", "rows", "tsv")
 
 
 class ReadResult(NamedTuple):

@@ -12,13 +12,10 @@ from foveate.core.text.shapes.code import read_rest_of_code
 from foveate.core.text.shapes.delimited import delimiter_of, is_part_of_row
 from foveate.core.text.shapes.json import LONGEST_RECORD, read_json, resume_json
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.text.shapes.sql import OPENS as SQL
-from foveate.core.text.shapes.sql import read_more_rows
 
 LEAST_TORN = 0.4
 """Of a text that begins in the middle of a JSON record is records."""
 _ROW_END = re.compile(r"(?:</t[rdh]|\A/?[a-z]{0,2})\s*+>\Z", re.IGNORECASE)
-_NEXT_ROW = re.compile(r"\),\s*+(?=\()")
 _TAG_NAME = re.compile(r"<([\w:.-]++)")
 _INSIDE = re.compile(r"[^A-Z\u00c0-\u00de#*>`~-]|\S*[^\s:]\Z|\Z")
 """What no sentence, heading or item begins with."""
@@ -31,22 +28,6 @@ def read_torn_json(text: str) -> Shape | None:
         if shape is not None and (shape.end - at) > LEAST_TORN * len(text):
             return _with_unit_before(text, shape._replace(start=at))
     return None
-
-
-def read_torn_rows(text: str) -> Shape | None:
-    """Rows of an INSERT statement that begins before the text, with the end of a row before them.
-
-    That end closes more parentheses than it opens.
-    """
-    start = len(text) - len(text.lstrip())
-    if text.startswith("(", start) and (shape := read_more_rows(text, start)):
-        return shape
-    following = _NEXT_ROW.search(text, start, start + LONGEST_RECORD)
-    rest = text[start : following.start() + 1] if following else ""
-    if following is None or rest.count(")") <= rest.count("(") or SQL.search(rest):
-        return None
-    shape = read_more_rows(text, following.end())
-    return None if shape is None else _with_unit_before(text, shape)
 
 
 def with_rest(text: str, shape: Shape) -> Shape:
