@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -44,3 +45,10 @@ def scraped(client: httpx.Client, **headers: str) -> Scrape:
     answer = client.get("/metrics", headers=headers)
     assert answer.status_code == 200, answer.text
     return parsed(answer.text)
+
+
+def grown(before: Scrape, after: Scrape, series: str) -> float:
+    """By how much a series grew: `foveate_requests_total{status="200"}`."""
+    name, _, inside = series.partition("{")
+    labels = dict(re.findall(r'(\w+)="(.*?)"', inside))
+    return after.value(name, **labels) - before.value(name, **labels)

@@ -21,6 +21,7 @@ from threading import Thread
 from typing import Any
 
 from fastapi import FastAPI
+from prometheus_client.multiprocess import mark_process_dead
 from uvicorn import Config, Server
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
@@ -52,7 +53,11 @@ class Workers(Multiprocess):
         """Replace processes that ended or hang."""
         for process in self.processes:
             process.child_conn.close()  # or the end of one that is being asked is not noticed
+        before = {process.pid for process in self.processes}
         super().keep_subprocess_alive()
+        for ended in before - {process.pid for process in self.processes}:
+            # Its gauges go, and what it counted stays.
+            mark_process_dead(ended)  # type: ignore[no-untyped-call]
 
     def join_all(self) -> None:
         """Wait for the end of all processes."""

@@ -50,7 +50,7 @@ class _Formatter(logging.Formatter):
 
     def record_to_json(self, record: logging.LogRecord) -> dict[str, Any]:
         """The fields of a record."""
-        state = REQUEST_STATE.get()
+        state = REQUEST_STATE.get(None)
         found: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),

@@ -19,6 +19,8 @@ from foveate.answer.check import AnswerCheck
 from foveate.core.errors import FoveateError
 
 if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
     from foveate.service.observe.metrics import Metrics
     from foveate.service.observe.tracing import Traces
 
@@ -53,8 +55,11 @@ class RequestState:
 
     scope: Any
     metrics: Metrics
+    verb: str = ""
+    status: int = 0
+    bytes: int = 0
     traces: Traces | None = None
-    trace_id: str = ""
+    span: Span | None = None
     counts: dict[str, int | float | str] = field(default_factory=dict)
     content: dict[str, str] = field(default_factory=dict)
 
@@ -63,17 +68,13 @@ class RequestState:
         """The id on the response; empty before the request has one."""
         return str(self.scope.get("state", {}).get("request_id", ""))
 
-
-REQUEST_STATE: ContextVar[RequestState | None] = ContextVar("foveate_seen", default=None)
-
-
-def add_log_fields(**counts: float | str) -> None:
-    """Add figures to the log line of the current request, if there is one."""
-    state = REQUEST_STATE.get()
-    if state is not None:
-        state.counts.update(counts)
+    @property
+    def trace_id(self) -> str:
+        """The trace's id, 32 hex digits; empty if the request is not traced."""
+        return f"{self.span.get_span_context().trace_id:032x}" if self.span is not None else ""
 
 
+REQUEST_STATE: ContextVar[RequestState] = ContextVar("foveate_seen")
 _OWN_WORDS = re.compile(
     r"answered \d{3}"
     r"|cannot be reached, or broke off(?: \((?:All connection attempts failed|\[Errno[^)]*)\))?"
@@ -85,7 +86,7 @@ _OWN_WORDS = re.compile(
 @never_raise
 def record_check(made: AnswerCheck, *, of: str) -> None:
     """Measure a checked answer; `of`: the endpoint. Without a request, nothing happens."""
-    state = REQUEST_STATE.get()
+    state = REQUEST_STATE.get(None)
     if state is None:
         return
     state.metrics.record_check(made, of=of)
@@ -100,42 +101,37 @@ async def observe_answer(
 ) -> AsyncGenerator[AskEvent, None]:
     """The events of a model's answer, measured; `name`: the model's name in requests."""
     state = REQUEST_STATE.get()
-    if state is None:
-        async with aclosing(events):
-            async for event in events:
-                yield event
-        return
-    begun, outcome = perf_counter(), "left"
-    model = state.metrics.names.model_label(name)
-    span = state.traces.start_model_span(model) if state.traces else None
+    traces, begun, outcome = state.traces, perf_counter(), "left"
+    model = state.metrics.label("model", name)
+    span = traces.answer_span(model) if traces is not None else None
     try:
         async with aclosing(events):
             async for event in events:
                 if isinstance(event, Answer):
                     outcome = "answered"
-                    _record_answer(state, name, event, perf_counter() - begun)
-                    if span is not None:
-                        never_raise(span.record_answer)(event)
+                    _record_answer(state, model, event, perf_counter() - begun)
+                    if traces is not None and span is not None:
+                        never_raise(traces.record_answer)(span, event)
                 yield event
     except Exception as error:
         outcome = "failed"
-        if span is not None:
-            span.record_error(error)
+        if traces is not None:
+            traces.record_error(span, error)
         raise
     finally:
         with log_errors():
             if outcome != "answered":
-                state.metrics.model_answers.labels(model, outcome).inc()
+                state.metrics.of("model_answers", model=model, outcome=outcome).inc()
             if span is not None:
                 span.end()
 
 
 @never_raise
-def _record_answer(state: RequestState, name: str, answer: Answer, seconds: float) -> None:
+def _record_answer(state: RequestState, model: str, answer: Answer, seconds: float) -> None:
     usage = answer.reply.usage
-    state.metrics.record_model(name, seconds, usage, answer.cost)
+    state.metrics.record_model(model, seconds, usage)
     counts = {"prompt_tokens": usage.prompt, "completion_tokens": usage.completion}
-    state.counts["model"] = state.metrics.names.model_label(name)
+    state.counts["model"] = model
     state.counts.update({name: count for name, count in counts.items() if count is not None})
     record_check(answer.check, of="ask")
 

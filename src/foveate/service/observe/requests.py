@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import perf_counter
 
 from starlette.datastructures import Headers
@@ -11,10 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foveate.service.limits.asgi import Layer
 from foveate.service.observe.logs import ACCESS_LOG
-from foveate.service.observe.metrics import METHODS, known_label
 from foveate.service.observe.observers import Telemetry
 from foveate.service.observe.request_state import REQUEST_STATE, RequestState, log_errors
-from foveate.service.observe.tracing import RequestSpan
+from foveate.service.observe.tracing import describe_request
 
 UNMATCHED = "unmatched"
 QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -43,71 +44,61 @@ class TelemetryMiddleware(Layer):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Measure one request; an error of the measuring is logged."""
-        request = _RequestTelemetry(self._telemetry, scope)
-        token = REQUEST_STATE.set(request.state)
-        with log_errors():
-            request.begin()
-        try:
-            await self._app(scope, receive, request.wrap_send(send))
-        except BaseException as error:
-            request.record_error(error)
-            raise
-        finally:
-            with log_errors():
-                request.end()
-            REQUEST_STATE.reset(token)
+        metrics, traces = self._telemetry.metrics, self._telemetry.traces
+        state = RequestState(scope=scope, metrics=metrics, traces=traces)
+        state.verb = metrics.label("method", scope["method"])
+        token = REQUEST_STATE.set(state)
+        begun = perf_counter()
 
-
-class _RequestTelemetry:
-    def __init__(self, observed: Telemetry, scope: Scope) -> None:
-        self._telemetry, self._scope = observed, scope
-        self._path = scope["path"]
-        self._verb = known_label(scope["method"], METHODS)
-        self._status, self._bytes = 0, 0
-        self.state = RequestState(scope=scope, metrics=observed.metrics)
-        self._span: RequestSpan | None = None
-        self._started_at = perf_counter()
-
-    def begin(self) -> None:
-        observed = self._telemetry
-        observed.metrics.in_flight.inc()
-        if observed.traces is not None and self._path not in QUIET_PATHS:
-            self._span = RequestSpan(observed.traces, self._verb, Headers(scope=self._scope))
-            self.state.traces = observed.traces
-            self.state.trace_id = self._span.trace_id
-
-    def wrap_send(self, send: Send) -> Send:
         async def send_and_note(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._status = message["status"]
+                state.status = message["status"]
             elif message["type"] == "http.response.body":
-                self._bytes += len(message.get("body", b""))
+                state.bytes += len(message.get("body", b""))
             await send(message)
 
-        return send_and_note
+        with log_errors():
+            metrics.of("requests_in_flight").inc()
+        try:
+            with self._span(state):
+                try:
+                    await self._app(scope, receive, send_and_note)
+                except BaseException as error:
+                    state.status = state.status or 500
+                    if traces is not None:
+                        traces.record_error(state.span, error)
+                    raise
+                finally:
+                    with log_errors():
+                        self._end(state, perf_counter() - begun)
+        finally:
+            REQUEST_STATE.reset(token)
 
-    def record_error(self, error: BaseException) -> None:
-        self._status = self._status or 500
-        if self._span is not None:
-            with log_errors():
-                self._span.record_error(error)
+    @contextmanager
+    def _span(self, state: RequestState) -> Iterator[None]:
+        if state.traces is None or state.scope["path"] in QUIET_PATHS:
+            yield
+            return
+        traceparent = Headers(scope=state.scope).get("traceparent", "")
+        with state.traces.request_span(state.verb, traceparent) as state.span:
+            yield
 
-    def end(self) -> None:
-        seconds = perf_counter() - self._started_at
-        status, route = self._status or CLIENT_CLOSED_REQUEST, route_template(self._scope)
+    def _end(self, state: RequestState, seconds: float) -> None:
+        status, route = state.status or CLIENT_CLOSED_REQUEST, route_template(state.scope)
         metrics = self._telemetry.metrics
-        metrics.in_flight.dec()
-        metrics.record_request(route, self._verb, status, seconds)
-        if self._span is not None:
-            self._span.end(self._verb, route, status, self.state.request_id)
+        metrics.of("requests_in_flight").dec()
+        metrics.of("requests", route=route, method=state.verb, status=status).inc()
+        metrics.of("request_seconds", route=route).observe(seconds)
+        if state.span is not None:
+            describe_request(state.span, state.verb, route, status, state.request_id)
         fields = {
-            "method": self._verb,
+            "method": state.verb,
             "route": route,
             "status": status,
             "seconds": round(seconds, 6),
-            "bytes": self._bytes,
-            **self.state.counts,
-            **(self.state.content if self._telemetry.content else {}),
+            "bytes": state.bytes,
+            **state.counts,
+            **(state.content if self._telemetry.content else {}),
         }
         level = logging.DEBUG if route in QUIET_PATHS else logging.INFO
         ACCESS_LOG.log(level, "request", extra={"fields": fields})

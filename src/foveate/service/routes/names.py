@@ -119,5 +119,5 @@ async def metrics(
 ) -> Response:
     """What the service has counted, of all callers together, in Prometheus' text format."""
     accept = request.headers.get("accept", "")
-    body, media_type = await request.app.state.telemetry.metrics_text(accept)
+    body, media_type = await asyncio.to_thread(request.app.state.telemetry.metrics.text, accept)
     return Response(body, headers={"content-type": media_type})
