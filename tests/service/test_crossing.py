@@ -90,7 +90,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
                     rate="",
                     rate_unknown="",
                     models={"tiny": model.name},
-                    audit=folder / name / "audit.jsonl",
+                    log_audit=True,
                     drain=0,
                 )
             )

@@ -56,18 +56,15 @@ def test_without_keys_whoever_is_behind_a_proxy_is_refused():
     assert "foveate keys add" in problem(passed[0])["detail"]
 
 
-def test_the_layers_stand_as_they_are_described(tmp_path):
+def test_the_layers_stand_as_they_are_described():
     """X4: the order that `guard.py` explains is the order that is installed."""
     from foveate.service import guard
 
-    settings = Settings(
-        store="", origins=("https://a.example",), proxies=("10.0.0.0/8",), audit=tmp_path / "audit"
-    )
+    settings = Settings(store="", origins=("https://a.example",), proxies=("10.0.0.0/8",))
     app = create_app(settings)
     listed = [line.split(" ", 2)[1] for line in guard.__doc__.splitlines() if line[:1].isdigit()]
     known = {"ProxyHeadersMiddleware": "proxies", "CORSMiddleware": "CORS"}
     installed = [known.get(one.cls.__name__, one.cls.__name__) for one in app.user_middleware]
-    app.state.guard.audit.close()
     described = [name.strip("`") for name in listed]
 
     assert [name for name in installed if name in described] == described

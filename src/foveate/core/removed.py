@@ -18,6 +18,8 @@ REMOVED: Final[Mapping[str, str]] = {
     "policy coverage": "use policy 'value', worth per token",
     "option recipe.spotlight": "leave it out; texts are neutralised by every format",
     "option compress.shares": "leave it out; extracts are offered at 0.6, 0.35 and 0.18 of a text",
+    "setting audit": "set log_audit, and keep the lines of the logger foveate.audit",
+    "setting audit_sync": "set log_audit, and keep the lines of the logger foveate.audit",
     "setting header_seconds": "set client_header_timeout of a proxy in front, as deploy/nginx.conf",
     "setting write_seconds": "set send_timeout of a proxy in front, as deploy/nginx.conf",
     "setting connections": "set limit_conn and worker_connections of a proxy in front, as "

@@ -117,8 +117,6 @@ class Head(Layer):
         inner = {**scope, "method": "GET"}
 
         async def send_without_body(message: Message) -> None:
-            if "route" in inner:
-                scope["route"] = inner["route"]  # for the audit
             if message["type"] == "http.response.body":
                 message = {**message, "body": b""}
             await send(message)

@@ -10,8 +10,7 @@
 8. `RateLimit` - requests without a key too, so that trying keys is slow
 9. `RequireKey` - refuses requests without a caller
 10. `ConcurrencyLimit` - requests at once
-11. `AuditMiddleware` - a line for each admitted request
-12. `BodyLimit` - the body, received whole; last, when the caller is known
+11. `BodyLimit` - the body, received whole; last, when the caller is known
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ from starlette.middleware.cors import CORSMiddleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from foveate.core.errors import BadOption
-from foveate.service.audit import Audit, AuditMiddleware
 from foveate.service.auth.caller import Identify, RequireKey
 from foveate.service.auth.keys import utc_now
 from foveate.service.auth.ring import KeyRing
@@ -53,11 +51,10 @@ CORS_RESPONSE_HEADERS = ("MCP-Session-Id", "Retry-After", "WWW-Authenticate", "X
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """The values that the layers use. `audit` None: no audit log."""
+    """The values that the layers use."""
 
     ring: KeyRing
     rates: RateCounter
-    audit: Audit | None
     key_rate: RateLimitItem | None
     address_rate: RateLimitItem | None
     settings: Settings
@@ -69,8 +66,6 @@ class Guard:
             yield
         finally:
             await self.rates.close()
-            if self.audit is not None:
-                self.audit.close()
 
 
 def build_guard(settings: Settings) -> Guard:
@@ -81,7 +76,6 @@ def build_guard(settings: Settings) -> Guard:
     return Guard(
         ring=ring,
         rates=RateCounter(settings.rate_store),
-        audit=None if settings.audit is None else Audit(settings.audit, sync=settings.audit_sync),
         key_rate=parse_rate(settings.rate),
         address_rate=parse_rate(settings.rate_unknown),
         settings=settings,
@@ -135,7 +129,6 @@ def install_layers(app: FastAPI, guard: Guard) -> None:
         (RateLimit, {"rates": guard.rates, "key": guard.key_rate, "address": guard.address_rate}),
         (RequireKey, {}),
         (ConcurrencyLimit, {"each": settings.key_requests, "all": settings.requests}),
-        *([(AuditMiddleware, {"audit": guard.audit})] if guard.audit is not None else []),
         (BodyLimit, sizes),
     ]
     for layer, options in reversed(inward):

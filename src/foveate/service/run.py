@@ -81,8 +81,6 @@ def serve(settings: Settings) -> int:
     logs.configure_logging(settings)
     for one in broken():
         log.warning("%s", one)
-    if settings.audit is not None and hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what rotates logs sends it
     check_start(settings)
     if settings.workers == 1:
         server = Server(build_config(build_app(settings), settings))

@@ -143,11 +143,6 @@ class Settings(BaseSettings):
     header_bytes: int = Field(
         16_384, ge=1_024, description="Largest size of headers and URL in bytes."
     )
-    audit: Path | None = Field(None, description="File of the audit log; no log if unset.")
-    audit_sync: bool = Field(
-        False, description="Write each line of the audit log to disk before the response is sent."
-    )
-
     mcp: bool = Field(True, description="Serve the tools for agents at /mcp.")
     mcp_budget: int = Field(4_000, ge=1, description="Default token budget of a tool call.")
     mcp_most: int = Field(32_000, ge=1, description="Largest token budget of a tool call.")
@@ -159,6 +154,9 @@ class Settings(BaseSettings):
     )
     log_content: bool = Field(
         False, description="Include questions, contexts and answers in logs and traces."
+    )
+    log_audit: bool = Field(
+        False, description="Also log who read which state of the store: key, tenant and hashes."
     )
     otlp: str = Field(
         "",

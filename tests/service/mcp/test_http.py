@@ -140,7 +140,7 @@ def test_a_service_without_tools(filled_store):
 
 @pytest.fixture(scope="module")
 def keyed(tmp_path_factory) -> Iterator[tuple[httpx.Client, Path]]:
-    """A service with keys and an audit, two tenants with a store each, and its folder."""
+    """A service with keys that logs who asks, two tenants with a store each, and its folder."""
     folder = tmp_path_factory.mktemp("keyed")
     put(folder / "keys")
     for tenant, documents in (("one", [*DOCUMENTS, HIDDEN]), ("two", [{**HIDDEN, "id": "its.md"}])):
@@ -150,7 +150,7 @@ def keyed(tmp_path_factory) -> Iterator[tuple[httpx.Client, Path]]:
         store=str(folder / "{tenant}" / "store"),
         create=False,
         keys=folder / "keys",
-        audit=folder / "audit.jsonl",
+        log_audit=True,
     )
     with serving(settings) as client:
         yield client, folder
@@ -207,27 +207,25 @@ def test_tenant_and_principals_are_those_of_the_key(keyed):
     assert "cannot be made again" in stale
 
 
-def test_who_asked_is_kept(keyed):
+def test_who_asked_is_kept(keyed, caplog):
     """X4, F4: the audit has the key, the state and the manifest of a call, and no word of it."""
     service, folder = keyed
     key = put(
         folder / "keys", scopes=("mcp", "assemble", "search"), tenant="one", principals=("staff",)
     )
-    with visiting(service, **by(key)) as agent:
+    with caplog.at_level("INFO", "foveate.audit"), visiting(service, **by(key)) as agent:
         agent.call("search", query="pump")
         agent.call("assemble", query="Where is the valve?")
+        agent.call("search", query="its line is behind those above")
 
-    lines = (folder / "audit.jsonl").read_text(encoding="utf-8").splitlines()
-    searched, made = [
-        record
-        for line in lines
-        if (record := json.loads(line))["key"] == id_of(key) and "state_root" in record
-    ]
+    lines = [record.fields for record in caplog.records if record.name == "foveate.audit"]
+    found = [one for one in lines if one["key"] == id_of(key) and "state_root" in one]
+    searched, made = found[:2]
     assert searched["endpoint"] == made["endpoint"] == "POST /mcp"
     assert searched["state_root"] == made["state_root"]
     assert set(made["manifests"][0]) == {"recipe_hash", "inputs_hash", "output_hash"}
     assert made["principals"] == ["staff"]
-    assert "valve" not in "".join(lines)
+    assert "valve" not in str(lines)
 
 
 @pytest.mark.parametrize(

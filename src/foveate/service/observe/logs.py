@@ -14,6 +14,7 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
+from foveate.service.audit import AUDIT_LOG
 from foveate.service.observe.request_state import REQUEST_STATE
 from foveate.service.settings import Settings
 
@@ -33,6 +34,7 @@ def configure_logging(settings: Settings) -> None:
         PlainFormatter(content=content) if plain else JsonFormatter(content=content)
     )
     logging.captureWarnings(capture=True)
+    AUDIT_LOG.setLevel(logging.INFO)  # whatever the level of other records
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

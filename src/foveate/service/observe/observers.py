@@ -77,12 +77,12 @@ class Telemetry:
     """The metrics and traces of a service, from before its first request to after its last.
 
     `observers` observe every search and assembly. `content`: whether logs and spans may hold
-    questions and texts. `recipes`: their names in labels.
+    questions and texts. `audit`: whether who asked is logged. `recipes`: their names in labels.
     """
 
     def __init__(self, settings: Settings, recipes: Iterable[str]) -> None:
         self._settings = settings
-        self.content = settings.log_content
+        self.content, self.audit = settings.log_content, settings.log_audit
         stages = plugins.component_registry().stages
         self.metrics = Metrics(recipes=set(recipes), stages=stages, models=settings.models)
         self.traces: Traces | None = None

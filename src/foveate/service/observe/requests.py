@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from foveate.service.audit import log_audit
 from foveate.service.limits.asgi import Layer
 from foveate.service.observe.logs import ACCESS_LOG
 from foveate.service.observe.observers import Telemetry
@@ -102,3 +103,5 @@ class TelemetryMiddleware(Layer):
         }
         level = logging.DEBUG if route in QUIET_PATHS else logging.INFO
         ACCESS_LOG.log(level, "request", extra={"fields": fields})
+        if self._telemetry.audit:
+            log_audit(state.scope, route, status)
