@@ -206,16 +206,16 @@ class _Text:
 
     def _start_list(self, given: Mapping[str, str]) -> None:
         style = given.get("style-name", self._lists[-1].style if self._lists else "")
-        goes_on = given.get("continue-numbering") == "true"
+        goes_on = given.get("continue-numbering") == "true" or "continue-list" in given
         if self._lists:
             root = self._lists[0]
             if not goes_on:
                 root.numbers.pop(len(self._lists) + 1, None)
             found = _List(style, root.numbers)
         else:
-            before = self._known.get(given.get("continue-list", style if goes_on else ""))
+            before = self._known.get(given.get("continue-list", style)) if goes_on else None
             found = _List(style, before.numbers if before else {})
-            self._known[style] = self._known[given.get("id", "")] = found
+            self._known[style] = self._known[given.get("id", style)] = found
         self._lists.append(found)
 
     def _next_mark(self, given: Mapping[str, str]) -> str:
