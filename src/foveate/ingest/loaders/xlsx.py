@@ -8,6 +8,7 @@ of an HTML file is without what it hides; hidden rows and columns are read, sinc
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +18,17 @@ from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.merged_cells import MergedRanges
-from foveate.ingest.loaders.number_formats import BUILT_IN, format_number
+from foveate.ingest.loaders.number_formats import (
+    BUILT_IN,
+    format_number,
+    format_stored,
+    format_text,
+)
 from foveate.ingest.loaders.records import Records
 from foveate.ports import LoadedDocument
 
 _RANGE = re.compile(r"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})")
+_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _TRUTH = {"0": "FALSE", "1": "TRUE"}
 
 
@@ -32,23 +39,33 @@ class CellValues:
     strings: list[str]
     formats: list[str]
     since_1904: bool = False
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def display_text(self, kind: str, style: str, value: str) -> str:
         """The text that a cell of this kind shows."""
-        if kind == "s":
-            at = int(value) if value.isdecimal() else -1
-            if not 0 <= at < len(self.strings):
-                raise BadInput(f"damaged: there is no shared text {value[:20]!r}")
-            return self.strings[at]
         if kind == "b":
             return _TRUTH.get(value, value)
         if kind == "d":
             return value.removesuffix("T00:00:00")
-        if kind in ("str", "inlineStr", "e"):
-            return value
         at = int(style) if style.isdecimal() and len(style) < 7 else 0
         code = self.formats[at] if at < len(self.formats) else ""
-        return format_number(value, code, since_1904=self.since_1904) if value else ""
+        if kind == "s":
+            at = int(value) if value.isdecimal() else -1
+            if not 0 <= at < len(self.strings):
+                raise BadInput(f"damaged: there is no shared text {value[:20]!r}")
+            return format_text(self.strings[at], code)
+        if kind in ("str", "inlineStr", "e"):
+            return value if kind == "e" else format_text(_unescape(value), code)
+        text = format_number(value, code, since_1904=self.since_1904) if value else ""
+        if text is None:
+            self.left_out["number formats"] += 1
+            return format_stored(value)
+        return text
+
+
+def _unescape(text: str) -> str:
+    """The text, in which `_x000D_` is the sign of that number."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
 def read_strings(archive: Archive, part: str, limits: Limits) -> list[str]:
@@ -65,7 +82,7 @@ def read_strings(archive: Archive, part: str, limits: Limits) -> list[str]:
         elif name == "rPh":
             spoken += 1 if kind == "start" else -1
         elif name == "si" and kind == "end":
-            found.append("".join(parts))
+            found.append(_unescape("".join(parts)))
             size += len(found[-1])
             limits.check_bound("text_chars", size, "characters of text")
             parts.clear()
