@@ -73,6 +73,8 @@ class LoadedDocument:
     caller says of all documents. `front`: so many characters at the beginning are no text of the
     document's; they are counted in every offset, and are in no chunk. `encoding`: of the file, if
     it is not UTF-8 and has no byte order mark. `images`: those of the file, if they were asked for.
+    `left_out`: how many things of each kind, named in the plural, the file shows and `text` has
+    not.
     """
 
     text: str
@@ -89,6 +91,7 @@ class LoadedDocument:
     front: int = 0
     encoding: str = ""
     images: tuple[LoadedImage, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 class Loader(Protocol):

@@ -204,6 +204,9 @@ _ODF = (
     'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
     ' xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
     ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"'
+    ' xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"'
+    ' xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
+    ' xmlns:xlink="http://www.w3.org/1999/xlink"'
     ' xmlns:dc="http://purl.org/dc/elements/1.1/"'
 )
 
@@ -218,10 +221,10 @@ def zipped(mimetype: str, parts: Mapping[str, str | bytes]) -> bytes:
     return out.getvalue()
 
 
-def odf(kind: str, body: str, *, meta: str = "", manifest: str = "") -> bytes:
+def odf(kind: str, body: str, *, meta: str = "", manifest: str = "", styles: str = "") -> bytes:
     """An OpenDocument file; `kind`: `text` or `spreadsheet`, `body`: what is inside of it."""
     content = (
-        f"<office:document-content {_ODF}><office:body><office:{kind}>{body}"
+        f"<office:document-content {_ODF}>{styles}<office:body><office:{kind}>{body}"
         f"</office:{kind}></office:body></office:document-content>"
     )
     parts = {

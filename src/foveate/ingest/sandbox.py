@@ -51,6 +51,7 @@ def _loaded_to_json(loaded: LoadedDocument) -> dict[str, Any]:
     return plain | {
         "sections": _plain_sections(loaded.sections),
         "metadata": dict(loaded.metadata),
+        "left_out": dict(loaded.left_out),
         "images": [
             asdict(image) | {"data": b64encode(image.data).decode()} for image in loaded.images
         ],

@@ -40,7 +40,7 @@ def test_headers_and_text() -> None:
     """T2: the subject is the title; sender, recipient and date are metadata."""
     message = _mail("Der Kaminfeger kommt – bald")
     message.set_content("Er kommt am Dienstag.\n", charset="iso-8859-1")
-    message.add_alternative("<p>Anderes</p>", subtype="html")
+    message.add_alternative("<p>Er kommt am <b>Dienstag</b>.</p>", subtype="html")
     (mail,) = _parts(message.as_bytes())
     assert isinstance(mail, LoadedDocument)
     assert (mail.title, mail.text) == ("Der Kaminfeger kommt – bald", "Er kommt am Dienstag.")

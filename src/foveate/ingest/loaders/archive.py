@@ -16,6 +16,7 @@ from datetime import datetime
 from xml.parsers import expat
 
 from foveate.core.errors import BadInput
+from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
@@ -175,10 +176,11 @@ class Properties:
     author: str = ""
     modified_at: datetime | None = None
 
-    def document(self, text: str, title: str, sections: Sequence[Section]) -> LoadedDocument:
+    def document(self, blocks: Blocks, title: str, sections: Sequence[Section]) -> LoadedDocument:
         """The file's document; `title` if the properties have none."""
         return LoadedDocument(
-            text=text,
+            text=blocks.text(),
+            left_out=dict(blocks.left_out),
             title=self.title or title,
             sections=sections,
             metadata={"author": self.author} if self.author else {},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,10 +18,14 @@ _MAX_DEPTH = 8
 
 @dataclass(slots=True)
 class Blocks:
-    """The text so far, and the places of its headings. `size` is its length."""
+    """The text so far, and the places of its headings. `size` is its length.
+
+    `left_out`: how much of which kind the file shows that is not in the text.
+    """
 
     limits: Limits
     size: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
     headings: list[Heading] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _group: str = ""
@@ -61,6 +66,11 @@ class Blocks:
                     self.add_paragraph(" ".join(text.split()))
             else:
                 self.add_row(texts)
+
+    def leave_out(self, kind: str, number: int = 1) -> None:
+        """So many things of that kind, named in the plural, are not read."""
+        if number:
+            self.left_out[kind] += number
 
     def end_group(self) -> None:
         """Separate what comes next, even another item or row."""

@@ -8,149 +8,37 @@ headers, footers, comments, deleted and hidden text.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
+from foveate.ingest.loaders.formulas import Formula
+from foveate.ingest.loaders.inline import PLAIN, Inline, Look, read_look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.merged_cells import Cell, MergedCells
 from foveate.ingest.loaders.pictures import Pictures, drawn_images
+from foveate.ingest.loaders.symbol_fonts import read_sign
 from foveate.ingest.loaders.text import sections_from_headings
+from foveate.ingest.loaders.word_styles import (
+    Numbering,
+    Style,
+    parse_number,
+    read_numbering,
+    read_styles,
+)
 from foveate.ports import LoadedDocument
 
-_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
-_MAX_BASE_STYLES = 32  # styles based on styles
-
-
-@dataclass(slots=True)
-class Style:
-    """A paragraph style: `level` is 1 for the highest heading, 0 for the title."""
-
-    level: int | None = None
-    numbered: str = ""
-    based_on: str = ""
-
-
-def read_styles(archive: Archive, part: str) -> dict[str, Style]:
-    """The paragraph styles by id, each with what it takes over from the one it is based on."""
-    found: dict[str, Style] = {}
-    style = Style()
-    for name, given in archive.starts(part):
-        value = given.get("val", "")
-        if name == "style":
-            style = found[given.get("styleId", "")] = Style()
-        elif name == "name" and style.level is None:
-            style.level = _heading_level(value)
-        elif name == "basedOn":
-            style.based_on = value
-        elif name == "outlineLvl" and value.isdigit() and int(value) < 9:
-            style.level = int(value) + 1
-        elif name == "numId":
-            style.numbered = value
-    for each in found.values():
-        _inherit(each, found)
-    return found
-
-
-def _heading_level(name: str) -> int | None:
-    match = _HEADING.fullmatch(name)
-    return int(match[1]) if match else 0 if name.lower() == "title" else None
-
-
-def _inherit(style: Style, known: dict[str, Style]) -> None:
-    base = style.based_on
-    for _ in range(_MAX_BASE_STYLES):
-        parent = known.get(base)
-        if parent is None:
-            return
-        if style.level is None and parent.level:
-            style.level = parent.level
-        style.numbered = style.numbered or parent.numbered
-        base = parent.based_on
-
-
-@dataclass(slots=True)
-class Numbering:
-    """Which lists count, by (list, depth), and how far they have come."""
-
-    counting: set[tuple[str, int]] = field(default_factory=set)
-    _reached: dict[tuple[str, int], int] = field(default_factory=dict)
-
-    def next_mark(self, number: str, depth: int) -> str:
-        """The mark of the list's next item: `-`, or `1.` if it counts."""
-        for deeper in [key for key in self._reached if key[0] == number and key[1] > depth]:
-            del self._reached[deeper]
-        if (number, depth) not in self.counting:
-            return "-"
-        reached = self._reached.get((number, depth), 0) + 1
-        self._reached[number, depth] = reached
-        return f"{reached}."
-
-
-def read_numbering(archive: Archive, part: str) -> Numbering:
-    """The lists of the file."""
-    counting: dict[str, set[int]] = {}
-    kind_of: dict[str, str] = {}
-    abstract = number = ""
-    depth = 0
-    for name, given in archive.starts(part):
-        value = given.get("val", "")
-        if name == "abstractNum":
-            abstract = given.get("abstractNumId", "")
-        elif name == "lvl":
-            depth = _parse_number(given.get("ilvl", ""))
-        elif name == "numFmt" and value not in ("bullet", "none"):
-            counting.setdefault(abstract, set()).add(depth)
-        elif name == "num":
-            number = given.get("numId", "")
-        elif name == "abstractNumId":
-            kind_of[number] = value
-    pairs = {(num, deep) for num, base in kind_of.items() for deep in counting.get(base, ())}
-    return Numbering(counting=pairs)
-
-
-def _parse_number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 4 else 0
-
-
 REFERENCES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
-
-
-def read_notes(archive: Archive, part: str, limits: Limits) -> dict[tuple[str, str], str]:
-    """The notes by kind and id; what separates them from the page has no text."""
-    found: dict[tuple[str, str], str] = {}
-    size = 0
-    for note in ("footnote", "endnote"):
-        number, parts, speaks = "", list[str](), False
-        for kind, name, given in archive.events(archive.related_part(part, f"{note}s")):
-            if kind == "text":
-                parts += [name] if speaks else []
-                size += len(name)
-                limits.check_bound("text_chars", size, "characters of notes")
-                continue
-            speaks = kind == "start" and name == "t"
-            if name == note and kind == "start":
-                number, parts = given.get("id", ""), []
-            elif name == note:
-                found[note, number] = " ".join("".join(parts).split())
-            elif name == "p":
-                parts.append(" ")
-    return found
 
 
 _SKIPPED_ELEMENTS = frozenset(
     {"Fallback", "del", "delText", "instrText", "moveFrom", "pPrChange", "rPrChange"}
     | {"tblPrChange", "tcPrChange", "trPrChange"}
 )
-_SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-_TICKS = {
-    "Wingdings": {"F0FC": "✓", "F0FB": "✗", "F0FE": "☑", "F0FD": "☒", "F0A8": "☐", "F06C": "●"},
-    "Wingdings 2": {"F050": "✓", "F04F": "✗", "F052": "☑", "F053": "☒", "F0A3": "☐"},
-}
-"""What characters of fonts of signs stand for, by their code in the file."""
 _FALSE_VALUES = ("0", "false", "off")
+_FIELDS = frozenset({"checkBox", "default", "checked", "ddList", "result", "listEntry"})
+_SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 
 
 def load_docx(
@@ -162,12 +50,10 @@ def load_docx(
     """
     archive = Archive(data, limits)
     part = archive.main_part("document")
-    body = _Body(
-        Blocks(limits),
-        read_styles(archive, archive.related_part(part, "styles")),
-        read_numbering(archive, archive.related_part(part, "numbering")),
-        read_notes(archive, part, limits),
-    )
+    styles = read_styles(archive, archive.related_part(part, "styles"))
+    numbering = read_numbering(archive, archive.related_part(part, "numbering"))
+    notes = _read_notes(archive, part, styles, numbering, limits)
+    body = _Body(Blocks(limits), styles, numbering, notes)
     drawn = iter(drawn_images(archive, part) if images else ())
     pictures = Pictures(limits)
     for kind, name, given in archive.events(part):
@@ -180,25 +66,72 @@ def load_docx(
     text, headings = body.blocks.text(), body.blocks.headings
     title = body.title or next((name for _, level, name in headings if level == 1), path.stem)
     sections = sections_from_headings(text, headings)
-    loaded = read_properties(archive).document(text, title, sections)
+    loaded = read_properties(archive).document(body.blocks, title, sections)
     return (replace(loaded, images=tuple(pictures.found.values())),)
 
 
-def _sign(name: str, given: dict[str, str]) -> str:
-    """What an element stands for inside of a paragraph."""
-    if name == "sym":
-        return _TICKS.get(given.get("font", ""), {}).get(given.get("char", "").upper(), "")
-    return _SIGNS.get(name, "")
+def _read_notes(
+    archive: Archive, part: str, styles: dict[str, Style], numbering: Numbering, limits: Limits
+) -> dict[tuple[str, str], str]:
+    """The notes by kind and id; what separates them from the page has no text."""
+    found: dict[tuple[str, str], str] = {}
+    size = 0
+    for note in ("footnote", "endnote"):
+        key, body = (note, ""), _Body(Blocks(limits), styles, numbering)
+        for kind, name, given in archive.events(archive.related_part(part, f"{note}s")):
+            if name == note and kind == "start":
+                key, body = (note, given.get("id", "")), _Body(Blocks(limits), styles, numbering)
+            elif name == note and kind == "end":
+                found[key] = " ".join(body.blocks.text().split())
+                size += len(found[key])
+                limits.check_bound("text_chars", size, "characters of notes")
+            else:
+                body.handle_event(kind, name, given)
+    return found
 
 
 @dataclass(slots=True)
 class _Paragraph:
-    parts: list[str] = field(default_factory=list)
-    style: str = ""
+    """A paragraph and its open run, check box and formula."""
+
+    line: Inline = field(default_factory=Inline)
+    style: Style = field(default_factory=Style)
+    style_name: str = ""
     level: int | None = None
     number: str | None = None
-    depth: int = 0
-    hidden: bool = False
+    depth: int | None = None
+    look: Look = PLAIN
+    formula: Formula | None = None
+    choice: list[str] | None = None
+
+    def add(self, text: str) -> None:
+        """Text of the open run."""
+        self.line.add(text, self.look.over(self.style.look))
+
+    def add_sign(self, font: str, code: str) -> None:
+        """A sign of a font, at the height of the open run."""
+        look = replace(self.look.over(self.style.look), font="")
+        self.line.add(read_sign(font, code), look)
+
+    def read_field(self, kind: str, name: str, given: dict[str, str]) -> None:
+        """Part of a form field: a check box as it stands, the entry of a list that is chosen."""
+        value = given.get("val", "")
+        if kind == "start" and name == "ddList":
+            self.choice = [""]
+        elif kind == "start" and name == "checkBox":
+            self.choice = ["☐"]
+        elif self.choice is None:
+            return
+        elif kind == "start" and name in ("default", "checked", "result"):
+            is_list = self.choice[0] not in ("☐", "☒")
+            self.choice[0] = value if is_list else "☐" if value in _FALSE_VALUES else "☒"
+        elif kind == "start" and name == "listEntry":
+            self.choice.append(value)
+        elif kind == "end" and name in ("checkBox", "ddList"):
+            chosen = parse_number(self.choice[0]) + 1
+            shown = self.choice[0] if name == "checkBox" else "".join(self.choice[chosen:][:1])
+            self.line.add(shown)
+            self.choice = None
 
 
 @dataclass(slots=True)
@@ -208,13 +141,14 @@ class _Body:
     blocks: Blocks
     styles: dict[str, Style]
     numbering: Numbering
-    notes: dict[tuple[str, str], str]
+    notes: dict[tuple[str, str], str] = field(default_factory=dict)
     title: str = ""
     _open: list[_Paragraph] = field(default_factory=list)
     _cells: list[list[Cell]] = field(default_factory=list)
     _merged: MergedCells = field(default_factory=MergedCells)  # of the open table
     _tables: int = 0
     _skipped: int = 0
+    _gap: str = " "  # before the next paragraph of the cell
     _in_properties: bool = False
     _in_text: bool = False
 
@@ -225,15 +159,20 @@ class _Body:
 
     def handle_event(self, kind: str, name: str, given: dict[str, str]) -> None:
         """One event of the main part."""
-        if kind == "text":
-            if self._in_text and not self._skipped and self._open and not self._open[-1].hidden:
-                self._open[-1].parts.append(name)
-        elif name in _SKIPPED_ELEMENTS:
+        paragraph = self._open[-1] if self._open else None
+        if name in _SKIPPED_ELEMENTS and kind != "text":
             self._skipped += 1 if kind == "start" else -1
         elif self._skipped:
             return
+        elif paragraph is not None and (paragraph.formula is not None or name == "oMath"):
+            _read_formula(paragraph, kind, name, given)
+        elif kind == "text":
+            if self._in_text and paragraph is not None:
+                paragraph.add(name)
         elif name in ("gridSpan", "vMerge") and kind == "start":
             self._span(name, given.get("val", ""))
+        elif name in _FIELDS and paragraph is not None:
+            paragraph.read_field(kind, name, given)
         else:
             (self._start if kind == "start" else self._end)(name, given)
 
@@ -244,24 +183,33 @@ class _Body:
             self._in_text = True
         elif name in ("pPr", "rPr"):
             self._in_properties = True
-        elif name == "tbl":
-            self._tables += 1
-        elif name == "tr" and self._tables == 1:
-            self._cells.append([])
-        elif name == "tc" and self._tables == 1 and self._cells:
-            self._cells[-1].append(Cell(""))
+        elif name in ("tbl", "tr", "tc"):
+            self._start_table(name)
         elif self._open and self._in_properties:
-            self._set_property(name, given.get("val", ""))
+            self._set_property(name, given)
         elif self._open and name == "r":
-            self._open[-1].hidden = False
+            self._open[-1].look = PLAIN
+        elif self._open and name == "sym":
+            self._open[-1].add_sign(given.get("font", ""), given.get("char", ""))
         elif self._open:
-            self._open[-1].parts.append(_sign(name, given) or self._take_note(name, given))
+            self._open[-1].line.add(_SIGNS.get(name) or self._take_note(name, given))
+
+    def _start_table(self, name: str) -> None:
+        """A table, a row or a cell begins; those of a table in a cell are text of that."""
+        if name == "tbl":
+            self._tables += 1
+        elif self._tables > 1:
+            self._gap = "; "
+        elif name == "tr":
+            self._cells.append([])
+        elif self._cells:
+            self._cells[-1].append(Cell(""))
 
     def _span(self, name: str, value: str) -> None:
         """The open cell covers columns, or goes on with the one above."""
         cells = self._cells[-1] if self._cells and self._tables == 1 else []
         if cells and name == "gridSpan":
-            cells[-1] = cells[-1]._replace(columns=max(_parse_number(value), 1))
+            cells[-1] = cells[-1]._replace(columns=max(parse_number(value), 1))
         elif cells and value != "restart":
             cells[-1] = cells[-1]._replace(rows=0)
 
@@ -270,24 +218,28 @@ class _Body:
         note = self.notes.pop((REFERENCES.get(name, ""), given.get("id", "")), "")
         return f" [{note}]" if note else ""
 
-    def _set_property(self, name: str, value: str) -> None:
-        paragraph = self._open[-1]
+    def _set_property(self, name: str, given: dict[str, str]) -> None:
+        paragraph, value = self._open[-1], given.get("val", "")
         if name == "pStyle":
-            paragraph.style = value
+            paragraph.style = self.styles.get(value, Style())
+            paragraph.style_name = value
+        elif name == "rStyle":
+            paragraph.look = paragraph.look.over(self.styles.get(value, Style()).look)
         elif name == "outlineLvl" and value.isdecimal():
             paragraph.level = int(value) + 1 if int(value) < 9 else None
         elif name == "numId":
             paragraph.number = value
         elif name == "ilvl" and value.isdecimal():
-            paragraph.depth = min(int(value), 9)
-        elif name == "vanish":
-            paragraph.hidden = value not in _FALSE_VALUES
+            paragraph.depth = min(parse_number(value), 9)
+        else:
+            paragraph.look = read_look(name, given).over(paragraph.look)
 
     def _end(self, name: str, _: dict[str, str]) -> None:
         if name == "t":
             self._in_text = False
         elif name == "pPr" and self._open:
-            self._in_properties = self._open[-1].hidden = False
+            self._in_properties = False
+            self._open[-1].look = PLAIN  # that of its mark
         elif name == "rPr":
             self._in_properties = False
         elif name == "p" and self._open:
@@ -302,24 +254,48 @@ class _Body:
             self.blocks.add_rows(self._merged.add(self._cells.pop()))
 
     def _end_paragraph(self, paragraph: _Paragraph) -> None:
-        text = "".join(paragraph.parts)
-        if self._cells and self._cells[-1]:
-            cell = self._cells[-1][-1]
-            self._cells[-1][-1] = cell._replace(text=f"{cell.text} {text}")
-            return
-        style = self.styles.get(paragraph.style, Style())
+        text = paragraph.line.text()
+        self.blocks.leave_out("struck-out texts", paragraph.line.struck)
+        style = paragraph.style
         level = paragraph.level if paragraph.level is not None else style.level
-        number = paragraph.number if paragraph.number is not None else style.numbered
+        depth, mark = self._mark(paragraph)
         if not text.strip():
             return
-        if level == 0:
+        if self._cells and self._cells[-1]:
+            cell = self._cells[-1][-1]
+            said = f"{mark} {text}" if mark not in ("", "-") else text
+            gap, self._gap = self._gap if cell.text.strip() else " ", " "
+            self._cells[-1][-1] = cell._replace(text=f"{cell.text}{gap}{said}")
+        elif level == 0:
             self.title = self.title or " ".join(text.split())
             self.blocks.add_heading(1, text, counts=False)
         elif level is not None:
-            self.blocks.add_heading(level, text, below_title=bool(self.title))
-        elif number not in ("", "0"):
-            self.blocks.add_item(
-                paragraph.depth, self.numbering.next_mark(number, paragraph.depth), text
-            )
+            said = f"{mark} {text}" if mark not in ("", "-") else text
+            self.blocks.add_heading(level, said, below_title=bool(self.title))
+        elif mark:
+            self.blocks.add_item(depth, mark, text)
         else:
             self.blocks.add_paragraph(text)
+
+    def _mark(self, paragraph: _Paragraph) -> tuple[int, str]:
+        """The depth in its list and its number there, which an empty one has too."""
+        style = paragraph.style
+        number = paragraph.number if paragraph.number is not None else style.numbered
+        if number in ("", "0"):
+            return 0, ""
+        depth = paragraph.depth if paragraph.depth is not None else style.depth
+        if depth is None:
+            depth = self.numbering.depth_of(number, paragraph.style_name)
+        return depth, self.numbering.next_mark(number, depth)
+
+
+def _read_formula(paragraph: _Paragraph, kind: str, name: str, given: dict[str, str]) -> None:
+    """An element of a formula, its first and its last one included."""
+    formula = paragraph.formula
+    if formula is None:
+        paragraph.formula = Formula() if kind == "start" else None
+    elif (kind, name) == ("end", "oMath"):
+        paragraph.line.add_formula(formula.text())
+        paragraph.formula = None
+    else:
+        formula.read(kind, name, given)

@@ -1,14 +1,16 @@
 """Reads saved mail (RFC 5322): headers, text and attachments.
 
-Plain text is preferred to HTML. The metadata names all attachments; those of a known format become
-documents whose sections begin with their name. A mail inside a mail is only named.
+The text is what a mail program shows, in its order: of alternatives the richest, or the plain one
+if that says the same. The metadata names all attachments; those of a known format become documents
+whose sections begin with their name. A mail inside a mail is only named.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email import message_from_bytes
 from email.message import EmailMessage
@@ -25,6 +27,8 @@ from foveate.ports import LoadedDocument, Loader, Section
 _HEADERS = ("from", "to", "cc", "date")
 _MAX_HEADER_LENGTH = 1_000
 _MAX_PARAMETERS = 500
+_MAY_MISS = 0.4  # of the words of a page, in a plain text that says the same
+_WORD = re.compile(r"\w+")
 _CONTENT_HEADER = re.compile(
     rb"^content-(?:type|disposition):([^\n]*+(?:\n[ \t][^\n]*+)*+)", re.IGNORECASE | re.MULTILINE
 )
@@ -47,7 +51,8 @@ def _load_parts(
     data: bytes, path: Path, limits: Limits, loader_for: LoaderFor | None
 ) -> Sequence[LoadedDocument | BadInput]:
     message = _parse_message(data)
-    attached = list(message.iter_attachments())
+    body = _read_body(message, limits)
+    attached = body.attached
     limits.check_bound("attachments", len(attached), "attachments")
     names = _attachment_names(attached)
     parts: list[LoadedDocument | BadInput] = []
@@ -55,7 +60,7 @@ def _load_parts(
         loader = loader_for(Path(name)) if loader_for is not None else None
         if loader is not None and part.get_content_maintype() != "message":
             parts += _load_attachment(name, part, loader)
-    mail = _build_mail(message, names, path)
+    mail = _build_mail(message, body, names, path)
     return [replace(mail, id="#mail", own_id=False), *parts] if parts else [mail]
 
 
@@ -86,21 +91,102 @@ def _parse_message(data: bytes) -> EmailMessage:
     return message
 
 
-def _build_mail(message: EmailMessage, names: Sequence[str], path: Path) -> LoadedDocument:
+@dataclass(slots=True)
+class _Body:
+    """What a part of a mail shows, and what is attached to it."""
+
+    pages: list[LoadedDocument] = field(default_factory=list)
+    attached: list[EmailMessage] = field(default_factory=list)
+
+    def words(self) -> Counter[str]:
+        """The words that it shows."""
+        return Counter(word.lower() for page in self.pages for word in _WORD.findall(page.text))
+
+    def add(self, other: _Body) -> None:
+        """Show another part after this one."""
+        self.pages += other.pages
+        self.attached += other.attached
+
+
+def _read_body(part: EmailMessage, limits: Limits, *, is_whole: bool = True) -> _Body:
+    """The texts of a part in their order; what has a file's name or is no text is attached."""
+    if part.get_content_maintype() == "multipart":
+        return _read_parts(part, limits)
+    kind = part.get_content_type()
+    is_file = part.get_content_disposition() == "attachment" or part.get_filename()
+    is_text = kind in ("text/plain", "text/html") and not is_file
+    if not is_text and not (is_whole and kind.startswith("text/")):
+        return _Body(attached=[part])
+    text = _body_text(part)
+    limits.check_bound("text_chars", len(text), "characters of text")
+    page = LoadedDocument(text=text.strip())
+    if kind == "text/html":
+        (page,) = load_html(text.encode(), Path())
+    return _Body(pages=[page] if page.text.strip() else [])
+
+
+def _read_parts(part: EmailMessage, limits: Limits) -> _Body:
+    inner = part.get_payload()
+    parts = [each for each in inner if isinstance(each, EmailMessage)] if inner else []
+    bodies = [_read_body(each, limits, is_whole=False) for each in parts]
+    kind, found = part.get_content_subtype(), _Body()
+    if kind == "alternative":
+        shown = _choose(bodies)
+        for each in bodies:
+            found.pages += each.pages if each is shown else []
+            found.attached += each.attached
+        return found
+    if kind == "related":
+        root = next((n for n, each in enumerate(bodies) if each.pages), 0)
+        for number, (each, body) in enumerate(zip(parts, bodies, strict=True)):
+            found.add(body if number == root else _Body(attached=list(_leaves(each))))
+        return found
+    for each in bodies:
+        found.add(each)
+    return found
+
+
+def _leaves(part: EmailMessage) -> Iterator[EmailMessage]:
+    """The parts without parts, or a mail."""
+    if part.get_content_maintype() != "multipart":
+        yield part
+        return
+    for each in part.get_payload():
+        if isinstance(each, EmailMessage):
+            yield from _leaves(each)
+
+
+def _choose(bodies: Sequence[_Body]) -> _Body | None:
+    """The last of the alternatives that shows something, or the first if it says the same.
+
+    The richest is the last (RFC 2046). A plain one may be a stub: it says the same if it has all
+    figures of the richest and most of its words.
+    """
+    shown = [each for each in bodies if each.pages]
+    if len(shown) < 2:
+        return shown[0] if shown else None
+    plain, rich = shown[0].words(), shown[-1].words()
+    missing = [word for word in rich if word not in plain]
+    has_figures = not any(any(map(str.isdigit, word)) for word in missing)
+    return shown[0] if has_figures and len(missing) <= _MAY_MISS * len(rich) else shown[-1]
+
+
+def _build_mail(
+    message: EmailMessage, body: _Body, names: Sequence[str], path: Path
+) -> LoadedDocument:
     metadata = {key: said for key in _HEADERS if (said := _read_header(message, key))}
     if names:
         metadata["attachments"] = ", ".join(names)
-    body = message.get_body(("plain", "html"))
-    text = _body_text(body) if isinstance(body, EmailMessage) else ""
-    title = _read_header(message, "subject") or path.stem
-    sections: Sequence[Section] = ()
-    if body is not None and body.get_content_subtype() == "html":
-        (page,) = load_html(text.encode(), path)
-        text, sections = page.text, page.sections
+    parts, sections, size = list[str](), list[Section](), 0
+    for page in body.pages:
+        size += 2 * bool(parts)
+        parts.append(page.text)
+        sections += [replace(s, start=s.start + size, end=s.end + size) for s in page.sections]
+        size += len(page.text)
     return LoadedDocument(
-        text=text.strip() if not sections else text,
-        title=title,
-        sections=sections,
+        text="\n\n".join(parts),
+        title=_read_header(message, "subject") or path.stem,
+        sections=tuple(sections),
         metadata=metadata,
         modified_at=_parse_date(message),
         lines=False,

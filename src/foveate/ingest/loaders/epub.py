@@ -16,6 +16,7 @@ from foveate.core.errors import BadInput
 from foveate.ingest.loaders.archive import Archive, Properties, properties_from_texts
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.decode import declared_encoding, decode
+from foveate.ingest.loaders.html_formulas import write_formulas
 from foveate.ingest.loaders.html_tables import merge_cells
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.page import read_page
@@ -42,13 +43,13 @@ def load_epub(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tu
             _add_chapter(archive.read(part), blocks)
     text = blocks.text()
     sections = sections_from_headings(text, blocks.headings)
-    return (properties.document(text, path.stem, sections),)
+    return (properties.document(blocks, path.stem, sections),)
 
 
 def _add_chapter(data: bytes, blocks: Blocks) -> None:
     source = decode(data, declared_encoding(data))
     source = _ALONE.sub(r"<\1\2></\1>", source)
-    page, text = read_page(lambda: merge_cells(parse_tags(source)))
+    page, text = read_page(lambda: merge_cells(write_formulas(parse_tags(source))))
     start = blocks.add_paragraph(text)
     blocks.headings += [(at + start, level, name) for at, level, name in page.headings]
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from foveate.ingest.loaders.decode import declared_encoding, decode
+from foveate.ingest.loaders.html_formulas import write_formulas
 from foveate.ingest.loaders.html_tables import merge_cells
 from foveate.ingest.loaders.page import read_page
 from foveate.ingest.loaders.tags import Tag, parse_attributes, parse_tags
@@ -29,7 +30,7 @@ def load_html(data: bytes, path: Path) -> tuple[LoadedDocument]:
     """
     source = decode(data, declared_encoding(data))
     meta: dict[str, str] = {}
-    page, text = read_page(lambda: merge_cells(_tags(source, meta)))
+    page, text = read_page(lambda: merge_cells(write_formulas(_tags(source, meta))))
     first = next((name for _, _, name in page.headings), path.stem)
     loaded = LoadedDocument(
         text=text,

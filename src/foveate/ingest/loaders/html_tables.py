@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from foveate.ingest.loaders.inline import PLAIN, Inline, Look
 from foveate.ingest.loaders.merged_cells import Allowance, Cell, MergedCells
 from foveate.ingest.loaders.page import Outline
 from foveate.ingest.loaders.tags import Tag, element_names, is_hidden, parse_attributes
@@ -140,16 +141,25 @@ def _cell(tags: Sequence[Tag]) -> Cell:
 def _shown_text(tags: Sequence[Tag]) -> str:
     if len(tags) == 2 and tags[1].kind == "text":  # as most cells are
         return " ".join(tags[1].raw.split())
-    outline, parts = Outline(), list[str]()
+    outline, line = Outline(), Inline()
     for tag in tags:
         if tag.kind == "open":
             outline.open(tag)
-            parts += [" "] * (tag.name in _BREAKS)
+            line.add(" " if tag.name in _BREAKS else "")
         elif tag.kind == "close":
             outline.close(tag.name)
         elif not outline.hidden:
-            parts.append(tag.raw)
-    return " ".join("".join(parts).split())
+            line.add(tag.raw, _look(outline))
+    return " ".join(line.text().split())
+
+
+_RAISED, _LOWERED = Look(place=1), Look(place=-1)
+
+
+def _look(outline: Outline) -> Look:
+    if outline.is_open("sup"):
+        return _RAISED
+    return _LOWERED if outline.is_open("sub") else PLAIN
 
 
 def _said_text(tags: Sequence[Tag]) -> str:

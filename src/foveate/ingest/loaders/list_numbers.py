@@ -1,9 +1,9 @@
-"""The marks of an HTML list's items: dashes, numbers, letters or Roman numerals."""
+"""Numbers of lists as they are shown, in all formats, and the marks of an HTML list's items."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from foveate.ingest.loaders.tags import Tag, parse_attributes
@@ -15,6 +15,10 @@ _ROMAN = (
     *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
 )
 _LARGEST_ROMAN = 3999
+_LARGEST_REPEATED = 260  # as ten letters
+_CHINESE: tuple[str, ...] = ("", *"一二三四五六七八九")
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+_PLACE = re.compile(r"%([1-9])")
 
 
 @dataclass(slots=True)
@@ -37,7 +41,7 @@ class ListNumbers:
             return "-"
         number = _read_integer(parse_attributes(item.raw).get("value"), self.number)
         self.number = number + self.step
-        return f"{_format_number(number, self.kind)}."
+        return f"{write_number(number, self.kind)}."
 
 
 def open_list(tag: Tag, number: int, items: Mapping[int, int]) -> ListNumbers:
@@ -60,18 +64,34 @@ def _read_integer(text: str | None, otherwise: int) -> int:
     return int(match[1]) if match else otherwise
 
 
-def _format_number(number: int, kind: str) -> str:
-    """The number as that `type` writes it; what letters or numerals cannot write, in digits."""
+def write_number(number: int, kind: str) -> str:
+    """The number in that kind, by its first: `a`, `I`, `01`...; in digits if it cannot be written.
+
+    >>> [write_number(28, kind) for kind in ("1", "a", "aa", "I", "01", "1st", "一", "?")]
+    ['28', 'ab', 'bb', 'XXVIII', '28', '28th', '二十八', '28']
+    """
     if kind in ("a", "A") and number > 0:
         letters = ""
         while number:
             number, letter = divmod(number - 1, 26)
             letters = chr(ord(kind) + letter) + letters
         return letters
+    if kind in ("aa", "AA") and 0 < number <= _LARGEST_REPEATED:
+        return chr(ord(kind[0]) + (number - 1) % 26) * ((number + 25) // 26)
     if kind in ("i", "I") and 0 < number <= _LARGEST_ROMAN:
         numeral = ""
         for value, digits in _ROMAN:
             numeral += digits * (number // value)
             number %= value
         return numeral if kind == "i" else numeral.upper()
-    return str(number)
+    if kind == "一" and 0 < number < 100:
+        tens, units = divmod(number, 10)
+        return ("" if tens < 2 else _CHINESE[tens]) + ("十" if tens else "") + _CHINESE[units]
+    if kind == "1st":
+        return f"{number}{'th' if number // 10 % 10 == 1 else _ENDINGS.get(number % 10, 'th')}"
+    return f"{number:02d}" if kind == "01" else str(number)
+
+
+def write_marks(text: str, numbers: Sequence[str]) -> str:
+    """A level's text, such as `%1.%2)`, with these numbers of the levels from the outermost."""
+    return _PLACE.sub(lambda found: "".join(numbers[int(found[1]) - 1 : int(found[1])]), text)

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from foveate.ingest.loaders.inline import write_subscript, write_superscript
 from foveate.ingest.loaders.list_numbers import ListNumbers, open_list
-from foveate.ingest.loaders.superscripts import write_subscript, write_superscript
 from foveate.ingest.loaders.tags import Tag, element_names, is_hidden
 from foveate.ingest.loaders.text import Heading, plain_title
 
@@ -161,6 +161,7 @@ class Page:
     _lists: list[ListNumbers] = field(default_factory=list)
     _heading: tuple[int, int, int] | None = None
     _pre: list[str] | None = None
+    _is_lowered: bool = False  # whether the last text is a lowered figure
     _row: int | None = None
     _tables: list[bool] = field(default_factory=list)  # the open ones: whether they have names
     _inner: int = 0  # lists and tables that are open in a cell of a table with names
@@ -324,9 +325,10 @@ class Page:
             self._pre.append(self._as_script(text))
             return
         words = " ".join(text.split())
-        if words and text[0].isspace():
+        if words and (text[0].isspace() or (self._is_lowered and text[0].isdigit())):
             self._gap = self._gap or " "
         if words:
+            self._is_lowered = self._outline.is_open("sub") and words.isdigit()
             self._write(self._as_script(words))
         if text and text[-1].isspace():
             self._gap = self._gap or " "

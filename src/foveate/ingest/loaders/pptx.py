@@ -1,23 +1,35 @@
 """Reads PowerPoint: a slide is a page, its title a section, its notes follow it.
 
-Slide numbers, dates and footers are left out; hidden slides are read. A repeated slide is read
-once. Shapes come in the order of the file.
+Charts are read as the rows of their values, diagrams as lists. Slide numbers, dates and footers are
+left out; hidden slides are read. A repeated slide is read once. Shapes come in the order of the
+file.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
+from foveate.ingest.loaders.drawings import Drawings
+from foveate.ingest.loaders.formulas import Formula
+from foveate.ingest.loaders.inline import PLAIN, Inline, Look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.list_numbers import write_number
+from foveate.ingest.loaders.merged_cells import Allowance, Cell, MergedCells
 from foveate.ingest.loaders.pictures import Pictures, drawn_images
+from foveate.ingest.loaders.symbol_fonts import read_private_signs
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
 
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr")
+_NUMBERS = re.compile(r"(arabic|alphaLc|alphaUc|romanLc|romanUc)(Period|ParenR|ParenBoth|Plain)")
+_KINDS = {"arabic": "1", "alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
+_FORMS = {"Period": "{}.", "ParenR": "{})", "ParenBoth": "({})", "Plain": "{}"}
 
 
 def load_pptx(
@@ -31,17 +43,17 @@ def load_pptx(
     part = archive.main_part("presentation")
     slides = _slide_parts(archive, part)
     limits.check_bound("pages", len(slides), "slides")
-    blocks, pictures = Blocks(limits), Pictures(limits)
+    blocks, pictures, allowance = Blocks(limits), Pictures(limits), Allowance()
     sections: list[Section] = []
     for slide, number in _first_places(slides).items():
-        section = _write_slide(archive, slide, number, blocks)
+        section = _write_slide(archive, slide, number, blocks, allowance)
         sections += [section] if section else []
         if images:
             start, end = (section.start, section.end) if section else (blocks.size, blocks.size)
             for name, caption in drawn_images(archive, slide):
                 pictures.add(archive.read(name), start, end, page=number, caption=caption)
     title = next((each.path for each in sections if each.path), path.stem)
-    loaded = read_properties(archive).document(blocks.text(), title, tuple(sections))
+    loaded = read_properties(archive).document(blocks, title, tuple(sections))
     return (replace(loaded, images=tuple(pictures.found.values())),)
 
 
@@ -63,7 +75,9 @@ def _first_places(slides: list[str]) -> dict[str, int]:
     return found
 
 
-def _write_slide(archive: Archive, part: str, number: int, blocks: Blocks) -> Section | None:
+def _write_slide(
+    archive: Archive, part: str, number: int, blocks: Blocks, allowance: Allowance
+) -> Section | None:
     """Write the slide; its section, or None if it is empty."""
     shapes = _read_shapes(archive, part)
     titles = [plain_title(" ".join(shape.texts())) for shape in shapes if shape.kind in _TITLES]
@@ -71,9 +85,11 @@ def _write_slide(archive: Archive, part: str, number: int, blocks: Blocks) -> Se
     blocks.end_group()
     before = blocks.size
     blocks.add_heading(1, title)
+    drawings = Drawings(archive, part)
     for shape in shapes:
         if shape.kind not in (*_TITLES, *_FURNITURE):
-            shape.write_to(blocks)
+            shape.write_to(blocks, MergedCells(allowance))
+            drawings.write(shape.drawn, blocks)
     for shape in _read_shapes(archive, archive.related_part(part, "notesSlide")):
         if shape.kind == "body" and any(shape.texts()):
             blocks.add_paragraph("Notes: " + "\n".join(shape.texts()))
@@ -83,71 +99,184 @@ def _write_slide(archive: Archive, part: str, number: int, blocks: Blocks) -> Se
 
 
 @dataclass(slots=True)
+class _Paragraph:
+    """A paragraph; `numbers`: the kind of its numbers and the first of them."""
+
+    line: Inline = field(default_factory=Inline)
+    depth: int = 0
+    numbers: tuple[str, int] | None = None
+
+
+@dataclass(slots=True)
 class _Shape:
-    """A shape's paragraphs, or a table's rows; `kind` is that of its placeholder."""
+    """A shape's paragraphs, or a table's rows; `kind` is that of its placeholder.
+
+    `drawn`: relations of its charts and diagrams.
+    """
 
     kind: str = ""
-    paragraphs: list[tuple[int, list[str]]] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
+    paragraphs: list[_Paragraph] = field(default_factory=list)
+    rows: list[list[Cell]] = field(default_factory=list)
+    drawn: list[tuple[str, str]] = field(default_factory=list)
+    cell: Inline | None = None  # the open one
 
     def texts(self) -> list[str]:
         """The paragraphs that say something."""
-        return [text for _, parts in self.paragraphs if (text := "".join(parts).strip())]
+        return [text for each in self.paragraphs if (text := each.line.text().strip())]
 
-    def write_to(self, blocks: Blocks) -> None:
+    def write_to(self, blocks: Blocks, merged: MergedCells) -> None:
         """Write it down: several paragraphs are the items of a list."""
         several = len(self.texts()) > 1 and self.kind in ("body", "obj", "")
-        for depth, parts in self.paragraphs:
-            text = "".join(parts).strip()
-            if several:
-                blocks.add_item(depth, "-", text)
+        reached: dict[int, tuple[tuple[str, int], int]] = {}
+        for each in self.paragraphs:
+            text = each.line.text().strip()
+            blocks.leave_out("struck-out texts", each.line.struck)
+            mark = _next_mark(each, reached) if text else ""
+            if several or mark:
+                blocks.add_item(each.depth, mark or "-", text)
             else:
                 blocks.add_paragraph(text)
         for row in self.rows:
-            blocks.add_row(row)
+            blocks.add_rows(merged.add(row))
+        blocks.add_rows(merged.finish())
         blocks.end_group()
 
 
+def _next_mark(paragraph: _Paragraph, reached: dict[int, tuple[tuple[str, int], int]]) -> str:
+    """The number of the paragraph if it has one, by what its shape has reached at each depth."""
+    depth, numbers = paragraph.depth, paragraph.numbers
+    for deeper in [each for each in reached if each > depth]:
+        del reached[deeper]
+    last = reached.pop(depth, None)
+    if numbers is None:
+        return ""
+    number = last[1] + 1 if last is not None and last[0] == numbers else numbers[1]
+    reached[depth] = (numbers, number)
+    found = _NUMBERS.fullmatch(numbers[0])
+    kind, form = found.groups() if found is not None else ("arabic", "Period")
+    return _FORMS[form].format(write_number(number, _KINDS[kind]))
+
+
 def _read_shapes(archive: Archive, part: str) -> list[_Shape]:
-    found: list[_Shape] = []
-    speaks, skipped = False, 0
+    reader, skipped = _Reader(), 0
     for kind, name, given in archive.events(part):
-        if kind == "text":
-            if speaks and found and not skipped:
-                _append_text(found[-1], name)
-        elif name == "Fallback":
+        if name == "Fallback" and kind != "text":
             skipped += 1 if kind == "start" else -1
+        elif not skipped:
+            reader.handle_event(kind, name, given)
+    return reader.found
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads the shapes of a slide."""
+
+    found: list[_Shape] = field(default_factory=list)
+    _speaks: bool = False
+    _look: Look = PLAIN
+    _signs: str = ""  # the font of signs of the open run
+    _in_look: bool = False
+    _formula: Formula | None = None
+
+    def handle_event(self, kind: str, name: str, given: Mapping[str, str]) -> None:
+        """One event of the slide."""
+        if self._formula is not None:
+            self._read_formula(self._formula, kind, name, given)
+        elif kind == "text":
+            if self._speaks and (line := self._line()):
+                line.add(read_private_signs(name, self._signs), self._look)
         elif name == "t":
-            speaks = kind == "start"
-        elif kind == "start" and not skipped:
-            _start_element(found, name, given)
-    return found
+            self._speaks = kind == "start"
+        elif name == "rPr":
+            self._in_look = kind == "start"
+            self._look = _run_look(given) if self._in_look else self._look
+        elif kind == "start" and name in _SHAPES:
+            self.found.append(_Shape())
+        elif kind == "start" and self.found:
+            self._start_inside(name, given)
+        elif name == "tc" and self.found:
+            self._end_cell()
 
+    def _read_formula(
+        self, formula: Formula, kind: str, name: str, given: Mapping[str, str]
+    ) -> None:
+        if (kind, name) != ("end", "oMath"):
+            formula.read(kind, name, given)
+            return
+        self._formula = None
+        if line := self._line():
+            line.add_formula(formula.text())
 
-def _start_element(found: list[_Shape], name: str, given: dict[str, str]) -> None:
-    if name in ("sp", "graphicFrame", "cxnSp"):
-        found.append(_Shape())
-    elif not found:
-        return
-    elif name == "ph":
-        found[-1].kind = given.get("type", "obj")
-    elif name == "tr":
-        found[-1].rows.append([])
-    elif name == "tc" and found[-1].rows:
-        found[-1].rows[-1].append("")
-    elif name == "p":
-        if found[-1].rows and found[-1].rows[-1]:
-            _append_text(found[-1], " ")
+    def _line(self) -> Inline | None:
+        """What the text goes to."""
+        shape = self.found[-1] if self.found else _Shape()
+        last = shape.paragraphs[-1].line if shape.paragraphs else None
+        return shape.cell if shape.rows else last
+
+    def _start_inside(self, name: str, given: Mapping[str, str]) -> None:
+        shape = self.found[-1]
+        if name == "ph":
+            shape.kind = given.get("type", "obj")
+        elif name in ("chart", "relIds"):
+            shape.drawn.append((name, given.get("r:id", given.get("r:dm", ""))))
+        elif name == "tr":
+            shape.rows.append([])
+        elif name == "tc" and shape.rows:
+            self._start_cell(shape, given)
+        elif name == "oMath":
+            self._formula = Formula()
+        elif name in ("r", "fld"):
+            self._look, self._signs = PLAIN, ""
+        elif self._in_look and name == "latin":
+            self._look = replace(self._look, font=given.get("typeface", ""))
+        elif self._in_look and name == "sym":
+            self._signs = given.get("typeface", "")
         else:
-            found[-1].paragraphs.append((0, []))
-    elif name == "br":
-        _append_text(found[-1], "\n")
-    elif name == "pPr" and found[-1].paragraphs and given.get("lvl", "").isdecimal():
-        found[-1].paragraphs[-1] = (min(int(given["lvl"][:2]), 9), found[-1].paragraphs[-1][1])
+            self._start_paragraph(shape, name, given)
+
+    def _start_paragraph(self, shape: _Shape, name: str, given: Mapping[str, str]) -> None:
+        if name == "p" and shape.rows:
+            self._add(" ")
+        elif name == "p":
+            shape.paragraphs.append(_Paragraph())
+        elif name == "br":
+            self._add("\n")
+        elif name == "pPr" and shape.paragraphs and given.get("lvl", "").isdecimal():
+            shape.paragraphs[-1].depth = min(int(given["lvl"][:2]), 9)
+        elif name == "buAutoNum" and shape.paragraphs and not shape.rows:
+            start = given.get("startAt", "1")
+            first = int(start) if start.isdecimal() and len(start) < 6 else 1
+            shape.paragraphs[-1].numbers = (given.get("type", ""), first)
+
+    def _add(self, text: str) -> None:
+        if line := self._line():
+            line.add(text)
+
+    def _start_cell(self, shape: _Shape, given: Mapping[str, str]) -> None:
+        shape.cell = Inline()
+        if given.get("hMerge") not in ("1", "true"):
+            span = given.get("gridSpan", "1")
+            columns = int(span) if span.isdecimal() and len(span) < 6 else 1
+            goes_on = given.get("vMerge") in ("1", "true")
+            shape.rows[-1].append(Cell("", max(columns, 1), 0 if goes_on else 1))
+        else:
+            shape.rows[-1].append(_COVERED)
+
+    def _end_cell(self) -> None:
+        shape = self.found[-1]
+        if shape.cell is None or not shape.rows or not shape.rows[-1]:
+            return
+        text, last = shape.cell.text(), shape.rows[-1].pop()
+        shape.cell = None
+        if last is not _COVERED:
+            shape.rows[-1].append(last._replace(text=text if last.rows else ""))
 
 
-def _append_text(shape: _Shape, text: str) -> None:
-    if shape.rows and shape.rows[-1]:
-        shape.rows[-1][-1] += text
-    elif shape.paragraphs:
-        shape.paragraphs[-1][1].append(text)
+_SHAPES = ("sp", "graphicFrame", "cxnSp")
+_COVERED = Cell("", 0, 0)  # by the cell before
+
+
+def _run_look(given: Mapping[str, str]) -> Look:
+    moved = given.get("baseline", "0")
+    place = 0 if moved.strip("-0%") == "" else -1 if moved.startswith("-") else 1
+    return Look(place=place, struck=given.get("strike", "noStrike") != "noStrike")

@@ -95,6 +95,8 @@ def is_hidden(raw: str) -> bool:
     if not raw or ("hidden" not in raw.lower() and "none" not in raw.lower()):
         return False
     found = parse_attributes(raw)
+    if "aria-hidden" in found and "katex-html" in found.get("class", ""):
+        return True  # a formula that stands beside it as MathML
     return "hidden" in found or _HIDDEN.search(found.get("style", "")) is not None
 
 

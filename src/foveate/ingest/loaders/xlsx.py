@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks
+from foveate.ingest.loaders.inline import PLAIN, Inline, Look, read_look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.merged_cells import MergedRanges
 from foveate.ingest.loaders.number_formats import (
@@ -38,8 +39,8 @@ class CellValues:
 
     strings: list[str]
     formats: list[str]
+    left_out: Counter[str]
     since_1904: bool = False
-    left_out: Counter[str] = field(default_factory=Counter)
 
     def display_text(self, kind: str, style: str, value: str) -> str:
         """The text that a cell of this kind shows."""
@@ -68,25 +69,44 @@ def _unescape(text: str) -> str:
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
-def read_strings(archive: Archive, part: str, limits: Limits) -> list[str]:
-    """The shared texts; how a text is spoken (`rPh`) is no part of it."""
+def read_strings(archive: Archive, part: str, blocks: Blocks) -> list[str]:
+    """The shared texts; what is struck out in them is counted as left out."""
     found: list[str] = []
-    parts: list[str] = []
-    speaks, spoken, size = False, 0, 0
-    for kind, name, _ in archive.events(part):
-        if kind == "text":
-            if speaks and not spoken:
-                parts.append(name)
-        elif name == "t":
-            speaks = kind == "start"
-        elif name == "rPh":
-            spoken += 1 if kind == "start" else -1
-        elif name == "si" and kind == "end":
-            found.append(_unescape("".join(parts)))
+    rich, size = _RichText(), 0
+    for kind, name, given in archive.events(part):
+        if name == "si" and kind == "end":
+            found.append(_unescape(rich.line.text()))
             size += len(found[-1])
-            limits.check_bound("text_chars", size, "characters of text")
-            parts.clear()
+            blocks.limits.check_bound("text_chars", size, "characters of text")
+            blocks.leave_out("struck-out texts", rich.line.struck)
+            rich = _RichText()
+        else:
+            rich.handle_event(kind, name, given)
     return found
+
+
+@dataclass(slots=True)
+class _RichText:
+    """A text of runs; how it is spoken (`rPh`) is no part of it."""
+
+    line: Inline = field(default_factory=Inline)
+    _look: Look = PLAIN
+    _speaks: bool = False
+    _spoken: int = 0
+
+    def handle_event(self, kind: str, name: str, given: Mapping[str, str]) -> None:
+        """One event inside of the text."""
+        if kind == "text":
+            if self._speaks and not self._spoken:
+                self.line.add(name, self._look)
+        elif name == "t":
+            self._speaks = kind == "start"
+        elif name == "rPh":
+            self._spoken += 1 if kind == "start" else -1
+        elif name == "r" and kind == "start":
+            self._look = PLAIN
+        elif kind == "start":
+            self._look = read_look(name, given).over(self._look)
 
 
 def read_formats(archive: Archive, part: str) -> list[str]:
@@ -149,6 +169,7 @@ class _Row:
     _style: str = ""
     _inside: str = ""  # `v`, `t` or `f`: a value, a text, a formula
     _formula: list[str] = field(default_factory=list)
+    _rich: _RichText | None = None
 
     def open(self, name: str, given: dict[str, str]) -> None:
         """An element begins."""
@@ -160,12 +181,19 @@ class _Row:
             self._kind, self._style = given.get("t", "n"), given.get("s", "0")
             self._column = _column_index(given.get("r", ""), next(reversed(self.cells), -1) + 1)
             self._texts, self._formula, self._size = [], [], 0
+        elif name == "is":
+            self._rich = _RichText()
+        elif self._rich is not None:
+            self._rich.handle_event("start", name, given)
         self._inside = name if name in ("v", "t", "f") else ""
 
     def add_text(self, text: str) -> None:
         """A text, of which that of values and formulas counts."""
-        if self._inside:
+        if self._rich is not None:
+            self._rich.handle_event("text", text, {})
+        elif self._inside:
             (self._formula if self._inside == "f" else self._texts).append(text)
+        if self._inside:
             self._size += len(text)
             what = f"characters in a cell of row {self.number}"
             self.limits.check_bound("cell_chars", self._size, what)
@@ -173,7 +201,12 @@ class _Row:
     def close(self, name: str) -> bool:
         """An element ends; whether that was a row with cells."""
         self._inside = ""
-        if name == "c" and self._texts:
+        if name == "is" and self._rich is not None:
+            text, self._rich = self._rich.line.text(), None
+            self._texts += [text] if text else []
+        elif self._rich is not None:
+            self._rich.handle_event("end", name, {})
+        elif name == "c" and self._texts:
             text = self.values.display_text(self._kind, self._style, "".join(self._texts))
             self.cells[self._column] = text
         elif name == "c" and self._formula and self._kind == "n":  # others were computed: no text
@@ -197,12 +230,13 @@ def load_xlsx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tu
     """The file as one document, titled by its properties or its name."""
     archive = Archive(data, limits)
     part = archive.main_part("workbook")
+    blocks = Blocks(limits)
     values = CellValues(
-        strings=read_strings(archive, archive.related_part(part, "sharedStrings"), limits),
+        strings=read_strings(archive, archive.related_part(part, "sharedStrings"), blocks),
         formats=read_formats(archive, archive.related_part(part, "styles")),
         since_1904=_has_1904_dates(archive, part),
+        left_out=blocks.left_out,
     )
-    blocks = Blocks(limits)
     records = Records(limits, blocks)
     for name, sheet in _visible_sheets(archive, part):
         records.begin_sheet(name)
@@ -211,7 +245,7 @@ def load_xlsx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tu
             filled = merged.fill(row, cells)
             records.add_row(row, filled, is_wide=merged.is_wide)
         records.end_sheet()
-    return (read_properties(archive).document(blocks.text(), path.stem, records.sections),)
+    return (read_properties(archive).document(blocks, path.stem, records.sections),)
 
 
 def _visible_sheets(archive: Archive, part: str) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,172 @@
+"""Charts and diagrams of Office files: the values that a chart shows as rows, a diagram as a list.
+
+A chart without the values that its file keeps of its data, and a diagram without texts, are counted
+as left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from foveate.ingest.loaders.archive import Archive
+from foveate.ingest.loaders.blocks import Blocks
+from foveate.ingest.loaders.number_formats import format_number
+
+_MAX_POINTS = 100_000
+_TEXTS = ("tx", "cat", "val", "xVal", "yVal", "bubbleSize")
+_NAMES = {"xVal": "x", "yVal": "y", "bubbleSize": "size"}
+
+
+@dataclass(slots=True)
+class _Series:
+    """A series: its name, and its texts by what they are and their place."""
+
+    values: dict[str, dict[int, str]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """As the chart shows it."""
+        return " ".join(self.values.get("tx", {}).values())
+
+
+@dataclass(slots=True)
+class _Chart:
+    """A chart as its elements come."""
+
+    series: list[_Series] = field(default_factory=list)
+    title: list[str] = field(default_factory=list)
+    _path: list[str] = field(default_factory=list)
+    _kind: str = ""
+    _place: int = 0
+    _format: str = ""
+
+    def handle_event(self, kind: str, name: str, given: Mapping[str, str]) -> None:
+        """One event of its part."""
+        if kind == "text":
+            self._add_text(name)
+        elif kind == "end":
+            self._path.pop()
+            self._kind = "" if name == self._kind else self._kind
+        else:
+            self._path.append(name)
+            if name == "ser":
+                self.series.append(_Series())
+            elif name in _TEXTS and "ser" in self._path[-2:-1]:
+                self._kind, self._format = name, ""
+            elif name == "pt":
+                index = given.get("idx", "")
+                self._place = int(index) if index.isdecimal() and len(index) < 7 else 0
+
+    def _add_text(self, text: str) -> None:
+        inside = self._path[-1]
+        if inside == "t" and "title" in self._path[-9:] and "ser" not in self._path:
+            is_whole = "plotArea" not in self._path  # else the title of an axis
+            self.title += [text] if is_whole else []
+        elif inside == "formatCode":
+            self._format = text
+        elif inside == "v" and self._kind and self.series and self._place < _MAX_POINTS:
+            known = self.series[-1].values.setdefault(self._kind, {})
+            known[self._place] = known.get(self._place, "") + _shown(text, self._format)
+
+
+def _shown(text: str, code: str) -> str:
+    return format_number(text, code) if code and code != "General" else text
+
+
+@dataclass(slots=True)
+class Drawings:
+    """The charts and diagrams to which a part refers."""
+
+    archive: Archive
+    part: str
+    _known: dict[str, tuple[str, str]] | None = None
+
+    def write(self, drawn: Sequence[tuple[str, str]], blocks: Blocks) -> None:
+        """Write those of these elements (`chart`, `relIds`) and relations."""
+        for name, relation in drawn:
+            if self._known is None:
+                self._known = self.archive.relations(self.part)
+            _, target = self._known.get(relation, ("", ""))
+            if name == "chart":
+                _write_chart(self.archive, target, blocks)
+            else:
+                _write_diagram(self.archive, target, blocks)
+
+
+def _write_chart(archive: Archive, part: str, blocks: Blocks) -> None:
+    chart = _Chart()
+    for event in archive.events(part):
+        chart.handle_event(*event)
+    rows = list(_chart_rows(chart.series))
+    blocks.add_paragraph(" ".join("".join(chart.title).split()))
+    blocks.end_group()
+    for row in rows:
+        blocks.add_row(row)
+    blocks.end_group()
+    if len(rows) < 2:
+        blocks.leave_out("charts")
+
+
+def _chart_rows(series: Sequence[_Series]) -> Iterator[list[str]]:
+    """The names of the series, and for each category their values; points have two columns."""
+    columns: list[tuple[str, dict[int, str]]] = []
+    first = next((each.values["cat"] for each in series if "cat" in each.values), {})
+    for number, each in enumerate(series, 1):
+        name = each.name or f"Series {number}"
+        for kind in ("xVal", "yVal", "val", "bubbleSize"):
+            if kind in each.values:
+                shown = f"{name}, {_NAMES[kind]}" if kind in _NAMES else name
+                columns.append((shown, each.values[kind]))
+    places = sorted({place for _, values in columns for place in values})
+    if not places:
+        return
+    yield [*([" "] if first else []), *(name for name, _ in columns)]
+    for place in places:
+        row = [values.get(place, "") for _, values in columns]
+        yield [*([first.get(place, "")] if first else []), *row]
+
+
+def _write_diagram(archive: Archive, part: str, blocks: Blocks) -> None:
+    texts: dict[str, list[str]] = {}
+    below: dict[str, list[tuple[int, str]]] = {}
+    point = ""
+    speaks = False
+    for kind, name, given in archive.events(part):
+        if kind == "text":
+            texts[point] += [name] if speaks else []
+        elif name == "t":
+            speaks = kind == "start"
+        elif kind == "start" and name == "pt":
+            point = given.get("modelId", "")
+            texts[point] = []
+        elif kind == "start" and name == "p" and texts.get(point):
+            texts[point].append(" ")
+        elif kind == "start" and name == "cxn" and given.get("type", "parOf") == "parOf":
+            order = given.get("srcOrd", "")
+            place = int(order) if order.isdecimal() and len(order) < 6 else 0
+            below.setdefault(given.get("srcId", ""), []).append((place, given.get("destId", "")))
+    said = {key: text for key, parts in texts.items() if (text := " ".join("".join(parts).split()))}
+    blocks.end_group()
+    for depth, key in _outline(below, list(texts)):
+        if text := said.pop(key, ""):
+            blocks.add_item(depth, "-", text)
+    blocks.end_group()
+    if not any(texts.values()):
+        blocks.leave_out("diagrams")
+
+
+def _outline(
+    below: Mapping[str, Sequence[tuple[int, str]]], points: Sequence[str]
+) -> Iterator[tuple[int, str]]:
+    """Each point with its depth, in order: what has nothing above it is 0 or is the whole."""
+    inner = {key for each in below.values() for _, key in each}
+    seen: set[str] = set()
+    waiting = [(-1 if key in below else 0, key) for key in reversed(points) if key not in inner]
+    while waiting:
+        depth, key = waiting.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        yield max(depth, 0), key
+        waiting += [(depth + 1, each) for _, each in sorted(below.get(key, ()), reverse=True)]
