@@ -8,6 +8,7 @@ of an HTML file is without what it hides; hidden rows and columns are read, sinc
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +19,17 @@ from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks
 from foveate.ingest.loaders.inline import PLAIN, Inline, Look, read_look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.merged_cells import MergedRanges
-from foveate.ingest.loaders.number_formats import BUILT_IN, format_number
+from foveate.ingest.loaders.number_formats import (
+    BUILT_IN,
+    format_number,
+    format_stored,
+    format_text,
+)
 from foveate.ingest.loaders.records import Records
 from foveate.ports import LoadedDocument
 
 _RANGE = re.compile(r"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})")
+_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _TRUTH = {"0": "FALSE", "1": "TRUE"}
 
 
@@ -32,24 +39,34 @@ class CellValues:
 
     strings: list[str]
     formats: list[str]
+    left_out: Counter[str]
     since_1904: bool = False
 
     def display_text(self, kind: str, style: str, value: str) -> str:
         """The text that a cell of this kind shows."""
-        if kind == "s":
-            at = int(value) if value.isdecimal() else -1
-            if not 0 <= at < len(self.strings):
-                raise BadInput(f"damaged: there is no shared text {value[:20]!r}")
-            return self.strings[at]
         if kind == "b":
             return _TRUTH.get(value, value)
         if kind == "d":
             return value.removesuffix("T00:00:00")
-        if kind in ("str", "inlineStr", "e"):
-            return value
         at = int(style) if style.isdecimal() and len(style) < 7 else 0
         code = self.formats[at] if at < len(self.formats) else ""
-        return format_number(value, code, since_1904=self.since_1904) if value else ""
+        if kind == "s":
+            at = int(value) if value.isdecimal() else -1
+            if not 0 <= at < len(self.strings):
+                raise BadInput(f"damaged: there is no shared text {value[:20]!r}")
+            return format_text(self.strings[at], code)
+        if kind in ("str", "inlineStr", "e"):
+            return value if kind == "e" else format_text(_unescape(value), code)
+        text = format_number(value, code, since_1904=self.since_1904) if value else ""
+        if text is None:
+            self.left_out["number formats"] += 1
+            return format_stored(value)
+        return text
+
+
+def _unescape(text: str) -> str:
+    """The text, in which `_x000D_` is the sign of that number."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
 def read_strings(archive: Archive, part: str, blocks: Blocks) -> list[str]:
@@ -58,7 +75,7 @@ def read_strings(archive: Archive, part: str, blocks: Blocks) -> list[str]:
     rich, size = _RichText(), 0
     for kind, name, given in archive.events(part):
         if name == "si" and kind == "end":
-            found.append(rich.line.text())
+            found.append(_unescape(rich.line.text()))
             size += len(found[-1])
             blocks.limits.check_bound("text_chars", size, "characters of text")
             blocks.leave_out("struck-out texts", rich.line.struck)
@@ -218,6 +235,7 @@ def load_xlsx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tu
         strings=read_strings(archive, archive.related_part(part, "sharedStrings"), blocks),
         formats=read_formats(archive, archive.related_part(part, "styles")),
         since_1904=_has_1904_dates(archive, part),
+        left_out=blocks.left_out,
     )
     records = Records(limits, blocks)
     for name, sheet in _visible_sheets(archive, part):
