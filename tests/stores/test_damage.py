@@ -18,8 +18,8 @@ from store_urls import opened
 # What is done behind the store's back, of which no answer may tell.
 CHANGED = (
     "UPDATE chunks SET text = replace(text, 'e', 'a') WHERE id = 3",
-    "UPDATE chunks SET principals = '[]' WHERE audience = 1",
-    "UPDATE chunks SET audience = 0 WHERE audience = 1",
+    "UPDATE chunks SET principals = '[]' WHERE principals <> '[]'",
+    "UPDATE documents SET document_id = 'other' WHERE id = 1",
     "UPDATE chunks SET metadata = '{}' WHERE id = 3",
     "UPDATE chunks SET sequence = 7 WHERE id = 3",
     "UPDATE documents SET source = 'z' WHERE id = 1",

@@ -31,7 +31,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One finding and its part: file, rows, words, vectors, state or checksums."""
+    """One finding and its part: file, rows, words, vectors or state."""
 
     part: str
     what: str

@@ -1,7 +1,8 @@
-"""Checksums of stored values as a reader gets them, and the error for those that do not match.
+"""Checksums of stored rows as a reader gets them, and the error for those that do not match.
 
-A CRC finds damage up to 32 bits long; it is no signature. What many rows share has a sum over the
-rows, so that a hidden row is missed too. Errors name no value: the reader may not be allowed it.
+A CRC finds damage up to 32 bits long; it is no signature. A row that is looked up by a text has a
+second key made of it, and what many rows share has a sum over the rows, so that a hidden row is
+missed too. Errors name no value: the reader may not be allowed it.
 """
 
 from __future__ import annotations
@@ -51,6 +52,12 @@ def intact(rows: Iterable[tuple[Any, ...]], what: str) -> Iterator[tuple[Any, ..
         if crc32(dumps(row[:-1], _FORM)) != row[-1]:
             raise damage(what)
         yield row
+
+
+def second_key(text: str) -> int:
+    """Under which a row is found too if its text is damaged, or the index of it."""
+    digest = blake3(text.encode(errors="surrogatepass")).digest(8)
+    return int.from_bytes(digest, "big", signed=True)
 
 
 def sum_of_places(term: str, total: int, count: int) -> int:

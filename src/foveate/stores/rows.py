@@ -17,6 +17,7 @@ from foveate.core.types import Chunk, content_hash
 from foveate.ports import INDEXED_SUMMARY, QUESTIONS, Document
 from foveate.stores.base import PutRequest
 from foveate.stores.checksums import checksum, damage
+from foveate.stores.filters import facts_to_index
 from foveate.stores.int8 import quantise_or_zeros, unit_vectors
 
 _NO_TEXT = zlib.compress(b"")
@@ -24,6 +25,8 @@ DOCUMENT_FIELDS = (
     *("document_id", "source", "title", "summary", "modified_at", "principals", "metadata"),
     *("content_hash", "text_hash"),
 )
+DOCUMENT_COLUMNS = ("id", *DOCUMENT_FIELDS, "audience", "places")
+"""What is read of a document without its text."""
 CHUNK_FIELDS = (
     *("chunk_id", "sequence", "start", "end", "byte_offset", "page", "section", "row", "line"),
     *("principals", "metadata", "content_hash", "text"),
@@ -149,11 +152,19 @@ def chunk_members(
 
 
 def chunk_checksum(
-    number: int, document: Mapping[str, Any], chunk: Mapping[str, Any], vector: bytes
+    number: int, document: Mapping[str, Any], chunk: Mapping[str, Any], *scanned: Any
 ) -> int:
-    """The checksum of a chunk as it is read: row id, `CHUNK_COLUMNS`, vector and audience."""
+    """The checksum of a chunk as it is read: row id, `CHUNK_COLUMNS`, and what is scanned.
+
+    `scanned`: vector, audience, and the number of terms.
+    """
     row = {**{field: document[field] for field in ("document_id", *SHARED)}, **chunk}
-    return checksum((number, *(row[field] for field in HANDED_OUT), vector, chunk["audience"]))
+    return checksum((number, *(row[field] for field in HANDED_OUT), *scanned))
+
+
+def document_checksum(row: Mapping[str, Any]) -> int:
+    """The checksum of a document's row; its text has a hash in it."""
+    return checksum([row[field] for field in DOCUMENT_COLUMNS])
 
 
 def parse_principals(principals: str) -> list[str]:
@@ -244,32 +255,25 @@ def _format_principals(principals: Iterable[str]) -> str:
 
 
 def _format_metadata(metadata: Mapping[str, Any]) -> str:
-    if _has_nul(metadata):
-        raise BadInput("holds a zero character (NUL), which filters cannot see", field="metadata")
     try:
         return json.dumps(dict(metadata), sort_keys=True, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise BadInput(f"cannot be written as JSON: {error}", field="metadata") from None
 
 
-def _has_nul(value: Any) -> bool:
-    """Whether a text somewhere inside does: SQLite's JSON functions end a text there."""
-    if isinstance(value, str):
-        return "\0" in value
-    if isinstance(value, Mapping):
-        return any(_has_nul(part) for pair in value.items() for part in pair)
-    return isinstance(value, list | tuple) and any(map(_has_nul, value))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedDocument:
-    """`packed`: the text, compressed. `vectors`: int8, a row a chunk. `counts`: tokens by hash."""
+    """`packed`: the text, compressed. `vectors`: int8, a row a chunk. `counts`: tokens by hash.
+
+    `terms` and `facts`: of each chunk.
+    """
 
     row: dict[str, Any]
     packed: bytes
     chunks: list[dict[str, Any]]
     vectors: Any
     terms: list[list[str]]
+    facts: list[list[str]]
     counts: Mapping[str, int]
     fingerprint: str
 
@@ -282,12 +286,14 @@ def prepare_document(given: PutRequest, dimensions: int) -> PreparedDocument:
         if each["chunk_id"] in seen:
             raise duplicate_id_error("this document", each["chunk_id"])
         seen.add(each["chunk_id"])
+    document = document_row(given.document)
     return PreparedDocument(
-        row=document_row(given.document),
+        row=document,
         packed=zlib.compress(given.document.text.encode()),
         chunks=rows,
         vectors=quantise_or_zeros(given.vectors, rows=len(rows), dimensions=dimensions),
         terms=[terms_to_index(each) for each in rows],
+        facts=[facts_to_index(document, each) for each in rows],
         counts=given.counts_by_hash(),
         fingerprint=given.fingerprint,
     )

@@ -17,10 +17,7 @@ from foveate.testing.store_corpus import corpus
 from store_urls import opened
 
 ENTRIES = corpus(count=6)
-TABLES = (
-    *("audiences", "members", "members_again", "documents", "outlines", "chunks", "filters"),
-    *("scan", "postings", "terms"),
-)
+TABLES = (*("audiences", "members", "documents", "chunks", "scan", "postings", "terms"),)
 
 
 def test_a_batch_is_of_the_task_that_opened_it(new_schema: Callable[[], str]):

@@ -13,8 +13,8 @@ from store_urls import opened
 DAMAGE = [
     ("rows", "DELETE FROM {s}.documents WHERE document_id = 'd02'"),
     ("rows", "UPDATE {s}.chunks SET text = text || 'x' WHERE sequence = 0"),
-    ("rows", "UPDATE {s}.chunks SET facts = '{{}}' WHERE sequence = 0"),
-    ("rows", "DELETE FROM {s}.members WHERE principal = '\"red\"'"),
+    ("words", "UPDATE {s}.chunks SET page = 77 WHERE sequence = 0"),
+    ("state", "DELETE FROM {s}.members WHERE principal = '\"red\"'"),
     ("rows", "UPDATE {s}.documents SET audience = 0"),
     ("rows", "UPDATE {s}.documents SET text = 'unpacked' WHERE document_id = 'd02'"),
     ("rows", "INSERT INTO {s}.scan SELECT -chunk, audience, terms, norm, vector FROM {s}.scan"),

@@ -7,11 +7,12 @@ from typing import Any
 
 from foveate.core.types import content_hash
 from foveate.stores.base import Report
+from foveate.stores.checksums import StoreDamaged
 from foveate.stores.lance.rows import count_rows, note_ids
 from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.lance.tables import MEMBER_COLUMNS
-from foveate.stores.recount import Recount, text_findings
-from foveate.stores.rows import terms_to_index
+from foveate.stores.recount import Recount
+from foveate.stores.rows import terms_to_index, with_text
 
 
 def check(now: Snapshot, *, embedder: str) -> Report:
@@ -35,7 +36,10 @@ def _row_findings(now: Snapshot, found: Recount[str]) -> Iterator[str]:
         found.documents, found.chunks = len(names), len(ids)
         for row in rows:
             if row["chunk_id"] is None:
-                yield from text_findings(row, row["packed"])
+                try:
+                    with_text(row, row["packed"])
+                except StoreDamaged:
+                    yield f"document {row['document_id']!r}: its text is not the one that was put"
             elif content_hash(row["text"]) != row["content_hash"]:
                 yield f"chunk {row['chunk_id']!r}: its text is not the one that was put"
             elif row["words"].split() != terms_to_index(row):

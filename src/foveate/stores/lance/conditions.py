@@ -1,7 +1,4 @@
-"""Filters as conditions of Lance's SQL over chunks and their facts; values are quoted here.
-
-The meaning is that of the embedded store: a text column compares texts, a number column numbers.
-"""
+"""Conditions of Lance's SQL over the rows of the table; values are quoted here."""
 
 from __future__ import annotations
 
@@ -31,16 +28,13 @@ def in_condition(column: str, values: Iterable[str | int]) -> str:
 
 
 def where_condition(where: Mapping[str, Any]) -> str:
-    """All of `where`, over a chunk's columns; raises `BadOption`."""
-    parts: list[str] = []
-    for column, values, kind in parse_filters(where):
-        name = column.rpartition(".")[2].strip('"')
-        if kind is list:
-            said = ", ".join(map(quote_literal, values))
-            parts.append(f"array_has_any(labels, [{said}])" if said else "false")
-        else:
-            parts.append(in_condition(name if kind is str else f"`{name}`", values))
-    return all_of(*parts)
+    """All of `where`, over the facts of a chunk; raises `BadOption`."""
+    return all_of(
+        *(
+            f"array_has_any(labels, [{', '.join(map(quote_literal, facts))}])" if facts else "false"
+            for facts in parse_filters(where)
+        )
+    )
 
 
 def all_of(*conditions: str) -> str:

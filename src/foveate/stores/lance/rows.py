@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 from foveate.core.errors import BadInput
-from foveate.stores.filters import encode_facts
 from foveate.stores.lance.tables import Head, store_schema
 from foveate.stores.rows import (
     SHARED,
@@ -26,13 +25,15 @@ def build_rows(given: Iterable[PreparedDocument], dimensions: int) -> Any:
     for one in given:
         rows.append({**one.row, "key": f"d{one.row['document_id']}", "packed": one.packed})
         shared = {name: one.row[name] for name in ("document_id", *SHARED)}
-        for chunk, vector, terms in zip(one.chunks, one.vectors, one.terms, strict=True):
+        for chunk, vector, terms, facts in zip(
+            one.chunks, one.vectors, one.terms, one.facts, strict=True
+        ):
             made = {
                 **shared,
                 **chunk,
                 "key": f"c{chunk['chunk_id']}",
                 "words": " ".join(terms),
-                "labels": encode_facts(chunk["metadata"]),
+                "labels": facts,
             }
             if dimensions:
                 made["vector"] = vector.astype("f2") if vector.any() else None

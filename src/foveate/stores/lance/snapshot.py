@@ -28,7 +28,7 @@ from foveate.stores.lance.conditions import (
     where_condition,
 )
 from foveate.stores.lance.tables import MEMBER_COLUMNS, Head, read_head, vector_index
-from foveate.stores.outlines import is_near
+from foveate.stores.places import is_near
 from foveate.stores.rows import (
     DOCUMENT_FIELDS,
     HANDED_OUT,

@@ -49,8 +49,7 @@ _MAX_INDEX_DIMENSIONS = 4000
 def delete_unused_rows(store: StoreContext) -> int:
     """Counts and principals of documents that are gone; how many rows of postings were merged."""
     begin_write(store)
-    members = "DELETE FROM {s}.members_again WHERE audience NOT IN (SELECT id FROM {s}.audiences)"
-    statements = (MERGE, *DELETE_UNUSED, members, _UNUSED_TERMS)
+    statements = (MERGE, *DELETE_UNUSED, _UNUSED_TERMS)
     (((merged,),), *_) = store.run(*map(store.statement, statements))
     return int(merged)
 

@@ -53,38 +53,22 @@ _OVERSAMPLING = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What may be found, and how many are wanted; `condition` is empty without a filter."""
+    """What may be found, and how many are wanted; `matching`: rows of a filter, None for all."""
 
     store: StoreContext
     audiences: list[int]
-    condition: str
-    bound: list[Any]
+    matching: Any
     depth: int
 
-    def from_clause(self, *, again: bool = False) -> str:
-        """FROM and WHERE of what the filter lets through; binds audiences and `bound`.
-
-        `again`: out of what is kept of filters a second time.
-        """
-        first = "{s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document"
-        tables = "{s}.filters AS c JOIN {s}.filters AS d ON d.id = c.id" if again else first
-        query = f"FROM {tables} WHERE c.audience = ANY(%s::integer[]) AND {{condition}}"
-        return self.store.sql(query, condition=self.condition)
-
-    def filter_statement(self, *, again: bool = False) -> Statement:
-        """Row ids of all that the filter lets through, packed; NULL without a filter."""
-        if not self.condition:
-            return Statement("SELECT NULL")
-        ids = "SELECT coalesce(string_agg(int8send(c.id), ''::bytea), ''::bytea) "
-        return Statement(ids + self.from_clause(again=again), [self.audiences, *self.bound])
-
-    def scan_condition(self) -> tuple[str, list[Any]]:
+    def condition(self) -> tuple[str, list[Any]]:
         """The same over `scan AS s`, and what is bound."""
         allowed = "s.audience = ANY(%s::integer[])"
-        if not self.condition:
+        if self.matching is None:
             return allowed, [self.audiences]
-        chosen = f"{allowed} AND s.chunk IN (SELECT c.id {self.from_clause()})"
-        return chosen, [self.audiences, self.audiences, *self.bound]
+        return f"{allowed} AND s.chunk = ANY(%s::bigint[])", [
+            self.audiences,
+            self.matching.tolist(),
+        ]
 
 
 def index_status_statement(store: StoreContext) -> Statement:
@@ -104,7 +88,7 @@ def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> list[int]:
         if len(found) >= depth:
             return found
     cosine, numbers = cosine_expression(scope.store, query)
-    chosen, bound = scope.scan_condition()
+    chosen, bound = scope.condition()
     scored = scope.store.sql(
         "SELECT s.chunk, {cosine} AS cosine FROM {s}.scan AS s WHERE {chosen}",
         cosine=cosine,
@@ -121,7 +105,7 @@ def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> list[int]:
 
 def _nearest_by_index(scope: Scope, query: Any) -> list[int]:
     cosine, numbers = cosine_expression(scope.store, query)
-    chosen, bound = scope.scan_condition()
+    chosen, bound = scope.condition()
     wide = scope.depth * _OVERSAMPLING
     sql = scope.store.sql(
         "WITH near AS MATERIALIZED (SELECT s.chunk FROM {s}.scan AS s WHERE {chosen} "

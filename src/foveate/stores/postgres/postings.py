@@ -24,17 +24,20 @@ _MAX_DENSE_SPAN = 1 << 22
 
 
 def encode_postings(
-    terms: Mapping[int, Sequence[str]], audiences: Mapping[int, int]
+    chunks: Sequence[int],
+    terms: Sequence[Sequence[str]],
+    facts: Sequence[Sequence[str]],
+    audiences: Sequence[int],
 ) -> list[list[Any]]:
-    """Columns of terms, audiences and places; `terms`: chunk row id → its terms."""
-    chunks = sorted(terms)
-    names, term, text, counts = group_terms([terms[chunk] for chunk in chunks])
-    whose = np.array([audiences[chunk] for chunk in chunks], dtype=np.int64)[text]
+    """Columns of terms, audiences and places; `chunks`: row ids, ascending, of the others."""
+    both = [[*one, *other] for one, other in zip(terms, facts, strict=True)]
+    names, term, text, counts = group_terms(both)
+    whose = np.array(audiences, dtype=np.int64)[text]
     order = np.lexsort((text, whose, term))
     term, text, whose = term[order], text[order], whose[order]
     places = np.empty(len(order), dtype=PLACE_DTYPE)
     places["chunk"] = np.array(chunks, dtype=np.int64)[text]
-    places["terms"] = np.array([len(terms[chunk]) for chunk in chunks], dtype=np.int64)[text]
+    places["terms"] = np.array([len(one) for one in terms], dtype=np.int64)[text]
     places["count"] = counts[order]
     starts = np.flatnonzero(np.diff(term, prepend=-1) | np.diff(whose, prepend=-1))
     return [
@@ -65,6 +68,16 @@ def score_postings(found: Mapping[str, bytes], terms: Sequence[str], total: int,
 
     rows = [(positions, one["count"]) for one, positions in zip(places, at, strict=True)]
     return ids, bm25(rows, about, rows=len(ids), total=total)
+
+
+def matching_rows(found: Mapping[str, bytes], filters: Sequence[Sequence[str]]) -> Any:
+    """Row ids, ascending, of the chunks that have one fact of each filter; None without any."""
+    matching = None
+    for facts in filters:
+        places = [np.frombuffer(found[fact], dtype=PLACE_DTYPE)["chunk"] for fact in facts]
+        rows = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *places]))
+        matching = rows if matching is None else np.intersect1d(matching, rows)
+    return matching
 
 
 def _term_positions(chunks: Sequence[Any]) -> tuple[Any, list[Any]]:
@@ -126,6 +139,15 @@ def sum_of(term: str, places: Any) -> int:
         for name, weight in (("chunk", 1), ("terms", TERMS_WEIGHT), ("count", NORM_WEIGHT))
     )
     return sum_of_places(term, total, len(places))
+
+
+def sums_by_term(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, int], int]:
+    """By term and audience, of rows of these two and places."""
+    sums: dict[tuple[str, int], int] = {}
+    for term, audience, places in rows:
+        added = sum_of(term, np.frombuffer(places, dtype=PLACE_DTYPE))
+        sums[term, audience] = sums.get((term, audience), 0) + added & MASK
+    return sums
 
 
 _ROW_OF = (

@@ -23,7 +23,7 @@ from foveate.stores.lazy import (
 from foveate.stores.postgres.statements import StoreContext
 from foveate.stores.sql.database import PUBLIC_AUDIENCE, Statement
 
-VERSION = 4
+VERSION = 5
 
 TABLES = (
     # One row. A store is known by `application`.
@@ -47,47 +47,31 @@ TABLES = (
     ) WITH (fillfactor = 50)""",
     # Every write reads and replaces some states; out of line they would be compressed each time.
     "ALTER TABLE {s}.audiences ALTER state SET STORAGE PLAIN",
-    # A principal as a JSON string, which can hold any character.
+    # A principal as a JSON string, which can hold any character. `key`, here and below, is made of
+    # the text before it: a row whose text is damaged is found by it.
     """CREATE TABLE {s}.members (
-        principal text COLLATE "C", audience integer, PRIMARY KEY (principal, audience)
+        principal text COLLATE "C", key bigint NOT NULL, audience integer, checksum bigint NOT NULL,
+        PRIMARY KEY (principal, audience)
     )""",
-    """CREATE TABLE {s}.members_again (
-        principal text COLLATE "C", audience integer, PRIMARY KEY (principal, audience)
-    )""",
+    "CREATE INDEX members_by_key ON {s}.members (key)",
     """CREATE TABLE {s}.documents (
-        id bigint PRIMARY KEY, document_id text COLLATE "C" NOT NULL UNIQUE,
+        id bigint PRIMARY KEY, document_id text COLLATE "C" NOT NULL UNIQUE, key bigint NOT NULL,
         source text COLLATE "C" NOT NULL, title text NOT NULL, summary text NOT NULL,
         modified_at text, principals text NOT NULL, metadata text NOT NULL,
         content_hash text NOT NULL, text_hash text NOT NULL, audience integer NOT NULL,
-        text bytea NOT NULL
+        checksum bigint NOT NULL, places bytea NOT NULL, text bytea NOT NULL
     )""",
+    "CREATE INDEX documents_by_key ON {s}.documents (key)",
     # zlib has been over it; the chunks' offsets refer to it.
     "ALTER TABLE {s}.documents ALTER text SET STORAGE EXTERNAL",
-    # What every document is held to: its id a second time, where its chunks are (`outlines.py`),
-    # and the checksums of these and of its row.
-    """CREATE TABLE {s}.outlines (
-        document bigint PRIMARY KEY, document_id text COLLATE "C" NOT NULL UNIQUE,
-        places bytea NOT NULL, checksum bigint NOT NULL, row_checksum bigint NOT NULL
-    )""",
     """CREATE TABLE {s}.chunks (
         id bigint PRIMARY KEY, document bigint NOT NULL,
         chunk_id text COLLATE "C" NOT NULL UNIQUE, sequence bigint NOT NULL,
         start bigint, "end" bigint, byte_offset bigint, page bigint, section text NOT NULL,
         "row" bigint, line bigint, principals text NOT NULL, metadata text NOT NULL,
-        content_hash text NOT NULL, audience integer NOT NULL, text text NOT NULL,
-        facts text[] NOT NULL, checksum bigint NOT NULL
+        content_hash text NOT NULL, text text NOT NULL, checksum bigint NOT NULL
     )""",
     "CREATE INDEX chunks_by_place ON {s}.chunks (document, sequence)",
-    "CREATE INDEX chunks_by_fact ON {s}.chunks USING gin (facts)",
-    # All that a filter can ask for, a second time.
-    """CREATE TABLE {s}.filters (
-        id bigint PRIMARY KEY, document bigint NOT NULL, audience integer NOT NULL,
-        document_id text COLLATE "C" NOT NULL, source text COLLATE "C" NOT NULL,
-        title text NOT NULL, chunk_id text COLLATE "C" NOT NULL, sequence bigint NOT NULL,
-        page bigint, section text NOT NULL, "row" bigint, line bigint, facts text[] NOT NULL
-    )""",
-    "CREATE INDEX filters_by_document ON {s}.filters (document)",
-    "CREATE INDEX filters_by_fact ON {s}.filters USING gin (facts)",
     # What a search by vector reads, kept apart from the texts. `norm`: the squared length.
     """CREATE TABLE {s}.scan (
         chunk bigint PRIMARY KEY, audience integer NOT NULL, terms integer NOT NULL,
@@ -95,9 +79,9 @@ TABLES = (
     )""",
     "ALTER TABLE {s}.scan ALTER vector SET STORAGE {storage}",
     "CREATE INDEX scan_by_audience ON {s}.scan (audience)",
-    # The inverted index: per term and audience the chunks that hold it, packed (`postings.py`), of
-    # one document or, once they are merged, of several under the first of them. The audience stands
-    # in the key, so that what one may not read is not read.
+    # The inverted index of words and facts: per term and audience the chunks that hold it, packed
+    # (`postings.py`), of one document or, once they are merged, of several under the first of them.
+    # The audience stands in the key, so that what one may not read is not read.
     """CREATE TABLE {s}.postings (
         term text COLLATE "C", audience integer, document bigint, places bytea NOT NULL,
         PRIMARY KEY (term, audience, document)
@@ -116,11 +100,11 @@ TABLES = (
 )
 
 PARTS: Mapping[str, tuple[str, ...]] = {
-    "texts": ("documents", "outlines", "chunks", "filters"),
+    "texts": ("documents", "chunks"),
     "words": ("postings", "terms"),
     "vectors": ("scan",),
     "counts": ("counts",),
-    "other": ("meta", "audiences", "members", "members_again"),
+    "other": ("meta", "audiences", "members"),
 }
 """Part → tables, for `stats`."""
 

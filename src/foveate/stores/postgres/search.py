@@ -14,12 +14,12 @@ import numpy as np
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Chunk
 from foveate.ports import SearchResult
-from foveate.stores import outlines
 from foveate.stores.base import Search
 from foveate.stores.checksums import damage
+from foveate.stores.filters import parse_filters
 from foveate.stores.int8 import cosine_similarities, quantise_query
+from foveate.stores.places import chunks_within
 from foveate.stores.postgres import checksums, half_vectors, postings
-from foveate.stores.postgres.filters import where_condition
 from foveate.stores.postgres.postings import scope_key
 from foveate.stores.postgres.statements import StoreContext
 from foveate.stores.rows import chunks_from_rows
@@ -34,9 +34,9 @@ from foveate.stores.sql.contents import (
     CHUNK_DAMAGE,
     chunk_statement,
     decode_chunk_rows,
+    decode_documents,
     load_chunk_rows,
-    outline_statements,
-    places_from_rows,
+    named_documents_statements,
 )
 from foveate.stores.sql.database import Statement
 
@@ -48,33 +48,28 @@ def hybrid_search(store: StoreContext, asked: Search) -> SearchResult:
     """The search in this snapshot; filters apply before the legs are cut."""
     depth, principals = asked.depth, asked.principals
     aim = quantise_query(asked.vector, store.dimensions)
-    condition, bound = where_condition(asked.where) if asked.where else ("", [])
+    filters = parse_filters(asked.where)
     terms = query_terms(asked.query)
     (_, ((indexed, _),), *who) = store.run(
         _NO_JIT,
         half_vectors.index_status_statement(store),
         *readers_statements(store, principals),
     )
-    readable = readers_from_rows(who, principals)
+    readable = readers_from_rows(store, who, principals)
     audiences = [row[0] for row in readable]
     total, words = sum(row[4] for row in readable), sum(row[5] for row in readable)
-    scope = half_vectors.Scope(
-        store=store, audiences=audiences, condition=condition, bound=bound, depth=depth
-    )
     mine = scope_key(readable)
-    known = store.cache.get(mine, terms)
-    missing = [term for term in terms if term not in known]
-    (read, found, again) = store.run(
-        _postings_statement(store, audiences, missing),
-        scope.filter_statement(),
-        scope.filter_statement(again=True),
-    )
+    needed = {*terms, *(fact for facts in filters for fact in facts)}
+    found = store.cache.get(mine, needed)
+    (read,) = store.run(_postings_statement(store, audiences, sorted(needed - found.keys())))
     places = {term: postings.verified(term, data or b"", int(sum_)) for term, data, sum_ in read}
     store.cache.put(mine, places)
-    matching = _agreed(found[0][0], again[0][0]) if condition else None
+    found |= places
+    matching = postings.matching_rows(found, filters)
+    scope = half_vectors.Scope(store=store, audiences=audiences, matching=matching, depth=depth)
     many = total if matching is None else len(matching)
     exactly = aim is None or not indexed or many <= store.exact
-    ids, scores = postings.score_postings({**known, **places}, terms, total=total, words=words)
+    ids, scores = postings.score_postings(found, terms, total=total, words=words)
     wanted = None if matching is None else np.isin(ids, matching)
     hits = ids[best_matches(scores if terms else None, wanted, depth)]
     near = np.empty(0, dtype=np.int64)
@@ -134,7 +129,7 @@ class _FoundRows:
 
     def _load(self, ids: list[int]) -> tuple[dict[int, Chunk], dict[int, bytes]]:
         rows = load_chunk_rows(self._store, ids)
-        return chunks_from_rows(rows), {row[0]: row[-3] for row in rows}
+        return chunks_from_rows(rows), {row[0]: row[-4] for row in rows}
 
 
 def load_neighbours(
@@ -146,21 +141,22 @@ def load_neighbours(
     """Chunks within `window` of (document id, sequence) places."""
     readers, names = readers_query(store, principals)
     near = store.sql(
-        "IN (SELECT c.id FROM unnest(%s::text[], %s::bigint[]) AS p (document_id, sequence) "
+        "c.id IN (SELECT c.id FROM unnest(%s::text[], %s::bigint[]) AS p (document_id, sequence) "
         "JOIN {s}.documents AS d ON d.document_id = p.document_id "
         "JOIN {s}.chunks AS c ON c.document = d.id "
         "AND c.sequence BETWEEN p.sequence - %s AND p.sequence + %s "
-        "WHERE c.audience IN {readers})",
+        "JOIN {s}.scan AS s ON s.chunk = c.id WHERE s.audience IN {readers})",
         readers=readers,
     )
     documents, sequences = [place[0] for place in places], [place[1] for place in places]
-    (rows, outlined, there, *found) = store.run(
+    (rows, named, *found) = store.run(
         chunk_statement(store, near, [documents, sequences, window, window, *names]),
-        *outline_statements(store, documents),
+        *named_documents_statements(store, documents),
         *readers_statements(store, principals),
     )
-    mine = {row[0] for row in readers_from_rows(found, principals)}
-    wanted = outlines.chunks_within(places_from_rows(outlined, there), places, window)
+    mine = {row[0] for row in readers_from_rows(store, found, principals)}
+    known = {name: row["places"] for name, row in decode_documents(named).items()}
+    wanted = chunks_within(known, places, window)
     chunks = decode_chunk_rows(store, rows)
     if chunks.keys() != {number for number, audience in wanted if audience in mine}:
         raise damage(CHUNK_DAMAGE)
@@ -179,14 +175,6 @@ def _postings_statement(
         "FROM unnest(%s::text[]) AS t (term)"
     )
     return store.statement(query, [list(audiences), list(audiences), list(terms)])
-
-
-def _agreed(found: bytes, again: bytes) -> Any:
-    """Row ids, ascending, that both say."""
-    ids, others = (np.sort(np.frombuffer(one, dtype=">i8")) for one in (found, again))
-    if not np.array_equal(ids, others):
-        raise damage("what a filter asks for is not as it was written")
-    return ids.astype(np.int64)
 
 
 def _scores_by_row(ids: Any, bm25: Any, rows: Any) -> Any:

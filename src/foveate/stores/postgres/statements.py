@@ -68,10 +68,7 @@ class StoreContext(Database):
             v=quote_identifier(self.extension),
             ids=f"{quote_literal(self.table('ids'))}::regclass",
             bytes="bytea",
-            members=f"{s}.members",
-            members_again=f"{s}.members_again",
             audiences_again=f"{s}.audiences",
-            documents_again=f"{s}.documents",
             **parts,
         )
 

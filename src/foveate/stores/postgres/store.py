@@ -22,10 +22,10 @@ from foveate.stores.postgres.connect import (
     convert_engine_errors,
     parse_url,
 )
-from foveate.stores.postgres.filters import check_storable, is_storable
 from foveate.stores.postgres.schema import VERSION, begin_write, open_schema
 from foveate.stores.postgres.search import hybrid_search, load_neighbours
 from foveate.stores.postgres.statements import StoreContext
+from foveate.stores.postgres.texts import check_storable, is_storable
 from foveate.stores.rows import prepare_document
 from foveate.stores.sql.contents import compute_stats
 from foveate.stores.sql.store import SqlStore

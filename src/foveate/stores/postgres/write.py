@@ -5,20 +5,18 @@ Everything is computed before the lock; under it are one batch that reads and on
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from foveate.core.state import EMPTY_STATE
-from foveate.stores import outlines
-from foveate.stores.checksums import MASK
-from foveate.stores.filters import encode_facts
+from foveate.stores.checksums import MASK, second_key
+from foveate.stores.filters import facts_to_index
 from foveate.stores.int8 import squared_norms
 from foveate.stores.lazy import check_schema_version
+from foveate.stores.places import encode_places
 from foveate.stores.postgres import checksums, contents, half_vectors, postings, schema
-from foveate.stores.postgres.filters import FILTER_ROWS
 from foveate.stores.postgres.schema import begin_write_statements, principals_digest
 from foveate.stores.postgres.statements import StoreContext
 from foveate.stores.rows import (
@@ -26,20 +24,20 @@ from foveate.stores.rows import (
     DOCUMENT_FIELDS,
     PreparedDocument,
     chunk_checksum,
+    document_checksum,
     duplicate_id_error,
     quote_columns,
     terms_to_index,
 )
-from foveate.stores.sql.audiences import NEW_AUDIENCE, AudienceTotals
+from foveate.stores.sql.audiences import NEW_AUDIENCE, AudienceTotals, member_rows
 from foveate.stores.sql.database import Rows, Statement
 
-_DOCUMENT_COLUMNS = ("id", *DOCUMENT_FIELDS, "audience", "text")
+_DOCUMENT_COLUMNS = ("id", *DOCUMENT_FIELDS, "audience")
 _CHUNK_TYPES = {
     "id": "bigint",
     "document": "bigint",
     **dict.fromkeys(CHUNK_FIELDS, "text"),
     **dict.fromkeys(("sequence", "start", "end", "byte_offset", "page", "row", "line"), "bigint"),
-    "audience": "integer",
     "checksum": "bigint",
 }
 
@@ -68,7 +66,7 @@ def replace_document(store: StoreContext, new: PreparedDocument) -> None:
     deletes, words = _remove(store, totals, old, old_chunks)
     first, *rest = (row[0] for row in numbered)
     audience = totals.ids[new.row["principals"]]
-    document = {**new.row, "id": first, "audience": audience, "text": new.packed}
+    document = {**new.row, "id": first, "audience": audience}
     chunks = [
         {**each, "id": number, "document": first, "audience": totals.ids[each["principals"]]}
         for each, number in zip(new.chunks, rest, strict=True)
@@ -81,10 +79,11 @@ def replace_document(store: StoreContext, new: PreparedDocument) -> None:
         [{**c, "terms": n, "weight": w} for c, n, w in zip(chunks, lengths, weights, strict=True)],
     )
     places = postings.encode_postings(
-        dict(zip(rest, new.terms, strict=True)), {each["id"]: each["audience"] for each in chunks}
+        rest, new.terms, new.facts, [each["audience"] for each in chunks]
     )
     store.run(
         *deletes,
+        _members_statement(store, states),
         *_insert_statements(store, document, chunks, new, places),
         *_summed(store, words, list(zip(*places, strict=True))),
         checksums.update_statement(store, totals),
@@ -112,21 +111,25 @@ def delete_document(store: StoreContext, document_id: str) -> bool:
 
 
 def _create_audiences_statement(store: StoreContext, principals: Sequence[str]) -> Statement:
-    """New audiences with their members, created under the lock."""
-    query = """WITH made AS (
-            INSERT INTO {s}.audiences (id, digest, principals, state, checksum)
-            SELECT (SELECT max(id) FROM {s}.audiences) + row_number() OVER (), new.*, %s, {new}
-            FROM unnest(%s::bytea[], %s::text[]) AS new (digest, principals)
-            WHERE NOT EXISTS (SELECT 1 FROM {s}.audiences AS a WHERE a.digest = new.digest)
-            RETURNING id, principals
-        ), again AS (
-            INSERT INTO {s}.members_again
-            SELECT each::text, id FROM made, json_array_elements(principals::json) AS each
-        )
-        INSERT INTO {s}.members
-        SELECT each::text, id FROM made, json_array_elements(principals::json) AS each"""
+    """New audiences, created under the lock."""
+    query = """INSERT INTO {s}.audiences (id, digest, principals, state, checksum)
+        SELECT (SELECT max(id) FROM {s}.audiences) + row_number() OVER (), new.*, %s, {new}
+        FROM unnest(%s::bytea[], %s::text[]) AS new (digest, principals)
+        WHERE NOT EXISTS (SELECT 1 FROM {s}.audiences AS a WHERE a.digest = new.digest)"""
     digests = [principals_digest(each) for each in principals]
     return store.statement(query, [EMPTY_STATE, digests, list(principals)], new=NEW_AUDIENCE)
+
+
+def _members_statement(store: StoreContext, audiences: Rows) -> Statement:
+    """The members of those that are new."""
+    made = [row[:2] for row in audiences if row[-1] == NEW_AUDIENCE]
+    rows = [row for number, principals in made for row in member_rows(store, number, principals)]
+    columns = map(list, zip(*rows, strict=True)) if rows else [[], [], [], []]
+    query = (
+        "INSERT INTO {s}.members "
+        "SELECT * FROM unnest(%s::text[], %s::bigint[], %s::integer[], %s::bigint[])"
+    )
+    return store.statement(query, [*columns])
 
 
 def _select_statements(
@@ -134,18 +137,19 @@ def _select_statements(
 ) -> list[Statement]:
     """The document that is there, its chunks, and the audiences of it and of `audiences`."""
     mine = store.sql("(SELECT id FROM {s}.documents WHERE document_id = %s)")
-    columns = quote_columns(_DOCUMENT_COLUMNS[:-1])
+    columns = quote_columns(_DOCUMENT_COLUMNS)
     document = f"SELECT {columns} FROM {{s}}.documents WHERE document_id = %s"
-    fields = ", ".join(f'c."{field}"' for field in ("audience", *CHUNK_FIELDS))
+    fields = ", ".join(f'c."{field}"' for field in CHUNK_FIELDS)
     chunks = (
-        f"SELECT s.chunk, s.terms, s.norm, {store.vector_expression()}, {fields} "
+        f"SELECT s.chunk, s.terms, s.norm, {store.vector_expression()}, s.audience, {fields} "
         "FROM {s}.chunks AS c JOIN {s}.scan AS s ON s.chunk = c.id "
-        "WHERE c.document = {mine}"
+        "WHERE c.document = {mine} ORDER BY c.id"
     )
     states = f"""SELECT {store.audience_columns} FROM {{s}}.audiences
         WHERE digest = ANY(%s::bytea[])
         OR id = (SELECT audience FROM {{s}}.documents WHERE document_id = %s)
-        OR id IN (SELECT audience FROM {{s}}.chunks WHERE document = {{mine}})"""
+        OR id IN (SELECT s.audience FROM {{s}}.chunks AS c JOIN {{s}}.scan AS s ON s.chunk = c.id
+            WHERE c.document = {{mine}})"""
     digests = [principals_digest(each) for each in audiences]
     return [
         store.statement(document, [document_id]),
@@ -159,7 +163,7 @@ def _rows_from_values(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Rows that were read, as they were accounted for."""
     fields = ("id", "terms", "norm", "vector", "audience", *CHUNK_FIELDS)
-    row = dict(zip(_DOCUMENT_COLUMNS[:-1], document, strict=True))
+    row = dict(zip(_DOCUMENT_COLUMNS, document, strict=True))
     rows = [dict(zip(fields, chunk, strict=True)) for chunk in chunks]
     data = b"".join(store.decode_vector(each["vector"]) for each in rows)
     vectors = np.frombuffer(data, dtype=np.int8).reshape(len(rows), store.dimensions)
@@ -173,12 +177,8 @@ def _summed(
     store: StoreContext, old: Iterable[Sequence[Any]], new: Iterable[Sequence[Any]]
 ) -> list[Statement]:
     """The terms' checksums, from which old places go and to which new ones come."""
-    more: dict[tuple[str, int], int] = {}
-    for sign, rows in ((-1, old), (1, new)):
-        for term, audience, places in rows:
-            added = postings.sum_of(term, np.frombuffer(places, dtype=postings.PLACE_DTYPE))
-            key = term, audience
-            more[key] = (more.get(key, 0) + sign * added) & MASK
+    gone, come = postings.sums_by_term(old), postings.sums_by_term(new)
+    more = {key: come.get(key, 0) - gone.get(key, 0) & MASK for key in gone.keys() | come.keys()}
     if not more:
         return []
     query = (
@@ -199,9 +199,12 @@ def _remove(
     row, chunks = _rows_from_values(store, old[0], old_chunks)
     checksums.apply_document(totals, row, chunks, sign=-1)
     ids = [each["id"] for each in chunks]
-    audiences = {each["id"]: each["audience"] for each in chunks}
-    terms = {each["id"]: terms_to_index(each) for each in chunks}
-    places = postings.encode_postings(terms, audiences)
+    places = postings.encode_postings(
+        ids,
+        [terms_to_index(each) for each in chunks],
+        [facts_to_index(row, each) for each in chunks],
+        [each["audience"] for each in chunks],
+    )
     return [
         *(
             store.statement(query, bound)
@@ -211,8 +214,6 @@ def _remove(
             store.statement(f"DELETE FROM {{s}}.{table} WHERE {key} = ANY(%s)", [values])
             for table, key, values in (
                 ("scan", "chunk", ids),
-                ("filters", "document", [row["id"]]),
-                ("outlines", "document", [row["id"]]),
                 ("chunks", "document", [row["id"]]),
                 ("documents", "id", [row["id"]]),
             )
@@ -227,26 +228,20 @@ def _insert_statements(
     new: PreparedDocument,
     places: list[list[Any]],
 ) -> list[Statement]:
-    marks = ", ".join(["%s"] * len(_DOCUMENT_COLUMNS))
-    query = f"INSERT INTO {{s}}.documents ({quote_columns(_DOCUMENT_COLUMNS)}) VALUES ({marks})"
-    outline = outlines.outline(
-        document["id"], document, [(c["sequence"], c["id"], c["audience"]) for c in chunks]
-    )
-    asks = [
-        store.statement(query, [document[field] for field in _DOCUMENT_COLUMNS]),
-        store.statement("INSERT INTO {s}.outlines VALUES (%s, %s, %s, %s, %s)", outline),
-    ]
+    where = [(each["sequence"], each["id"], each["audience"]) for each in chunks]
+    row = {**document, "key": second_key(document["document_id"]), "places": encode_places(where)}
+    row |= {"checksum": document_checksum(row), "text": new.packed}
+    marks = ", ".join(["%s"] * len(row))
+    query = f"INSERT INTO {{s}}.documents ({quote_columns(row)}) VALUES ({marks})"
+    inserted = store.statement(query, list(row.values()))
     if not chunks:
-        return asks
-    rows = [
-        {
-            **each,
-            "facts": encode_facts(each["metadata"]),
-            "checksum": chunk_checksum(each["id"], document, each, vector.tobytes()),
-        }
-        for each, vector in zip(chunks, new.vectors, strict=True)
-    ]
+        return [inserted]
     lengths = [len(terms) for terms in new.terms]
+    sums = [
+        chunk_checksum(each["id"], document, each, vector.tobytes(), each["audience"], length)
+        for each, vector, length in zip(chunks, new.vectors, lengths, strict=True)
+    ]
+    rows = [{**each, "checksum": noted} for each, noted in zip(chunks, sums, strict=True)]
     ids, audiences = [each["id"] for each in chunks], [each["audience"] for each in chunks]
     vectors = half_vectors.format_vectors(new.vectors) if store.dimensions else [b""] * len(ids)
     scan = (
@@ -258,11 +253,8 @@ def _insert_statements(
         "FROM unnest(%s::text[], %s::integer[], %s::bytea[]) AS new (term, audience, places)"
     )
     return [
-        *asks,
+        inserted,
         _insert_chunks_statement(store, rows),
-        store.statement(
-            f"INSERT INTO {{s}}.filters {FILTER_ROWS} WHERE d.id = %s", [document["id"]]
-        ),
         store.statement(
             scan, [ids, audiences, lengths, squared_norms(new.vectors).tolist(), vectors]
         ),
@@ -271,13 +263,8 @@ def _insert_statements(
 
 
 def _insert_chunks_statement(store: StoreContext, rows: Sequence[dict[str, Any]]) -> Statement:
-    """All chunks in one statement; the facts as JSON, for arrays have no ragged rows."""
+    """All chunks in one statement."""
     fields = quote_columns(_CHUNK_TYPES)
     marks = ", ".join(f"%s::{kind}[]" for kind in _CHUNK_TYPES.values())
-    query = (
-        f"INSERT INTO {{s}}.chunks ({fields}, facts) SELECT {fields}, ARRAY(SELECT "
-        "json_array_elements_text(facts::json)) "
-        f"FROM unnest({marks}, %s::text[]) AS new ({fields}, facts)"
-    )
-    columns = [[row[field] for row in rows] for field in _CHUNK_TYPES]
-    return store.statement(query, [*columns, [json.dumps(row["facts"]) for row in rows]])
+    query = f"INSERT INTO {{s}}.chunks ({fields}) SELECT * FROM unnest({marks})"
+    return store.statement(query, [[row[field] for row in rows] for field in _CHUNK_TYPES])

@@ -1,13 +1,12 @@
-"""The audiences of a store: who may read, held to checksums and a second list, and how much."""
+"""The audiences of a store: who may read, held to checksums and a second key, and how much."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from foveate.core.state import combine_states, state_hash
-from foveate.stores.checksums import checksum, damage
+from foveate.stores.checksums import checksum, damage, intact, second_key
 from foveate.stores.rows import parse_principals
 from foveate.stores.sql.database import PUBLIC_AUDIENCE, Database, Rows, Statement
 from foveate.stores.totals import Totals
@@ -24,53 +23,58 @@ DELETE_UNUSED = (
 """Statements that forget token counts and readers of documents that are gone."""
 
 
+def member_rows(database: Database, audience: int, principals: str) -> Rows:
+    """The rows of `members` of an audience of these principals (sorted JSON)."""
+    names = database.member_names(parse_principals(principals))
+    rows = [(name, second_key(name), audience) for name in names]
+    return [(*row, checksum(row)) for row in rows]
+
+
 def readers_query(database: Database, principals: Iterable[str]) -> tuple[str, list[Any]]:
     """A query for the ids of the audiences of these principals, and what is bound to it."""
-    named, bound = database.texts_among(database.member_names(principals))
-    query = f"(SELECT {PUBLIC_AUDIENCE} UNION SELECT audience FROM {{members}} "
-    return database.sql(f"{query}WHERE principal {named})"), bound
+    named, bound = database.named("principal", "key", database.member_names(principals))
+    query = f"(SELECT {PUBLIC_AUDIENCE} UNION SELECT audience FROM {{s}}.members WHERE {named})"
+    return database.sql(query), bound
 
 
 def readers_statements(database: Database, principals: Iterable[str]) -> list[Statement]:
     """What `readers_from_rows` reads."""
-    named, bound = database.texts_among(database.member_names(principals))
+    named, bound = database.named("principal", "key", database.member_names(principals))
     readers, _ = readers_query(database, principals)
     audiences = f"SELECT {database.audience_columns} FROM {{s}}.audiences WHERE id IN {{readers}}"
-    members, again = (
-        database.statement(f"SELECT audience FROM {copy} WHERE principal {named}", bound)
-        for copy in ("{members}", "{members_again}")
-    )
+    members = f"SELECT principal, key, audience, checksum FROM {{s}}.members WHERE {named}"
     return [
         database.statement(f"{audiences} ORDER BY id", bound, readers=readers),
-        members,
-        again,
+        database.statement(members, bound),
     ]
 
 
-def readers_from_rows(rows: Sequence[Rows], principals: Iterable[str]) -> Rows:
+def readers_from_rows(database: Database, rows: Sequence[Rows], principals: Iterable[str]) -> Rows:
     """The audiences of these principals, by row id; raises where one is not as it was written."""
-    audiences, members, again = rows
-    mine = set(principals)
-    if Counter(members) != Counter(again) or len(audiences) != len(set(members)) + 1:
-        raise damage(AUDIENCE_DAMAGE)
-    for row in audiences:
-        refuse_changed(row)
-        if row[0] != PUBLIC_AUDIENCE and mine.isdisjoint(parse_principals(row[1])):
+    audiences, members = rows
+    names = set(database.member_names(principals))
+    own = {PUBLIC_AUDIENCE}
+    for name, _, audience, _ in intact(members, AUDIENCE_DAMAGE):
+        if name not in names:
             raise damage(AUDIENCE_DAMAGE)
-    return audiences
-
-
-def refuse_changed(audience: Sequence[Any]) -> None:
-    """Raise where an audience is not as it was written."""
-    if checksum(audience[:-1]) != audience[-1]:
+        own.add(audience)
+    if {row[0] for row in audiences} != own:
         raise damage(AUDIENCE_DAMAGE)
+    return _unchanged(audiences)
+
+
+def _unchanged(audiences: Rows) -> Rows:
+    """The same; raises where one is not as it was written."""
+    if any(checksum(row[:-1]) != row[-1] for row in audiences):
+        raise damage(AUDIENCE_DAMAGE)
+    return audiences
 
 
 def load_audiences(database: Database, principals: Iterable[str] | None) -> Rows:
     """The audiences of these principals, by row id; None is all."""
     if principals is not None:
         found = database.run(*readers_statements(database, principals))
-        return readers_from_rows(found, principals)
+        return readers_from_rows(database, found, principals)
     query = f"SELECT {database.audience_columns} FROM {{s}}.audiences ORDER BY id"
     audiences, counted = database.run(
         database.statement(query),
@@ -78,9 +82,7 @@ def load_audiences(database: Database, principals: Iterable[str] | None) -> Rows
     )
     if counted != [(len(audiences),)]:
         raise damage(AUDIENCE_DAMAGE)
-    for row in audiences:
-        refuse_changed(row)
-    return audiences
+    return _unchanged(audiences)
 
 
 def compute_state_root(database: Database, audiences: Rows) -> str:
@@ -101,7 +103,7 @@ class AudienceTotals(Totals[int]):
         """Take in an audience as it is stored; raises where it is not as it was written."""
         number, principals, state, *figures, noted = row
         if noted != NEW_AUDIENCE:
-            refuse_changed(row)
+            _unchanged([tuple(row)])
         self.ids[principals] = number
         self.states[number] = state
         self.figures[number] = [int(figure) for figure in figures]

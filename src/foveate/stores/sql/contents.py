@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foveate.ports import Document
 from foveate.stores.base import Stats
 from foveate.stores.checksums import checksum, damage, intact
 from foveate.stores.filters import iter_batches
-from foveate.stores.outlines import Place, decode_places
+from foveate.stores.places import decode_places
 from foveate.stores.rows import (
     CHUNK_COLUMNS,
-    DOCUMENT_FIELDS,
+    DOCUMENT_COLUMNS,
     textless_document_from_row,
     with_text,
 )
@@ -20,16 +20,10 @@ from foveate.stores.sql.audiences import (
     compute_state_root,
     load_audiences,
     readers_from_rows,
-    readers_query,
     readers_statements,
 )
 from foveate.stores.sql.database import Database, Rows, Statement
 
-_READABLE = (
-    "d.audience IN {readers} AND NOT EXISTS (SELECT 1 FROM {s}.chunks AS c "
-    "WHERE c.document = d.id AND c.audience NOT IN {readers})"
-)
-_FIELDS = ("id", *DOCUMENT_FIELDS, "audience")
 DOCUMENT_DAMAGE = "a document is not as it was written"
 CHUNK_DAMAGE = "a chunk is not as it was written"
 
@@ -38,88 +32,83 @@ def load_document(
     database: Database, document_id: str, principals: tuple[str, ...]
 ) -> Document | None:
     """One document with its text; None where it is not there, or not all of it to be read."""
-    text = "SELECT CAST(text AS {bytes}) FROM {s}.documents WHERE document_id = %s"
-    (rows, texts, outlines, there, *readers) = database.run(
-        _document_statement(database, "d.document_id = %s", [document_id]),
-        database.statement(text, [document_id]),
-        *outline_statements(database, [document_id]),
+    (rows, texts, *readers) = database.run(
+        *named_documents_statements(database, [document_id], texts=True),
         *readers_statements(database, principals),
     )
-    places = places_from_rows(outlines, there).get(document_id)
-    if places is None:
+    row = decode_documents(rows).get(document_id)
+    mine = {audience[0] for audience in readers_from_rows(database, readers, principals)}
+    if row is None or not mine.issuperset(_audiences(row)):
         return None
-    (row,) = _decode_rows(rows)
-    mine = {audience[0] for audience in readers_from_rows(readers, principals)}
-    if not mine.issuperset((row["audience"], *(audience for _, _, audience in places))):
-        return None
-    return with_text(row, texts[0][0])
+    return with_text(row, dict(texts).get(row["id"], b""))
 
 
 def list_documents(
     database: Database, after: str, limit: int, principals: tuple[str, ...]
 ) -> list[Document]:
     """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
-    readers, bound = readers_query(database, principals)
-    mine = database.sql(_READABLE, readers=readers)
-    condition = f"d.document_id > %s AND {mine} ORDER BY d.document_id LIMIT %s"
-    (rows, *found) = database.run(
-        _document_statement(database, condition, [after, *bound, *bound, limit]),
-        *readers_statements(database, principals),
-    )
-    readers_from_rows(found, principals)
-    return list(map(textless_document_from_row, _decode_rows(rows)))
+    mine = [row[0] for row in load_audiences(database, principals)]
+    readable, bound = database.ids_among(mine)
+    condition = f"d.document_id > %s AND d.audience {readable} ORDER BY d.document_id LIMIT %s"
+    found: list[dict[str, Any]] = []
+    while len(found) < limit:
+        rows = database.run(documents_statement(database, condition, [after, *bound, limit]))[0]
+        read = decode_documents(rows)
+        found += [row for row in read.values() if set(mine).issuperset(_audiences(row))]
+        if len(rows) < limit:
+            break
+        after = rows[-1][1]
+    return list(map(textless_document_from_row, found[:limit]))
 
 
 def list_content_hashes(database: Database) -> list[tuple[str, str]]:
     """(document id, content hash) of every document, by id, as of this moment."""
     audiences = load_audiences(database, None)
-    (rows,) = database.run(_document_statement(database, "true ORDER BY d.document_id", []))
-    found = [(row["document_id"], row["content_hash"]) for row in _decode_rows(rows)]
+    (rows,) = database.run(documents_statement(database, "true ORDER BY d.document_id", []))
+    found = [(name, row["content_hash"]) for name, row in decode_documents(rows).items()]
     if len(found) != sum(audience[3] for audience in audiences):
         raise damage(DOCUMENT_DAMAGE)
     return found
 
 
-def _document_statement(database: Database, condition: str, bound: list[Any]) -> Statement:
-    """Documents without their texts, and their checksums."""
-    fields = ", ".join(f"d.{field}" for field in _FIELDS)
-    return database.statement(
-        f"SELECT {fields}, o.row_checksum FROM {{s}}.documents AS d "
-        "LEFT JOIN {s}.outlines AS o ON o.document = d.id WHERE {condition}",
-        bound,
-        condition=condition,
-    )
+def documents_statement(database: Database, condition: str, bound: Sequence[Any]) -> Statement:
+    """What `decode_documents` reads: documents without their texts."""
+    columns = ", ".join(f"d.{field}" for field in (*DOCUMENT_COLUMNS, "checksum"))
+    query = f"SELECT {columns} FROM {{s}}.documents AS d WHERE {{condition}}"
+    return database.statement(query, bound, condition=condition)
 
 
-def _decode_rows(rows: Rows) -> list[dict[str, Any]]:
-    return [dict(zip(_FIELDS, row[:-1], strict=True)) for row in intact(rows, DOCUMENT_DAMAGE)]
-
-
-def outline_statements(database: Database, documents: Sequence[str]) -> list[Statement]:
-    """What `places_from_rows` reads of these documents."""
-    named, bound = database.texts_among(sorted(set(documents)))
-    outlines = "SELECT document, document_id, places, checksum FROM {s}.outlines "
-    there = "SELECT id, document_id FROM {documents_again} "
+def named_documents_statements(
+    database: Database, names: Sequence[str], *, texts: bool = False
+) -> list[Statement]:
+    """The same of the documents with these ids; and what has their `texts`, by row id."""
+    condition, bound = database.named("d.document_id", "d.key", sorted(set(names)))
+    query = f"SELECT d.id, CAST(d.text AS {{bytes}}) FROM {{s}}.documents AS d WHERE {condition}"
     return [
-        database.statement(f"{query}WHERE document_id {named}", bound)
-        for query in (outlines, there)
+        documents_statement(database, condition, bound),
+        *([database.statement(query, bound)] if texts else []),
     ]
 
 
-def places_from_rows(outlines: Rows, there: Rows) -> dict[str, list[Place]]:
-    """Document id → its chunks; raises where the documents are not those of the outlines."""
-    found = list(intact(outlines, DOCUMENT_DAMAGE))
-    if {row[:2] for row in found} != set(there):
-        raise damage(DOCUMENT_DAMAGE)
-    return {name: decode_places(places) for _, name, places, _ in found}
+def decode_documents(rows: Rows) -> dict[str, dict[str, Any]]:
+    """Document id → row, with its places unpacked; raises where one is not as it was written."""
+    found = (
+        dict(zip(DOCUMENT_COLUMNS, row, strict=False)) for row in intact(rows, DOCUMENT_DAMAGE)
+    )
+    return {row["document_id"]: {**row, "places": decode_places(row["places"])} for row in found}
+
+
+def _audiences(row: Mapping[str, Any]) -> set[int]:
+    """Whoever reads all of the document is in each of these."""
+    return {row["audience"], *(audience for _, _, audience in row["places"])}
 
 
 def chunk_statement(database: Database, condition: str, bound: Sequence[Any]) -> Statement:
-    """What `decode_chunk_rows` reads of the chunks whose row id meets the condition."""
+    """What `decode_chunk_rows` reads of chunks AS c that meet the condition."""
     return database.statement(
-        f"SELECT {CHUNK_COLUMNS}, {{vector}}, c.audience, c.checksum FROM {{s}}.chunks AS c "
-        "JOIN {s}.documents AS d ON d.id = c.document JOIN {s}.scan AS s ON s.chunk = c.id "
-        "WHERE c.id {condition}",
+        f"SELECT {CHUNK_COLUMNS}, {{vector}}, s.audience, s.terms, c.checksum "
+        "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
+        "JOIN {s}.scan AS s ON s.chunk = c.id WHERE {condition}",
         bound,
         vector=database.vector_expression(),
         condition=condition,
@@ -128,13 +117,18 @@ def chunk_statement(database: Database, condition: str, bound: Sequence[Any]) ->
 
 def decode_chunk_rows(database: Database, rows: Rows) -> dict[int, tuple[Any, ...]]:
     """Row id → what `chunks_from_rows` reads, held to its checksum."""
-    decoded = ((*row[:-3], database.decode_vector(row[-3]), *row[-2:]) for row in rows)
-    return {row[0]: row for row in intact(decoded, CHUNK_DAMAGE)}
+    return {row[0]: row for row in intact(with_vectors(database, rows), CHUNK_DAMAGE)}
+
+
+def with_vectors(database: Database, rows: Rows) -> Iterator[tuple[Any, ...]]:
+    """The rows of a chunk statement, their vectors as int8 bytes."""
+    return ((*row[:-4], database.decode_vector(row[-4]), *row[-3:]) for row in rows)
 
 
 def load_chunk_rows(database: Database, ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """The rows of these chunks, in this order."""
-    (rows,) = database.run(chunk_statement(database, *database.ids_among(ids)))
+    among, bound = database.ids_among(ids)
+    (rows,) = database.run(chunk_statement(database, f"c.id {among}", bound))
     found = decode_chunk_rows(database, rows)
     if found.keys() != set(ids):
         raise damage(CHUNK_DAMAGE)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
+from foveate.stores.checksums import second_key
+
 PUBLIC_AUDIENCE = 0
 """The audience of what everybody may read; its row has no members."""
 
@@ -43,8 +45,7 @@ class Database(ABC):
     def sql(self, text: str, **parts: Any) -> str:
         """A statement in the engine's form: `{s}` is the schema, `%s` a mark for a value.
 
-        `{members}` and `{members_again}`, `{audiences_again}`, `{documents_again}`: what FROM
-        reads, with the second copy or index that shows damage to the first.
+        `{audiences_again}`: what FROM reads where an index shows damage to the table.
         """
 
     @abstractmethod
@@ -54,6 +55,12 @@ class Database(ABC):
     @abstractmethod
     def ids_among(self, ids: Sequence[int]) -> tuple[str, list[Any]]:
         """The same of row ids."""
+
+    def named(self, text: str, key: str, names: Sequence[str]) -> tuple[str, list[Any]]:
+        """The condition that a row has one of these names in a column, or its key in another."""
+        texts, bound = self.texts_among(names)
+        keys, also = self.ids_among([second_key(name) for name in names])
+        return f"({text} {texts} OR {key} {keys})", [*bound, *also]
 
     @abstractmethod
     def member_names(self, principals: Iterable[str]) -> list[str]:

@@ -1,9 +1,9 @@
-"""The check of an embedded store: all that is derived is computed again in one read transaction."""
+"""The check of an embedded store, in one read transaction; see `sql.check`."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -12,78 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from foveate.core.errors import ExternalError
 from foveate.stores.base import Finding, Report
-from foveate.stores.checksums import sum_of_places
-from foveate.stores.recount import Recount, mix_places
-from foveate.stores.scoring import decode_places, encode_places, group_terms
+from foveate.stores.checksums import MASK, StoreDamaged, sum_of_places, sum_of_vectors
+from foveate.stores.filters import facts_to_index
+from foveate.stores.recount import Recount
+from foveate.stores.rows import terms_to_index
+from foveate.stores.scoring import decode_places
 from foveate.stores.sql.check import (
-    PlaceSums,
+    audience_findings,
     check_documents,
-    checksum_findings,
-    relation_findings,
-    state_findings,
+    row_findings,
+    word_findings,
 )
 from foveate.stores.sqlite import schema, vectors
 from foveate.stores.sqlite.database import SqliteDatabase
-from foveate.stores.sqlite.postings import decode_row
-from foveate.stores.sqlite.schema import load_facts, load_unverified_facts
+from foveate.stores.sqlite.postings import decode_row, group_places, sums_by_term
+from foveate.stores.sqlite.schema import load_facts
 from foveate.stores.sqlite.transactions import convert_engine_errors, is_damaged
-
-
-def _check_rows(
-    database: SqliteDatabase, recount: Recount[int], places: PlaceSums[str]
-) -> Iterator[str]:
-    """Rows that refer to nothing, and each document; adds up the `places` of terms."""
-    yield from relation_findings(database, recount)
-    for document in check_documents(database, recount, page=1):
-        names, term, text, counts = group_terms(list(document.terms.values()))
-        found = encode_places(np.array(list(document.terms), dtype=np.int64)[text], counts)
-        _add_places(places, names, np.searchsorted(term, np.arange(len(names))), found)
-
-
-def check_postings(connection: Connection, expected: PlaceSums[str]) -> Iterator[str]:
-    """Terms whose places are not those of the chunks' texts, or stand out of order."""
-    found = PlaceSums[str]()
-    yield from _find_disorder(connection, found)
-    noted = dict(connection.execute("SELECT term, checksum FROM terms"))
-    yield from found.findings(noted, expected)
-
-
-def _find_disorder(connection: Connection, found: PlaceSums[str]) -> Iterator[str]:
-    """Rows of the index that no reader or writer would look for; adds up what stands in all."""
-    before, last = None, -1
-    query = (
-        "SELECT p.term, t.term, p.first, CAST(p.places AS BLOB) FROM postings AS p "
-        "LEFT JOIN terms AS t ON t.id = p.term ORDER BY p.term, p.first"
-    )
-    for number, term, first, packed in connection.execute(query):
-        places = decode_row(packed)
-        chunks, _ = decode_places(places)
-        last = last if number == before else -1
-        ascend = len(places) and last < first <= chunks[0] and (np.diff(places) > 0).all()
-        if term is None or not ascend:
-            yield f"the row of term {term or number} under chunk row {first} is out of order"
-        before, last = number, int(chunks.max(initial=last))
-        _add_places(found, [str(term)], np.zeros(1, np.int64), places)
-
-
-def _add_places(sums: PlaceSums[str], terms: Sequence[str], starts: Any, places: Any) -> None:
-    """Add up the terms' places, of which those of each begin at one of `starts`."""
-    if not len(places):
-        return
-    mixed = np.add.reduceat(mix_places(places), starts).tolist()
-    totals = np.add.reduceat(places.view("<u8"), starts).tolist()
-    lengths = np.diff(starts, append=len(places)).tolist()
-    for term, number, total, length in zip(terms, mixed, totals, lengths, strict=True):
-        sums.count(term, number, sum_of_places(term, total, length))
-
-
-def _check_facts(connection: Connection) -> Iterator[str]:
-    try:
-        load_facts(connection)
-    except ExternalError:
-        yield "the facts of the store are not those that were written"
 
 
 def check(folder: Path | str) -> Report:
@@ -95,26 +40,27 @@ def check(folder: Path | str) -> Report:
                 schema.refuse_older(connection, folder)
                 connection.execute("BEGIN")
                 return _check_connection(connection, folder)
-        except sqlite3.DatabaseError as error:
-            if not is_damaged(error):
+        except (sqlite3.DatabaseError, StoreDamaged) as error:
+            if isinstance(error, sqlite3.Error) and not is_damaged(error):
                 raise
             return Report(findings=(Finding(part="file", what=str(error)),))
 
 
 def _check_connection(connection: Connection, folder: Path) -> Report:
-    facts = load_unverified_facts(connection)
+    facts = load_facts(connection)
     database = SqliteDatabase(
-        connection=connection, embedder=str(facts.get("embedder")), dimensions=facts["dimensions"]
+        connection=connection, embedder=facts["embedder"], dimensions=facts["dimensions"]
     )
     recount = Recount[int](passes=(sqlite3.DatabaseError,))
-    places = PlaceSums[str]()
+    sums: dict[str, int] = {}
     parts = {
         "file": _check_integrity(connection),
-        "rows": _check_rows(database, recount, places),
-        "words": check_postings(connection, places),
-        "vectors": _check_vectors(connection, folder, facts),
-        "state": state_findings(database, recount),
-        "checksums": chain(_check_facts(connection), checksum_findings(database)),
+        "rows": chain(
+            _check_rows(database, recount, sums, facts["scan"]), row_findings(database, recount)
+        ),
+        "words": check_words(connection, sums),
+        "vectors": _check_vectors(folder, facts["dimensions"]),
+        "state": audience_findings(database, recount),
     }
     for name, findings in parts.items():
         recount.take(name, _readable(findings))
@@ -137,18 +83,49 @@ def _check_integrity(connection: Connection) -> Iterator[str]:
             yield line
 
 
-def _check_vectors(connection: Connection, folder: Path, facts: Mapping[str, Any]) -> Iterator[str]:
-    query = "SELECT chunk FROM scan WHERE length(vector) <> ?"
-    wrong = connection.execute(query, (facts["dimensions"],)).fetchall()
-    for (chunk,) in wrong:
-        yield f"row {chunk}: its vector has not {facts['dimensions']} dimensions"
-    if wrong:
-        return
-    live, _ = vectors.refresh_scan(connection, None, facts)
-    if live.checksum != facts["scan"]:
+def _check_rows(
+    database: SqliteDatabase, recount: Recount[int], sums: dict[str, int], noted: int
+) -> Iterator[str]:
+    """Each document, and what searches scan; adds up the places of terms and facts."""
+    scanned = 0
+    for document, chunks in check_documents(database, recount, page=1):
+        indexed = {
+            each["id"]: [*terms_to_index(each), *facts_to_index(document, each)] for each in chunks
+        }
+        names, term, places = group_places(indexed)
+        bounds = np.searchsorted(term, np.arange(len(names) + 1))
+        for name, total in sums_by_term(names, places, bounds).items():
+            sums[name] = sums.get(name, 0) + total & MASK
+        width = database.dimensions
+        data = np.frombuffer(b"".join(each["vector"] for each in chunks), dtype=np.int8)
+        ids, audiences, terms = (
+            [each[name] for each in chunks] for name in ("id", "audience", "terms")
+        )
+        scanned += sum_of_vectors(ids, audiences, terms, data.reshape(len(chunks), width))
+    if scanned & MASK != noted:
         yield "the rows that a search scans are not those that were written"
+
+
+def check_words(connection: Connection, expected: dict[str, int]) -> Iterator[str]:
+    """Terms and facts whose places are not those of the chunks."""
+    query = (
+        "SELECT coalesce(t.term, p.term), p.first, CAST(p.places AS BLOB) FROM postings AS p "
+        "LEFT JOIN terms AS t ON t.id = p.term ORDER BY p.term, p.first"
+    )
+
+    def read(term: Any, packed: bytes) -> tuple[Any, int]:
+        places = decode_row(packed)
+        return decode_places(places)[0], sum_of_places(
+            str(term), int(places.view("<u8").sum(dtype=np.uint64)), len(places)
+        )
+
+    rows = ((term, first, read(term, data)) for term, first, data in connection.execute(query))
+    noted = dict(connection.execute("SELECT term, checksum FROM terms"))
+    ((largest,),) = connection.execute("SELECT coalesce(max(id), 0) FROM chunks")
+    yield from word_findings(rows, noted, expected, largest)
+
+
+def _check_vectors(folder: Path, dimensions: int) -> Iterator[str]:
     path = folder / vectors.FILE
-    if not path.exists():
-        return
-    if vectors.load_scan(path, facts["dimensions"]) is None:
+    if path.exists() and vectors.load_scan(path, dimensions) is None:
         yield f"{vectors.FILE} is damaged; it is not used, and the next search writes it again"

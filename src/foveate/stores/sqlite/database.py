@@ -15,10 +15,7 @@ from foveate.stores.sql.database import Database, Rows, Statement
 _PARTS = {
     "s": "main",
     "bytes": "BLOB",
-    "members": "members INDEXED BY sqlite_autoindex_members_1",
-    "members_again": "members INDEXED BY members_again",
     "audiences_again": "audiences INDEXED BY sqlite_autoindex_audiences_1",
-    "documents_again": "documents INDEXED BY documents_again",
 }
 
 

@@ -42,11 +42,9 @@ class PendingPostings:
 
     def add(self, document: int, terms: Mapping[int, Sequence[str]]) -> None:
         """Chunks of a document, behind all others; `terms`: chunk row id → its terms."""
-        names, term, text, counts = group_terms(list(terms.values()))
-        chunks = np.array(list(terms), dtype=np.int64)
-        places = encode_places(chunks[text], counts)
-        self.entries.append((document, names, term, places))
-        self._since += len(places)
+        entry = (document, *group_places(terms))
+        self.entries.append(entry)
+        self._since += len(entry[-1])
 
     def is_full(self) -> bool:
         """Whether it should be written before more is added."""
@@ -86,13 +84,8 @@ def _write_postings(connection: Connection, entries: Sequence[Entry]) -> None:
     order = np.argsort(term, kind="stable")
     places = np.concatenate([entry[-1] for entry in entries])[order].astype("<i8")
     bounds = np.searchsorted(term[order], np.arange(len(numbers) + 1))
-    totals = np.add.reduceat(places.view("<u8"), bounds[:-1]).tolist()
     spans = list(pairwise(bounds.tolist()))
-    sums = {
-        name: sum_of_places(name, total, end - start)
-        for name, total, (start, end) in zip(numbers, totals, spans, strict=True)
-    }
-    ids = _term_ids(connection, sums)
+    ids = _term_ids(connection, sums_by_term(list(numbers), places, bounds))
     # By id, as the table is ordered: neighbouring rows share pages.
     connection.executemany(
         "INSERT INTO postings VALUES (?, ?, ?)",
@@ -102,6 +95,22 @@ def _write_postings(connection: Connection, entries: Sequence[Entry]) -> None:
             for row in _split_rows(places[start:end].tobytes())
         ],
     )
+
+
+def group_places(terms: Mapping[int, Sequence[str]]) -> tuple[list[str], Any, Any]:
+    """Terms, and of each place the term's number, ascending, and the place; see `Entry`."""
+    names, term, text, counts = group_terms(list(terms.values()))
+    return names, term, encode_places(np.array(list(terms), dtype=np.int64)[text], counts)
+
+
+def sums_by_term(names: Sequence[str], places: Any, bounds: Any) -> dict[str, int]:
+    """The sum over each term's places, which are between two of the bounds."""
+    totals = np.add.reduceat(places.view("<u8"), bounds[:-1]).tolist() if len(places) else []
+    many = np.diff(bounds).tolist()
+    return {
+        name: sum_of_places(name, total, count)
+        for name, total, count in zip(names, totals, many, strict=True)
+    }
 
 
 def _split_rows(places: bytes) -> Iterator[tuple[int, bytes]]:

@@ -4,8 +4,8 @@
     STORE/vectors.bin   the scanned rows, derived from it; may be deleted at any time
 
 Row ids are never used again. A new store is made in one transaction. A change to a table or to
-`terms.py` raises VERSION, and the documents are then indexed again. Every key has two indexes, so
-that a row that damage hides from one is found in the other.
+`terms.py` raises VERSION, and the documents are then indexed again. What is looked up by a text has
+two indexes, so that a row that damage hides from one is found in the other.
 """
 
 from __future__ import annotations
@@ -29,15 +29,10 @@ _CHECKSUM = "checksum"
 
 def load_facts(connection: Connection) -> dict[str, Any]:
     """Embedder, dimensions, version of the last write, and more; raises where damaged."""
-    found = load_unverified_facts(connection)
+    found = dict(connection.execute("SELECT key, value FROM meta"))
     if found.pop(_CHECKSUM, None) != sum_of_facts(found):
         raise damage("its facts are not as they were written")
     return found
-
-
-def load_unverified_facts(connection: Connection) -> dict[str, Any]:
-    """The same without the check, to look for damage."""
-    return dict(connection.execute("SELECT key, value FROM meta"))
 
 
 def save_facts(connection: Connection, rows: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
@@ -46,7 +41,7 @@ def save_facts(connection: Connection, rows: Mapping[str, Any], changes: Mapping
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(changed.items()))
 
 
-VERSION = 6
+VERSION = 7
 APPLICATION_ID = 0x666F7665  # "fove", so that `file` and we know our own
 DATABASE = "store.db"
 BUSY_MS = 30_000
@@ -65,14 +60,17 @@ CREATE TABLE audiences (
     documents INTEGER NOT NULL DEFAULT 0, chunks INTEGER NOT NULL DEFAULT 0,
     checksum INTEGER NOT NULL DEFAULT 0
 );
+-- `key`, here and below, is made of the text before it.
 CREATE TABLE members (
-    principal TEXT NOT NULL, audience INTEGER NOT NULL, PRIMARY KEY (principal, audience)
-) WITHOUT ROWID;
-CREATE INDEX members_again ON members (principal, audience);
+    principal TEXT NOT NULL, key INTEGER NOT NULL, audience INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
+);
+CREATE INDEX members_by_principal ON members (principal);
+CREATE INDEX members_by_key ON members (key);
 
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    document_id TEXT NOT NULL UNIQUE,
+    document_id TEXT NOT NULL UNIQUE, key INTEGER NOT NULL,
     source TEXT NOT NULL,
     title TEXT NOT NULL,
     summary TEXT NOT NULL,
@@ -82,17 +80,11 @@ CREATE TABLE documents (
     content_hash TEXT NOT NULL,     -- the caller's, for telling whether a file has changed
     text_hash TEXT NOT NULL,        -- ours
     audience INTEGER NOT NULL,
-    text BLOB NOT NULL              -- zlib; the chunks' offsets refer to it
+    checksum INTEGER NOT NULL,
+    places BLOB NOT NULL,           -- packed sequence, row id and audience of each chunk, int64
+    text BLOB NOT NULL              -- zlib, last and not read with the others
 );
-CREATE INDEX documents_again ON documents (document_id, source, title);
-
--- What every document is held to, beside its row, for a long text need not be read for it: where
--- its chunks are (packed sequence, row id and audience of each, int64), and the checksums of these
--- and of the row.
-CREATE TABLE outlines (
-    document INTEGER PRIMARY KEY, document_id TEXT NOT NULL UNIQUE, places BLOB NOT NULL,
-    checksum INTEGER NOT NULL, row_checksum INTEGER NOT NULL
-);
+CREATE INDEX documents_by_key ON documents (key);
 
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -104,15 +96,10 @@ CREATE TABLE chunks (
     principals TEXT NOT NULL,       -- the chunk's own, or its document's
     metadata TEXT NOT NULL,         -- the document's, and the chunk's over it
     content_hash TEXT NOT NULL,
-    audience INTEGER NOT NULL,
     text TEXT NOT NULL,
     checksum INTEGER NOT NULL DEFAULT 0         -- with what its document and `scan` say of it
 );
-CREATE INDEX chunks_by_place ON chunks (document, sequence);
--- All that a filter can ask for, without the texts.
-CREATE INDEX chunks_by_filter ON chunks (
-    document, chunk_id, sequence, page, section, "row", line, metadata
-);
+CREATE INDEX chunks_by_document ON chunks (document);
 
 -- What a search scans, kept apart from the texts so that reading all of it is cheap.
 CREATE TABLE scan (
@@ -122,8 +109,9 @@ CREATE TABLE scan (
     vector BLOB NOT NULL            -- int8, one byte a dimension
 );
 
--- The inverted index: some of a term's places, packed (chunk row id << 16 | occurrences), int64,
--- under the chunk of the first; see postings.py. A term's checksum is a sum over all its places.
+-- The inverted index of words and facts: some of a term's places, packed (chunk row id << 16 |
+-- occurrences), int64, under the chunk of the first; see postings.py. A term's checksum is a sum
+-- over all its places.
 CREATE TABLE terms (
     id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL DEFAULT 0
 );

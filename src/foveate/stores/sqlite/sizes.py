@@ -11,9 +11,8 @@ from foveate.stores.sqlite import schema, vectors
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "texts": (
-        *("documents", "sqlite_autoindex_documents_1", "documents_again"),
-        *("chunks", "sqlite_autoindex_chunks_1", "chunks_by_place", "chunks_by_filter"),
-        *("outlines", "sqlite_autoindex_outlines_1"),
+        *("documents", "sqlite_autoindex_documents_1", "documents_by_key"),
+        *("chunks", "sqlite_autoindex_chunks_1", "chunks_by_document"),
     ),
     "words": ("terms", "sqlite_autoindex_terms_1", "terms_again", "postings"),
     "vectors": ("scan",),

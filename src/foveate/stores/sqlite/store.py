@@ -81,13 +81,14 @@ class SqliteStore(Transactions, SqlStore):
     def _put(self, given: PutRequest) -> None:
         rows = quantise_or_zeros(given.vectors, rows=len(given.chunks), dimensions=self.dimensions)
         with self._transaction("IMMEDIATE", reads=False) as connection:
-            write.replace_document(connection, self._pending, given.document, given.chunks, rows)
+            database = self._database(connection)
+            write.replace_document(database, self._pending, given.document, given.chunks, rows)
             if self._can_hold(given.fingerprint):
                 _save_counts(connection, given.fingerprint, given.counts_by_hash())
 
     def _delete(self, document_id: str) -> bool:
         with self._transaction("IMMEDIATE", reads=False) as connection:
-            return write.remove_document(connection, self._pending, document_id)
+            return write.remove_document(self._database(connection), self._pending, document_id)
 
     @contextmanager
     def _read_transaction(self) -> Iterator[SqliteDatabase]:

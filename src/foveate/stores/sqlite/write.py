@@ -11,24 +11,28 @@ from typing import Any
 from foveate.core.state import EMPTY_STATE
 from foveate.core.types import Chunk
 from foveate.ports import Document
-from foveate.stores import outlines
-from foveate.stores.checksums import MASK, checksum, damage, sum_of_vectors
-from foveate.stores.filters import placeholders
-from foveate.stores.outlines import Place
+from foveate.stores.checksums import MASK, checksum, damage, second_key, sum_of_vectors
+from foveate.stores.filters import facts_to_index, placeholders
+from foveate.stores.places import Place, encode_places
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
     chunk_checksum,
     chunk_members,
     chunk_row,
+    document_checksum,
     document_member,
     document_row,
     duplicate_id_error,
-    parse_principals,
     quote_columns,
     terms_to_index,
 )
-from foveate.stores.sql.audiences import AUDIENCE_DAMAGE, DELETE_UNUSED, AudienceTotals
+from foveate.stores.sql.audiences import (
+    AUDIENCE_DAMAGE,
+    DELETE_UNUSED,
+    AudienceTotals,
+    member_rows,
+)
 from foveate.stores.sql.database import PUBLIC_AUDIENCE
 from foveate.stores.sqlite import postings
 from foveate.stores.sqlite.database import SqliteDatabase
@@ -42,19 +46,19 @@ SLICE = 1_024
 
 
 def replace_document(
-    connection: Connection,
+    database: SqliteDatabase,
     pending: PendingPostings,
     document: Document,
     chunks: Sequence[Chunk],
     vectors: Any,
 ) -> None:
     """Replace the document of this id; `vectors`: int8. The last postings wait in `pending`."""
+    connection = database.connection
     row = document_row(document)
-    write = _Write(connection)
+    write = _Write(database)
     _remove(connection, pending, write, document.id)
     row["audience"] = write.audience(row["principals"])
-    packed = zlib.compress(document.text.encode())
-    number = _insert(connection, "documents", {**row, "text": packed})
+    row["id"] = number = _next_id(connection, "documents")
     write.account([document_member(row)], DOCUMENTS)
     seen: set[str] = set()
     places: list[Place] = []
@@ -62,50 +66,47 @@ def replace_document(
         rows = [chunk_row(document, chunk) for chunk in chunks[start : start + SLICE]]
         own = vectors[start : start + SLICE]
         _check_chunk_ids(connection, rows, seen)
-        for chunk in rows:
+        for number_, chunk in enumerate(rows, _next_id(connection, "chunks")):
+            chunk["id"], chunk["document"] = number_, number
             chunk["audience"] = write.audience(chunk["principals"])
-        terms = _put(connection, number, row, rows, own)
-        audience = [one["audience"] for one in rows]
-        places += zip([one["sequence"] for one in rows], terms, audience, strict=True)
-        lengths = [len(some) for some in terms.values()]
-        write.scan += sum_of_vectors(list(terms), audience, lengths, own)
+        terms = {chunk["id"]: terms_to_index(chunk) for chunk in rows}
+        scanned = [
+            (chunk["id"], chunk["audience"], len(terms[chunk["id"]]), vector.tobytes())
+            for chunk, vector in zip(rows, own, strict=True)
+        ]
+        _put(connection, row, rows, scanned)
+        places += [(chunk["sequence"], chunk["id"], chunk["audience"]) for chunk in rows]
+        ids, audiences, lengths, _ = zip(*scanned, strict=True)
+        write.scan += sum_of_vectors(ids, audiences, lengths, own)
         write.account(chunk_members(row, rows), CHUNKS)
-        pending.add(number, terms)
+        facts = {chunk["id"]: facts_to_index(row, chunk) for chunk in rows}
+        pending.add(number, {chunk: [*terms[chunk], *facts[chunk]] for chunk in terms})
         if pending.is_full():
             pending.flush(connection)
-    outline = outlines.outline(number, row, places)
-    connection.execute("INSERT INTO outlines VALUES (?, ?, ?, ?, ?)", outline)
+    row |= {"key": second_key(document.id), "places": encode_places(places)}
+    packed = zlib.compress(document.text.encode())
+    _insert(connection, "documents", {**row, "checksum": document_checksum(row), "text": packed})
     write.close()
 
 
 def _put(
     connection: Connection,
-    document: int,
-    row: dict[str, Any],
-    rows: Sequence[dict[str, Any]],
-    vectors: Any,
-) -> dict[int, Sequence[str]]:
-    """Write a slice of a document's chunks; their terms, by the chunks' row ids."""
-    terms: dict[int, Sequence[str]] = {}
-    scanned: list[tuple[int, int, int, bytes]] = []
-    first = _next_chunk(connection)
-    for chunk, (fields, vector) in enumerate(zip(rows, vectors, strict=True), first):
-        own = {
-            "id": chunk,
-            "document": document,
-            "checksum": chunk_checksum(chunk, row, fields, vector.tobytes()),
-        }
-        _insert(connection, "chunks", {**fields, **own})
-        terms[chunk] = terms_to_index(fields)
-        scanned.append((chunk, fields["audience"], len(terms[chunk]), vector.tobytes()))
+    document: dict[str, Any],
+    rows: Iterable[dict[str, Any]],
+    scanned: Sequence[tuple[int, int, int, bytes]],
+) -> None:
+    """Write a slice of a document's chunks, and what searches scan of them."""
+    for chunk, (number, audience, terms, vector) in zip(rows, scanned, strict=True):
+        own = {field: chunk[field] for field in ("id", "document", *CHUNK_FIELDS)}
+        own["checksum"] = chunk_checksum(number, document, chunk, vector, audience, terms)
+        _insert(connection, "chunks", own)
     connection.executemany("INSERT INTO scan VALUES (?, ?, ?, ?)", scanned)
-    return terms
 
 
-def remove_document(connection: Connection, pending: PendingPostings, document_id: str) -> bool:
+def remove_document(database: SqliteDatabase, pending: PendingPostings, document_id: str) -> bool:
     """Take the document and all that belongs to it out; False where it was not there."""
-    write = _Write(connection)
-    if not _remove(connection, pending, write, document_id):
+    write = _Write(database)
+    if not _remove(database.connection, pending, write, document_id):
         return False
     write.close()
     return True
@@ -124,28 +125,32 @@ def _remove(
     write.account([document_member(row)], DOCUMENTS, sign=-1)
     pending.drop(number)
     fields = ["id", "audience", *CHUNK_FIELDS]
-    query = f"SELECT {quote_columns(fields)} FROM chunks WHERE document = ? ORDER BY id"
+    query = (
+        f"SELECT {quote_columns(fields)} FROM chunks JOIN scan ON chunk = id "
+        "WHERE document = ? ORDER BY id"
+    )
     reading = connection.execute(query, (number,))
     while found := reading.fetchmany(SLICE):
         chunk_rows = [dict(zip(fields, chunk, strict=True)) for chunk in found]
         write.account(chunk_members(row, chunk_rows), CHUNKS, sign=-1)
-        terms = {term for chunk in chunk_rows for term in terms_to_index(chunk)}
+        terms = {
+            term
+            for chunk in chunk_rows
+            for term in (*terms_to_index(chunk), *facts_to_index(row, chunk))
+        }
         postings.unindex(connection, found[0][0], found[-1][0], terms)
     mine = "chunk IN (SELECT id FROM chunks WHERE document = ?)"
     width = load_facts(connection)["dimensions"]
     write.scan -= summed(rows_of(connection, mine, number, width))
     connection.execute(f"DELETE FROM scan WHERE {mine}", (number,))
     connection.execute("DELETE FROM chunks WHERE document = ?", (number,))
-    connection.execute("DELETE FROM outlines WHERE document = ?", (number,))
     connection.execute("DELETE FROM documents WHERE id = ?", (number,))
     return True
 
 
-def _insert(connection: Connection, table: str, row: dict[str, Any]) -> int:
+def _insert(connection: Connection, table: str, row: dict[str, Any]) -> None:
     query = f"INSERT INTO {table} ({quote_columns(row)}) VALUES ({placeholders(row)})"
-    number = connection.execute(query, list(row.values())).lastrowid
-    assert number is not None
-    return number
+    connection.execute(query, list(row.values()))
 
 
 def _check_chunk_ids(
@@ -161,18 +166,18 @@ def _check_chunk_ids(
         seen.add(name)
 
 
-def _next_chunk(connection: Connection) -> int:
-    """The row id of the next chunk; none is used again."""
-    query = "SELECT seq FROM sqlite_sequence WHERE name = 'chunks'"
-    last = connection.execute(query).fetchone()
+def _next_id(connection: Connection, table: str) -> int:
+    """The next row id of a table; none is used again."""
+    query = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+    last = connection.execute(query, (table,)).fetchone()
     return int(last[0]) + 1 if last else 1
 
 
 class _Write:
     """A write's part in the audiences' totals and in the scan's sum."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database, self._connection = database, database.connection
         self._totals = AudienceTotals()
         self.scan = 0
 
@@ -183,8 +188,8 @@ class _Write:
             number = int(self._connection.execute(query).fetchone()[0])
             assert number > PUBLIC_AUDIENCE
             self._save((number, principals, EMPTY_STATE, 0, 0))
-            members = [(name, number) for name in parse_principals(principals)]
-            self._connection.executemany("INSERT INTO members VALUES (?, ?)", members)
+            members = member_rows(self._database, number, principals)
+            self._connection.executemany("INSERT INTO members VALUES (?, ?, ?, ?)", members)
             self._load("id", number)
         return self._totals.ids[principals]
 
