@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from command_line import CHUNKS, QUERY
 from foveate import assemble
 from foveate.core.context_json import context_to_json
+from foveate.models import registry
 from service_server import SECRET, problem
 
 
@@ -74,6 +75,21 @@ def test_a_request_settles_what_shares_the_window(service):
     assert found == context_to_json(library)
     assert len({name for block in found["blocks"] for name in block["chunk_ids"]}) <= 2
     assert found != context_to_json(assemble(QUERY, CHUNKS, **named))
+
+
+def test_every_model_of_the_registry_is_taken(service):
+    """F3, B4: by name and by alias, whatever margin its tokenizer has, on both routes."""
+    refused = {}
+    for name in registry():
+        asked = {"query": QUERY, "candidates": CHUNKS[:1], "model": name}
+        listed = {"messages": [{"role": "user", "content": "x?"}], "model": name}
+        for answer in (
+            service.post("/v1/assemble", json=asked),
+            service.post("/v1/compact", json=listed),
+        ):
+            if answer.status_code != 200:
+                refused[name] = answer.text
+    assert refused == {}
 
 
 def test_a_wrong_neighbour_or_supplement_is_said(service):

@@ -83,7 +83,7 @@ class UnknownName(InvalidRequest):
     ) -> None:
         self.kind = kind
         self.name = name
-        self.known = tuple(sorted(known))
+        self.known = tuple(sorted(one for one in known if one != name))
         near = [*near] or [ours for ours in NAMES_ELSEWHERE.get(name, ()) if ours in self.known]
         # Every code of two letters is near every other.
         if not near and 2 < len(name) < MAX_COMPARED_LENGTH:

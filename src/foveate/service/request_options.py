@@ -121,7 +121,7 @@ class RequestOptions:
         """A recipe that is written out in the request."""
         self._check_stage_count(record)
         found = recipe_from_dict(record, self.recipe_parts)
-        _check_name("tokenizer", found.tokenizer, self.tokenizers)
+        self.tokenizer(found.tokenizer)  # raises where a request may not name it
         return found
 
     def parse_bundle(self, bundle: Mapping[str, Any]) -> Inputs:
@@ -171,10 +171,7 @@ class RequestOptions:
         if name in self._models:
             known = find_answer_model(self._models[name], self._windows.get(name))
             return replace(known or KnownModel(name=name, window=SAFE_WINDOW), name=name)
-        found = registry().get(name)
-        if found is None or found.tokenizer not in self.tokenizers:
-            raise UnknownName("model", name, (*self._models, *registry()))
-        return found
+        return registry()[_check_name("model", name, (*self._models, *registry()))]
 
     def answer_model(self, name: str) -> Model:
         """A model of the operator's list; one object for all requests."""
