@@ -183,9 +183,7 @@ def _spend(
     return waiting
 
 
-def _divide(
-    entries: Sequence[Entry], selection: Selection
-) -> tuple[list[Entry], list[Entry]]:
+def _divide(entries: Sequence[Entry], selection: Selection) -> tuple[list[Entry], list[Entry]]:
     """The entries that are unlikely, with all that they are shown with; the likely ones."""
     parts: tuple[list[Entry], list[Entry]] = ([], [])
     worths, heads, least = selection.worths, selection.heads, selection.likely

@@ -23,7 +23,6 @@ BY_WORDS = 2.6e10  # times the worth of noise, 24 in log-odds: the best sentence
 ELISION = 3  # tokens of the mark between two pieces
 ENDS = 2  # tokens of the marks at both ends of what is shown of a text
 NEW = 1e-6  # the share of a piece under which it counts as said
-FRAGMENT = (7, 28)  # tokens, characters; what is shorter and unlikely opens no block
 
 
 @dataclass(slots=True)
@@ -114,22 +113,13 @@ class Selection:
     def may_stand(self, pieces: tuple[int, ...]) -> bool:
         """Whether these may be shown: in a block that a piece earned, or by one that earns it.
 
-        A block that was opened for the head of another chunk's rows alone is not earned. A
-        fragment that is unlikely opens none, and neither does what says nothing by itself.
+        A block that was opened for the head of another chunk's rows alone is not earned. What
+        says nothing by itself opens none.
         """
         owner = self.owners[pieces[0]]
         if self.structural and not self.many[owner] and self.structural.issuperset(pieces):
             return False
-        is_whole = self.firsts[owner + 1] - self.firsts[owner] == len(pieces)
-        if self.many[owner] == 0 and not is_whole and self._is_unlikely_fragment(pieces):
-            return False
         return self.rights[owner] > 0 or any(map(self.earned.__getitem__, pieces))
-
-    def _is_unlikely_fragment(self, pieces: tuple[int, ...]) -> bool:
-        """Whether they are short in all, and each is unlikely beside the best."""
-        if max(map(self.worths.__getitem__, pieces)) >= self.likely:
-            return False
-        return sum(map(self.costs.__getitem__, pieces)) < FRAGMENT[self.unit]
 
     def rest_of(self, owner: int) -> tuple[int, ...]:
         """The pieces of a candidate that are not taken, and not all said; none that say nothing.
