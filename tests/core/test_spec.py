@@ -50,6 +50,7 @@ def test_the_table_of_recipes() -> None:
     assert list(builtin_recipes()) == [
         "naive",
         "default",
+        "lean",
         "reranked",
         "factual-qa",
         "summarise",

@@ -22,7 +22,7 @@ _DEDUPLICATION = (
 )
 _SENTENCES = {"use": "compress", "offer": "sentences", "when": "always"}
 _EVIDENCE = (
-    {"use": "pack", "policy": "value", "fill": "relevance"},
+    {"use": "pack", "policy": "value"},
     {"use": "order", "by": "attention"},
 )
 _SHORT_IF_TIGHT = {"name": "numbered", "header_form": "auto"}
@@ -46,6 +46,19 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
     "default": {
         "description": "General purpose, no model call: the best sentences, each fact once.",
         "stages": [*_DEDUPLICATION, "expand", "stitch", _SENTENCES, "divide", *_EVIDENCE],
+        "format": _SHORT_IF_TIGHT,
+    },
+    "lean": {
+        "description": "Like default, and stops at half of the budget where the rest is unlikely.",
+        "stages": [
+            *_DEDUPLICATION,
+            "expand",
+            "stitch",
+            _SENTENCES,
+            "divide",
+            {"use": "pack", "policy": "value", "fill": "relevance"},
+            {"use": "order", "by": "attention"},
+        ],
         "format": _SHORT_IF_TIGHT,
     },
     "reranked": {

@@ -36,9 +36,7 @@ REASON_SENTENCES: Mapping[str, str] = {
     "retrieval_not_enough": "let in: retrieval was not enough",
     "over_budget": "{tokens} tokens do not fit",
     "unlikely": "{tokens} tokens; far less likely to hold evidence than what is shown",
-    "no_match": (
-        "{tokens} tokens; no sentence of it has a significant word of the question in the same form"
-    ),
+    "no_match": "{tokens} tokens; it has headings, names of columns and brackets alone",
     "already_said": "all that it says is in the texts that are shown",
     "document_over_budget": "its document does not fit",
     "after_stop": "a better one did not fit before it",

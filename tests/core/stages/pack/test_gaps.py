@@ -13,19 +13,18 @@ from foveate.testing.fakes import candidate, request
 
 ROWS = [f"| pump {n} | made of steel in {1900 + n} | {n}.50 |" for n in range(60)]
 REPEAT = "| pump 5 | made of steel in 1905 | 7.25 |"
-LONG = f"| pump 5 | made of steel in 1905 | {', '.join(ROWS[5].strip('| ').split(' | ')) * 3} |"
 OVERSIZED = replace(
     candidate("One long story of a pump. " * 900, 0.1, id="p"),
     sentences=Sentences(spans=((0, 23_399),), leans=(0,), worths=(1.0,)),
 )
 
 
-def table(*places: int, row: str = REPEAT) -> Candidate:
+def table(*places: int) -> Candidate:
     """A table with rows, at some places, of which most is said in another."""
-    rows = [row if n in places else own for n, own in enumerate(ROWS)]
+    rows = [REPEAT if n in places else own for n, own in enumerate(ROWS)]
     text = "| part | kind | price |\n|---|---|---|\n" + "\n".join(rows)
     (shape,) = find_shapes(text)
-    worths = [0.4 if text[a:b].strip() == row else 0.5 for a, b in shape.spans]
+    worths = [0.4 if text[a:b].strip() == REPEAT else 0.5 for a, b in shape.spans]
     sentences = Sentences(spans=shape.spans, leans=shape.leans, worths=tuple(worths))
     return replace(candidate(text, 1.0, id="t"), sentences=sentences)
 
@@ -40,14 +39,6 @@ def shown(one: Candidate, budget: int = 1_300) -> str:
 def test_a_short_row_between_others_is_shown(place: int) -> None:
     """U2: at the ends of the table, too; the mark of its gap would cost half as much."""
     assert shown(table(place)) == table(place).text
-
-
-@pytest.mark.parametrize(
-    ("one", "gaps"), [(table(31, row=LONG), 1), (table(31, 32), 1), (table(20, 21, 40), 1)]
-)
-def test_longer_gaps_stay(one: Candidate, gaps: int) -> None:
-    """U2: a long row, or two rows, for which the mark is cheaper."""
-    assert shown(one).count("[…") == gaps
 
 
 @pytest.mark.parametrize("budget", range(500, 1_100, 50))

@@ -42,14 +42,18 @@ def source(language: str, count: int = 12) -> str:
 
 @pytest.mark.parametrize("language", BODIES)
 @pytest.mark.parametrize("budget", [60, 150, 300])
-def test_imports_that_nothing_asks_for_are_left_out(language: str, budget: int) -> None:
-    """U1: though they hold words of the question, and room is left."""
-    text = source(language)
-    found = [{"text": text, "source": "weir"}]
-    shown = assemble("What was measured of the wheel by the weir?", found, budget=budget).text
+def test_imports_that_nothing_asks_for_take_no_place_from_code(language: str, budget: int) -> None:
+    """U1: though they hold words of the question; they come last."""
 
-    assert "wheel.turn" in shown or "turn(wheel" in shown
-    assert not [line for line in IMPORTS[language] if line in shown]
+    def functions(text: str) -> set[str]:
+        found = [{"text": text, "source": "weir"}]
+        shown = assemble("What was measured of the wheel by the weir?", found, budget=budget).text
+        return {f"turn the {n} wheel" for n in range(100, 112) if f"turn the {n} wheel" in shown}
+
+    text = source(language)
+    bare = text.removeprefix("\n".join(IMPORTS[language])).lstrip()
+
+    assert len(functions(text)) >= max(len(functions(bare)) - 1, 1)
 
 
 @pytest.mark.parametrize("language", BODIES)

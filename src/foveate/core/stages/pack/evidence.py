@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from itertools import chain, pairwise
+from itertools import chain
 from math import inf
 from operator import neg, truediv
 from typing import Literal, TypeAlias
@@ -28,7 +28,6 @@ from foveate.core.stages.pack.outcome import (
     build_choices,
     places_in_order,
     record_stop,
-    record_unmatched,
 )
 from foveate.core.stages.pack.selection import Selection, build_selection
 from foveate.core.stages.pack.selection_cost import (
@@ -42,16 +41,12 @@ from foveate.core.types import Candidate
 
 ROUNDS = 4  # of counting what was chosen and using what is left
 LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
-# Tokens, characters; with less than that, noise is no burden. On a quarter of 13 sets, 400 tokens
-# brought no more evidence into any context, and doubled those in which little is likely.
-MODEST = (150, 600)
 UNLIKELY = 1_200_000.0  # times the worth of noise, 14 in log-odds; what is worth less is unlikely
-# Unlikely pieces are shown up to the largest of three sizes:
-SOME = (1_500, 6_000)  # this number of tokens, or of characters
-BESIDE_LIKELY = 1.15  # this multiple of what the likely pieces took
-SHARE_BEYOND = 0.6  # this share of what the budget has beyond `SOME`
-WORTHLESS = 1e-300  # what is worth less, such as imports, is shown where it is asked for
-LONE = (24, 96)  # tokens, characters; a row no longer than that is shown if it alone is left out
+# Unlikely pieces are chosen one by one up to the larger of these; behind them come whole texts.
+SOME = (1_500, 6_000)  # tokens, characters
+SHARE = 0.6  # of the budget
+FIRST = 2  # so many of the texts that the caller put first are shown before unlikely pieces
+LEAN = 0.5  # the share of the budget up to which `relevance` shows what is unlikely
 BESIDE_ALIKE = 0.25  # of the room is for others, where rows that are all alike would fill it
 SLACK = 3  # tokens or characters that are not worth another round
 
@@ -65,53 +60,74 @@ def pack_evidence(
 ) -> Choices:
     """Fill the budget with sentences; each candidate is shown as those of it that were chosen.
 
-    `fill`: `relevance` stops before noise once `MODEST` tokens are used. Sentences that are
-    unlikely beside the best come after all others, up to `_room_for_unlikely`. Likely rows that
-    the question does not tell apart leave a part of the room to others. Where noise would be shown,
-    a block that no sentence of it earned may open, and whole.
+    First come those that are likely beside the best, by worth per token; where rows of them would
+    fill the room and the question does not tell them apart, they leave a part of it to others. Then
+    comes the rest of the pool (`_show_rest`). With `fill="relevance"` the rest is shown up to the
+    share `LEAN` of the budget and no further.
     """
     selection = build_selection(candidates, tracker)
     counted: dict[int, Choice] = {}
     room = (tracker.tokens, tracker.characters)[selection.unit] or 0
-    if fill == "relevance":
-        selection.least = WORTHLESS
+    selection.likely = selection.noise * UNLIKELY
     _take_asked(selection, counted, tracker)
-    waiting, noise, unlikely = _all(selection), list[Entry](), list[Entry]()
-    if fill == "relevance":
-        noise, likely = _divide(waiting, selection, selection.noise)
-        selection.likely = selection.noise * UNLIKELY
-        unlikely, waiting = _divide(likely, selection, selection.likely)
-    if alike := _rows_alike(selection, waiting, room):
-        beside = [entry for entry in (*waiting, *unlikely, *noise) if entry[1] not in alike]
+    unlikely, likely = _divide(_all(selection), selection)
+    if alike := _rows_alike(selection, likely, room):
+        beside = [entry for entry in (*likely, *unlikely) if entry[1] not in alike]
         selection.held_back = alike
         _spend(selection, beside, int(BESIDE_ALIKE * room), counted, tracker)
         selection.held_back = frozenset()
-    waiting = _spend(selection, waiting, room, counted, tracker)
-    if unlikely:
-        some = _room_for_unlikely(selection, room, count_used(selection, counted)[selection.unit])
-        rest = _spend(selection, unlikely, some, counted, tracker)
-        (noise if some < room else waiting).extend(rest)
-    unmatched = [e for e in waiting if not selection.may_stand(selection.with_heads(e[1]))]
-    modest = min(room, MODEST[selection.unit])
-    if noise or unmatched:
-        selection.is_modest = True
-        rest = _spend(selection, [*noise, *unmatched], modest, counted, tracker)
-        others = {piece for _, piece in unmatched}
-        noise = [entry for entry in rest if entry[1] not in others]
-        waiting = [entry for entry in waiting if entry[1] not in others]
-    if any(map(selection.least.__gt__, selection.worths)):
-        _complete(selection, counted, tracker)
+    _spend(selection, likely, room, counted, tracker)
+    reach = room if fill == "budget" else int(LEAN * room)
+    _show_rest(selection, unlikely, reach, counted, tracker)
     if not selection.groups:
         _take_least(selection, counted, tracker)
-    _close_gaps(selection, counted, tracker)
-    noise = [entry for entry in noise if not selection.taken[entry[1]]]
     used = count_used(selection, counted)[selection.unit]
     choices = build_choices(selection, counted, tracker, room, used)
-    if selection.groups:
-        record_unmatched(choices, selection)
-    if noise and modest < room and not waiting:
-        record_stop(choices, selection, noise)
+    if reach < room:
+        record_stop(choices, selection, room - used)
     return choices
+
+
+def _show_rest(
+    selection: Selection,
+    unlikely: list[Entry],
+    room: int,
+    counted: dict[int, Choice],
+    tracker: BudgetTracker,
+) -> None:
+    """What is unlikely to answer: the caller's first texts, some sentences, then whole texts."""
+    whole = range(len(selection.pool))
+    _take_whole(selection, whole[:FIRST], room, counted, tracker)
+    some = max(SOME[selection.unit], int(SHARE * room))
+    left = _spend(selection, unlikely, min(room, some), counted, tracker)
+    _take_whole(selection, whole, room, counted, tracker)
+    _spend(selection, left, room, counted, tracker)
+
+
+def _take_whole(
+    selection: Selection,
+    owners: Sequence[int],
+    room: int,
+    counted: dict[int, Choice],
+    tracker: BudgetTracker,
+) -> None:
+    """All that is not shown yet of each of these candidates that fits, in their order.
+
+    What was said already is left out, and so is what says nothing by itself.
+    """
+    for _ in range(ROUNDS):
+        left = room - count_used(selection, counted)[selection.unit]
+        before = len(selection.groups)
+        for owner in owners:
+            pieces = selection.rest_of(owner)
+            if pieces and (cost := selection.cost(pieces)) <= left:
+                selection.take(pieces)
+                left -= cost
+        if len(selection.groups) == before:
+            break
+        count_changes(selection, counted, tracker)
+        if take_back(selection, counted, tracker):
+            selection.recompute()
 
 
 def _rows_alike(selection: Selection, likely: Sequence[Entry], room: int) -> frozenset[int]:
@@ -134,17 +150,6 @@ def _rows_alike(selection: Selection, likely: Sequence[Entry], room: int) -> fro
     many = [group for group in groups.values() if sum([costs[piece] for piece in group]) > room]
     found = frozenset(chain.from_iterable(many)).difference(selection.asked)
     return found if any(piece in found for _, piece in likely) else frozenset()
-
-
-def _room_for_unlikely(selection: Selection, room: int, used: int) -> int:
-    """How far unlikely pieces may fill the budget; `used`: what the likely ones took.
-
-    Further where the budget holds nearly the whole pool.
-    """
-    held = room * min(room / max(sum(selection.costs), 1), 1.0) ** 2
-    some = SOME[selection.unit]
-    most = max(some, SHARE_BEYOND * (room - some), BESIDE_LIKELY * used, held)
-    return int(min(room, most))
 
 
 def _spend(
@@ -178,12 +183,10 @@ def _spend(
     return waiting
 
 
-def _divide(
-    entries: Sequence[Entry], selection: Selection, least: float
-) -> tuple[list[Entry], list[Entry]]:
-    """The entries that are worth less than that, with all that they are shown with; the others."""
+def _divide(entries: Sequence[Entry], selection: Selection) -> tuple[list[Entry], list[Entry]]:
+    """The entries that are unlikely, with all that they are shown with; the likely ones."""
     parts: tuple[list[Entry], list[Entry]] = ([], [])
-    worths, heads = selection.worths, selection.heads
+    worths, heads, least = selection.worths, selection.heads, selection.likely
     for entry in entries:
         piece = entry[1]
         worth = worths[piece]
@@ -205,7 +208,7 @@ def _all(selection: Selection) -> list[Entry]:
         else:
             found[piece] = -selection.density(piece)
     order = places_in_order(found)
-    return [(found[piece], piece) for piece in order if worths[piece] >= selection.least]
+    return [(found[piece], piece) for piece in order]
 
 
 def _take_asked(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
@@ -240,7 +243,7 @@ def _take_least(selection: Selection, counted: dict[int, Choice], tracker: Budge
     worths = selection.worths
     pieces = [p for p in range(len(worths)) if p not in selection.structural]
     costs = {p: sum([selection.costs[own] for own in selection.with_heads(p)]) for p in pieces}
-    order = sorted(pieces, key=lambda p: (worths[p] < selection.least, costs[p], p))
+    order = sorted(pieces, key=lambda p: (not worths[p], costs[p], p))
     for piece in order[:LEAST]:
         selection.take(selection.with_heads(piece))
         count_changes(selection, counted, tracker)
@@ -249,42 +252,6 @@ def _take_least(selection: Selection, counted: dict[int, Choice], tracker: Budge
         selection.drop_last()
         selection.recompute()
         count_changes(selection, counted, tracker)
-
-
-def _complete(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
-    """Take what is shown for others alone, if that is all that blocks lack, and all of it fits."""
-    many, taken = selection.many, selection.taken
-    left = [p for p, owner in enumerate(selection.owners) if many[owner] and not taken[p]]
-    if not left or max(map(selection.worths.__getitem__, left)) >= selection.least:
-        return
-    selection.take(tuple(left))
-    count_changes(selection, counted, tracker)
-    if share_over(count_used(selection, counted), tracker) > 0:
-        selection.drop_last()
-        selection.recompute()
-        count_changes(selection, counted, tracker)
-
-
-def _close_gaps(selection: Selection, counted: dict[int, Choice], tracker: BudgetTracker) -> None:
-    """Take short rows that alone are left out at their place: a mark costs half as much."""
-    firsts, taken = selection.firsts, selection.taken
-    found: list[int] = []
-    for owner, (first, after) in enumerate(pairwise(firsts)):
-        if not 0 < selection.many[owner] < after - first:
-            continue
-        for place in _counted_places(selection, owner):
-            p = first + place
-            beside = [taken[n] for n in (p - 1, p + 1) if first <= n < after]
-            is_lone = not taken[p] and all(beside) and selection.costs[p] <= LONE[selection.unit]
-            if is_lone and selection.fresh(p) >= NEW:
-                found.append(p)
-    if not found:
-        return
-    for p in sorted(found, key=lambda p: (-selection.worths[p], p)):
-        selection.take(selection.with_heads(p))
-    count_changes(selection, counted, tracker)
-    if take_back(selection, counted, tracker):
-        selection.recompute()
 
 
 def _counted_places(selection: Selection, owner: int) -> list[int]:
@@ -338,7 +305,7 @@ def _fill(
             continue
         room -= cost
         for near in selection.take(group):
-            if worths[near] >= selection.least and near not in held_back:
+            if near not in held_back:
                 heappush(heap, (-selection.density(near), near))
     left += line[1:] if room <= 0 else [e for e in line[1:] if not taken[e[1]]]
     left += [e for e in heap if e is not NOBODY and (room <= 0 or not taken[e[1]])]

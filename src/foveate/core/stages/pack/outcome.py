@@ -7,10 +7,9 @@ from operator import neg, truediv
 
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.choice import Choice, Choices
-from foveate.core.stages.pack.selection import Selection
+from foveate.core.stages.pack.selection import NEW, Selection
 
 FRESH = 0.6  # a sentence of which less than that share is new waits for room to spare
-NEW = 1e-6  # and with less than that it is left out: all of it was said
 
 
 def build_choices(
@@ -50,27 +49,23 @@ def _reason(selection: Selection, pieces: Sequence[int]) -> str:
     return "already_said" if all(selection.fresh(p) < NEW for p in pieces) else "over_budget"
 
 
-def record_unmatched(choices: Choices, selection: Selection) -> None:
-    """Say which candidates are left out because nothing in them earned a block."""
-    waits = choices.waits or {}
-    for owner, candidate in enumerate(selection.pool):
-        pieces = slice(selection.firsts[owner], selection.firsts[owner + 1])
-        if candidate.chunk.id in choices.left_out and not any(selection.earned[pieces]):
-            choices.left_out[candidate.chunk.id] = "no_match"
-            waits.pop(candidate.chunk.id, None)
-
-
-def record_stop(choices: Choices, selection: Selection, noise: Sequence[tuple[float, int]]) -> None:
+def record_stop(choices: Choices, selection: Selection, left: int) -> None:
     """Say that room was left on purpose, and which candidates it leaves out.
 
-    `noise`: the pieces left out, each behind what it was sorted by.
+    `left`: of the room, in the unit that limits.
     """
-    best = max(selection.worths[piece] for _, piece in noise)
-    choices.notes |= {"stopped": len(noise), "next_worth": float(f"{best:.3g}")}
+    rest = {
+        owner: pieces
+        for owner in range(len(selection.pool))
+        if (pieces := selection.rest_of(owner))
+    }
+    fitting = [p for pieces in rest.values() for p in pieces if selection.costs[p] <= left]
+    if not fitting:
+        return
+    best = max(map(selection.worths.__getitem__, fitting))
+    choices.notes |= {"stopped": len(fitting), "next_worth": float(f"{best:.3g}")}
     waits = choices.waits or {}
-    unlikely = {selection.owners[piece] for _, piece in noise}
-    for owner in sorted(unlikely):
-        own = selection.pool[owner].chunk.id
+    for own in [selection.pool[owner].chunk.id for owner in rest]:
         if choices.left_out.get(own) == "over_budget":
             choices.left_out[own] = "unlikely"
             waits.pop(own, None)

@@ -22,7 +22,7 @@ BESIDE = 0.02  # of a chosen sentence's worth goes to each neighbour: answers sp
 BY_WORDS = 2.6e10  # times the worth of noise, 24 in log-odds: the best sentence by words alone
 ELISION = 3  # tokens of the mark between two pieces
 ENDS = 2  # tokens of the marks at both ends of what is shown of a text
-FRAGMENT = (7, 28)  # tokens, characters; what is shorter and unlikely opens no block
+NEW = 1e-6  # the share of a piece under which it counts as said
 
 
 @dataclass(slots=True)
@@ -57,9 +57,7 @@ class Selection:
     earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
     held_back: frozenset[int] = frozenset()  # pieces that are not taken because one beside them is
     structural: set[int] = field(default_factory=set)  # pieces that say nothing by themselves
-    is_modest: bool = False  # little is shown so far, so any whole text may open a block
-    noise: float = 0.0  # the worth under which a piece is not worth showing
-    least: float = 0.0  # the worth under which a piece is shown for others alone
+    noise: float = 0.0  # the worth of what is far under the best by words alone
     likely: float = 0.0  # the worth under which a piece is unlikely beside the best
     changed: set[int] = field(default_factory=set)  # candidates to be counted again
 
@@ -115,24 +113,24 @@ class Selection:
     def may_stand(self, pieces: tuple[int, ...]) -> bool:
         """Whether these may be shown: in a block that a piece earned, or by one that earns it.
 
-        A block that was opened for the head of another chunk's rows alone is not earned. A
-        fragment that is unlikely opens none, and neither does what says nothing by itself.
+        A block that was opened for the head of another chunk's rows alone is not earned. What
+        says nothing by itself opens none.
         """
         owner = self.owners[pieces[0]]
         if self.structural and not self.many[owner] and self.structural.issuperset(pieces):
             return False
-        is_whole = self.firsts[owner + 1] - self.firsts[owner] == len(pieces)
-        if self.many[owner] == 0 and not is_whole and self._is_unlikely_fragment(pieces):
-            return False
-        if self.rights[owner] > 0 or (self.is_modest and is_whole):
-            return True
-        return any(map(self.earned.__getitem__, pieces))
+        return self.rights[owner] > 0 or any(map(self.earned.__getitem__, pieces))
 
-    def _is_unlikely_fragment(self, pieces: tuple[int, ...]) -> bool:
-        """Whether they are short in all, and each is unlikely beside the best."""
-        if max(map(self.worths.__getitem__, pieces)) >= self.likely:
-            return False
-        return sum(map(self.costs.__getitem__, pieces)) < FRAGMENT[self.unit]
+    def rest_of(self, owner: int) -> tuple[int, ...]:
+        """The pieces of a candidate that are not taken, and not all said; none that say nothing.
+
+        Empty too where nothing of it is shown, and what is left says nothing by itself.
+        """
+        places = range(self.firsts[owner], self.firsts[owner + 1])
+        rest = [p for p in places if not self.taken[p] and self.fresh(p) >= NEW]
+        if not self.many[owner] and self.structural.issuperset(rest):
+            return ()
+        return tuple(rest)
 
     def take(self, pieces: tuple[int, ...]) -> list[int]:
         """Choose them; their neighbours, which are worth a little more for it, are handed back.
