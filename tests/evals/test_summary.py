@@ -44,7 +44,7 @@ def row(dataset: str, number: int, recipe: str, budget: int, recall: float, **mo
         **{name: value for name, value in more.items() if name != "failed"},
     }  # fmt: skip
     return Row(
-        key=f"{dataset}{number}{recipe}{budget}", dataset=dataset, id=f"q{number}", recipe=recipe,
+        dataset=dataset, id=f"q{number}", recipe=recipe,
         budget=budget, failed=more.get("failed", ""), measures=Measures(**values),
     )  # fmt: skip
 

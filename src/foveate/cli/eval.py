@@ -58,9 +58,7 @@ def run(
     depth: Annotated[int, option("N", "Candidates from --store.", "--limit", min=1)] = 30,
     cases: CaseLimit = None,
     jobs: Annotated[int, option("N", "Processes that assemble.", min=1)] = 1,
-    out: Annotated[
-        Path | None, option("FOLDER", "Write all results; continue a stopped run.")
-    ] = None,
+    out: Annotated[Path | None, option("FOLDER", "Write results, report and chart here.")] = None,
     plot: Annotated[bool, flag("Draw the chart.", "--plot/--no-plot")] = True,
     gate: Annotated[str | None, option("[RULES]", "Exit with code 6 if a rule is broken.")] = None,
     model: Annotated[str, option("M", f"Model to judge as well: {MODEL_SYNTAX}.")] = "",
@@ -103,9 +101,12 @@ def run(
     )
     chosen = steps.load_cases(names, cases, store, depth)
     chosen = steps.rescore(chosen, _split_list(scores, "given"), embedder)
-    results = steps.prepare_folder(out) if out is not None else None
+    if out is not None:
+        steps.prepare_folder(out)
     with output.progress_bar() as on_progress:
-        rows = run_cases(chosen, setting, results=results, jobs=jobs, on_progress=on_progress)
+        rows = run_cases(chosen, setting, jobs=jobs, on_progress=on_progress)
+    if out is not None:
+        steps.write_results(rows, out)
     summary = summarise(
         rows, baseline=reference, tokenizer=setting.tokenizer, embedder=setting.embedder
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_reg
 from foveate.evals.questions import retrieve_pools
 from foveate.evals.read import read_cases
 from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
+from foveate.evals.rows import Row, write_rows
 from foveate.evals.scores import rescore_cases
 from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
 from foveate.evals.trials import Setting
@@ -168,8 +170,8 @@ def rescore(cases: Sequence[Case], scores: Sequence[str], embedder: str) -> Sequ
     return rescore_cases(cases, scores, lambda: plugins.embedder(embedder or _VECTORS))
 
 
-def prepare_folder(out: Path) -> Path:
-    """Create the folder before the work; the file of its rows. Raises `ExternalError`."""
+def prepare_folder(out: Path) -> None:
+    """Create the folder before the work. Raises `ExternalError`."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         fine = os.access(out, os.W_OK | os.X_OK)
@@ -180,7 +182,6 @@ def prepare_folder(out: Path) -> Path:
         raise ExternalError(f"{out}: cannot be made: {reason}; name another --out") from error
     if not fine:
         raise ExternalError(f"{out}: cannot be written to; name another --out")
-    return out / RESULTS_FILE
 
 
 def load_cases(
@@ -205,10 +206,22 @@ def limit_cases(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:
     return chosen
 
 
+def write_results(rows: Sequence[Row], out: Path) -> None:
+    """Write the rows before a model is asked, which may fail."""
+    with _name_unwritable(out):
+        write_rows(out / RESULTS_FILE, rows)
+
+
 def write_files(summary: Summary, out: Path, *, plot: bool) -> MissingExtra | None:
     """Write the report; the result is why there is no chart, if one was asked for."""
-    try:
+    with _name_unwritable(out):
         return write_report(summary, out, plot=plot)
+
+
+@contextmanager
+def _name_unwritable(out: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise ExternalError(f"{out}: cannot be written: {error.strerror or error}") from error
 

@@ -10,7 +10,6 @@ from typing import Any
 from foveate import plugins
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.manifest import digest
 from foveate.core.types import Candidate, Context
 from foveate.evals.cases import Case
 from foveate.evals.hygiene import find_faults
@@ -21,14 +20,6 @@ from foveate.evals.trials import Setting, Trial, build_trials
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder
-
-Task = tuple[Case, tuple[int, ...]]
-"""A case and the trials, by their numbers, that it lacks."""
-
-
-def row_key(case: Case, trial: Trial) -> str:
-    """The key of a row: a hash of everything that it depends on."""
-    return digest(f"{case.hash or digest(repr(case))} {trial.hash}")
 
 
 class Worker:
@@ -55,11 +46,10 @@ class Worker:
     def _embedder(self) -> Embedder | None:
         return plugins.embedder(self.setting.embedder) if self.setting.embedder else None
 
-    def __call__(self, task: Task) -> list[Row]:
-        """The rows that the case lacks, in the order of the trials."""
-        case, missing = task
+    def __call__(self, case: Case) -> list[Row]:
+        """The rows of the case, in the order of the trials."""
         candidates, vector = self._prepare_case(case)
-        return [self._build_row(case, self.trials[i], candidates, vector) for i in missing]
+        return [self._build_row(case, trial, candidates, vector) for trial in self.trials]
 
     def contexts(self, case: Case) -> Iterator[tuple[Trial, Context | None, str]]:
         """The context of every trial but the whole pool, or why there is none."""
@@ -89,7 +79,6 @@ class Worker:
             context, failed = self._assemble(case, trial.options, candidates, vector)
             text = context.text if context is not None else ""
         return Row(
-            key=row_key(case, trial),
             dataset=case.dataset,
             id=case.id,
             recipe=trial.label,
