@@ -22,7 +22,7 @@ from foveate.evals.measures import Measures
 from foveate.evals.report import REPORT_FILE, RESULTS_FILE
 from foveate.evals.rows import Row
 from foveate.evals.summary import summarise
-from foveate.evals.tables import overall_table, table_to_markdown
+from foveate.evals.tables import context_table, overall_table, table_to_markdown
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "evaluation.md"
@@ -53,9 +53,11 @@ def held_out(folder: Path) -> str:
     rows = [row for row in _rows(folder / RESULTS_FILE) if row.dataset in HELD_OUT]
     if not rows:
         return ""
-    table = overall_table(summarise(rows))
+    summary = summarise(rows)
     names = ", ".join(sorted({row.dataset for row in rows}))
-    return f"## Over the sets on which no weight was fitted: {names}\n\n{table_to_markdown(table)}"
+    parts = [f"## Over the sets on which no weight was fitted: {names}"]
+    parts += map(table_to_markdown, (overall_table(summary), context_table(summary)))
+    return "\n\n".join(parts)
 
 
 def _rows(path: Path) -> Iterator[Row]:
@@ -63,7 +65,7 @@ def _rows(path: Path) -> Iterator[Row]:
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     for line in text.splitlines():
         record = json.loads(line)
-        measures = Measures(**{field.name: record.pop(field.name) for field in fields(Measures)})
+        measures = {field.name: record.pop(field.name) for field in fields(Measures)}
         yield Row(measures=measures, **record)
 
 

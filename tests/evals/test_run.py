@@ -19,7 +19,7 @@ from foveate.core.errors import (
 from foveate.core.formats.minimal import Minimal
 from foveate.core.request import Recipe
 from foveate.core.types import Step
-from foveate.evals import worker
+from foveate.evals import run as run_module
 from foveate.evals.rows import write_rows
 from foveate.evals.run import run
 from foveate.evals.trials import WHOLE_POOL, build_setting
@@ -38,13 +38,13 @@ def made(recipes=("naive", "chat"), budgets=BUDGETS, **options):
 def counted(monkeypatch) -> Counter[str]:
     """How often each recipe was assembled."""
     calls: Counter[str] = Counter()
-    real = worker.Assembler.assemble
+    real = run_module.Assembler.assemble
 
     def counting(self, *args, **options):
         calls[self.options.recipe.name] += 1
         return real(self, *args, **options)
 
-    monkeypatch.setattr(worker.Assembler, "assemble", counting)
+    monkeypatch.setattr(run_module.Assembler, "assemble", counting)
     return calls
 
 
@@ -65,9 +65,9 @@ def test_a_row_is_what_assembling_gives():
     found = {(r.recipe, r.budget): r for r in run([case], made())}
     context = assemble(case.question, case.candidates(), budget=150, recipe="chat")
 
-    assert found["chat", 150].measures.tokens == context.token_count
-    assert found[WHOLE_POOL, 0].measures.recall == 1.0
-    assert found["chat", 150].measures.recall >= found["chat", 60].measures.recall
+    assert found["chat", 150].measures["tokens"] == context.token_count
+    assert found[WHOLE_POOL, 0].measures["recall"] == 1.0
+    assert found["chat", 150].measures["recall"] >= found["chat", 60].measures["recall"]
 
 
 def test_processes_make_the_same_rows():
@@ -83,7 +83,7 @@ def test_a_row_is_one_flat_line(tmp_path):
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
     assert [(line["recipe"], line["budget"], line["recall"]) for line in lines] == [
-        (row.recipe, row.budget, row.measures.recall) for row in found
+        (row.recipe, row.budget, row.measures["recall"]) for row in found
     ]
 
 
@@ -103,8 +103,8 @@ def test_a_case_to_which_nothing_fits_counts_as_empty():
     found = [row for row in run(cases(), made((recipe,))) if row.recipe == "never"]
 
     assert len(found) == 20
-    assert {row.measures.recall for row in found} == {0.0}
-    assert {row.measures.tokens for row in found} == {0}
+    assert {row.measures["recall"] for row in found} == {0.0}
+    assert {row.measures["tokens"] for row in found} == {0}
     assert all("at least 99" in row.failed for row in found)
 
 
@@ -149,7 +149,7 @@ def test_vectors_are_given_where_an_embedder_is_named():
         return Step(candidates=candidates)
 
     recipe = Recipe(name="looks", stages=(looks,), format=Minimal())
-    made_rows = worker.Worker(made((recipe,), (4_000,), embedder="hashing"))
+    made_rows = run_module.Worker(made((recipe,), (4_000,), embedder="hashing"))
     case = cases()[0]
     made_rows(case)
 

@@ -36,7 +36,7 @@ def missed(cases: Sequence[Case], budgets: Sequence[int]) -> dict[tuple[str, str
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in run(cases, setting):
         if row.budget:
-            found[split_label(row.dataset)[0], row.recipe].append(1 - row.measures.recall)
+            found[split_label(row.dataset)[0], row.recipe].append(1 - row.measures["recall"])
     return {key: fmean(values) for key, values in found.items()}
 
 

@@ -8,14 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import asdict, replace
+from functools import cached_property
+from typing import Any
 
+from foveate import plugins
 from foveate.batch.engines.engine import FailedTask
 from foveate.batch.engines.pool import ProcessPoolEngine
-from foveate.core.errors import BadOption, ExternalError
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadOption, BudgetTooSmall, ExternalError
+from foveate.core.types import Candidate, Context
 from foveate.evals.cases import Case, Progress
+from foveate.evals.hygiene import find_faults
+from foveate.evals.measures import measure
 from foveate.evals.rows import Row
-from foveate.evals.trials import Setting, build_trials
-from foveate.evals.worker import Worker
+from foveate.evals.scores import split_label
+from foveate.evals.trials import Setting, Trial, build_trials
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions
+from foveate.ports import Embedder
 
 
 def run(
@@ -52,3 +63,103 @@ def _run_cases(cases: Sequence[Case], setting: Setting, jobs: int) -> Iterator[l
             if isinstance(rows, FailedTask):
                 raise ExternalError(f"case {case.id} of {case.dataset}: {rows.reason}")
             yield rows
+
+
+class Worker:
+    """Makes the rows of a case; keeps the trials, and the vectors of texts it has seen.
+
+    Until the first case it holds the setting alone, which another process can be sent.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self._vectors: dict[str, Any] = {}
+
+    @cached_property
+    def trials(self) -> tuple[Trial, ...]:
+        """What is tried with each case."""
+        return build_trials(self.setting)
+
+    @cached_property
+    def counter(self) -> Tokenizer:
+        """Counts for all trials."""
+        return plugins.tokenizer(self.setting.tokenizer)
+
+    @cached_property
+    def _embedder(self) -> Embedder | None:
+        return plugins.embedder(self.setting.embedder) if self.setting.embedder else None
+
+    def __call__(self, case: Case) -> list[Row]:
+        """The rows of the case, in the order of the trials."""
+        candidates, vector = self._prepare_case(case)
+        return [self._build_row(case, trial, candidates, vector) for trial in self.trials]
+
+    def contexts(self, case: Case) -> Iterator[tuple[Trial, Context | None, str]]:
+        """The context of every trial but the whole pool, or why there is none."""
+        candidates, vector = self._prepare_case(case)
+        for trial in self.trials:
+            if trial.options is not None:
+                yield trial, *self._assemble(case, trial.options, candidates, vector)
+
+    def _prepare_case(self, case: Case) -> tuple[tuple[Candidate, ...], Any]:
+        """The candidates and the question's vector, where vectors are wanted."""
+        candidates = case.candidates()
+        if self._embedder is None:
+            return candidates, None
+        return (
+            embed_candidates(self._embedder, candidates, self._vectors),
+            self._embedder.embed([case.question])[0],
+        )
+
+    def _build_row(
+        self, case: Case, trial: Trial, candidates: tuple[Candidate, ...], vector: Any
+    ) -> Row:
+        context, failed = None, ""
+        if trial.options is None:
+            best = sorted(candidates, key=lambda c: -c.score)
+            text = "\n\n".join(candidate.text for candidate in best)
+        else:
+            context, failed = self._assemble(case, trial.options, candidates, vector)
+            text = context.text if context is not None else ""
+        return Row(
+            dataset=case.dataset,
+            id=case.id,
+            recipe=trial.label,
+            budget=trial.budget,
+            failed=failed,
+            measures=asdict(
+                measure(
+                    text,
+                    [unit.text for unit in case.evidence],
+                    case.answers,
+                    tokens=self.counter.count(text),
+                    budget=trial.budget or None,
+                    dataset=split_label(case.dataset)[0],
+                )
+            ),
+            hygiene=find_faults(candidates, context.blocks) if context is not None else {},
+        )
+
+    def _assemble(
+        self, case: Case, options: AssembleOptions, candidates: tuple[Candidate, ...], vector: Any
+    ) -> tuple[Context | None, str]:
+        try:
+            context = Assembler(options=options).assemble(
+                case.question, candidates, query_embedding=vector
+            )
+        except BudgetTooSmall as error:
+            return None, str(error)
+        return context, ""
+
+
+def embed_candidates(
+    embedder: Embedder, candidates: Sequence[Candidate], known: dict[str, Any]
+) -> tuple[Candidate, ...]:
+    """The candidates with vectors; what is not `known` by its content hash is embedded once."""
+    new = {c.chunk.content_hash: c.text for c in candidates if c.chunk.content_hash not in known}
+    if new:
+        known.update(zip(new, embedder.embed(list(new.values())), strict=True))
+    return tuple(
+        replace(c, chunk=replace(c.chunk, embedding=known[c.chunk.content_hash]))
+        for c in candidates
+    )

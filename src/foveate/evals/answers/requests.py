@@ -17,8 +17,8 @@ from foveate.core.errors import BadInput
 from foveate.core.manifest import digest
 from foveate.core.types import Context
 from foveate.evals.cases import Case
+from foveate.evals.run import Worker
 from foveate.evals.trials import Setting
-from foveate.evals.worker import Worker
 from foveate.pipeline.prompts import system_prompt
 from foveate.ports import Message
 
