@@ -58,7 +58,7 @@ def figures(sets: Sequence[Sequence[Case]], budgets: Sequence[int], *, jobs: int
             "hash": digest("".join(case.hash for case in cases)),
             **{
                 str(budget): round(
-                    fmean(row.measures.recall for row in rows if row.budget == budget), 5
+                    fmean(row.measures["recall"] or 0 for row in rows if row.budget == budget), 5
                 )
                 for budget in budgets
             },

@@ -10,15 +10,19 @@ the second folder, if there is one. The figures over the sets on which no weight
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
+from foveate.evals.measures import Measures
 from foveate.evals.report import REPORT_FILE, RESULTS_FILE
-from foveate.evals.rows import load_rows
+from foveate.evals.rows import Row
 from foveate.evals.summary import summarise
-from foveate.evals.tables import overall_table, table_to_markdown
+from foveate.evals.tables import context_table, overall_table, table_to_markdown
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "evaluation.md"
@@ -46,12 +50,23 @@ def body(folder: Path, command: str, scores: Path | None = None) -> str:
 
 def held_out(folder: Path) -> str:
     """The overall table over the sets on which no weight was fitted; empty without them."""
-    rows = [r for r in load_rows(folder / RESULTS_FILE).values() if r.dataset in HELD_OUT]
+    rows = [row for row in _rows(folder / RESULTS_FILE) if row.dataset in HELD_OUT]
     if not rows:
         return ""
-    table = overall_table(summarise(rows))
+    summary = summarise(rows)
     names = ", ".join(sorted({row.dataset for row in rows}))
-    return f"## Over the sets on which no weight was fitted: {names}\n\n{table_to_markdown(table)}"
+    parts = [f"## Over the sets on which no weight was fitted: {names}"]
+    parts += map(table_to_markdown, (overall_table(summary), context_table(summary)))
+    return "\n\n".join(parts)
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    """The rows of an evaluation, as `write_rows` wrote them; none without the file."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    for line in text.splitlines():
+        record = json.loads(line)
+        measures = {field.name: record.pop(field.name) for field in fields(Measures)}
+        yield Row(measures=measures, **record)
 
 
 def _read(folder: Path) -> str:

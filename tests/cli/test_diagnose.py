@@ -109,13 +109,13 @@ def test_a_document_that_cases_share_is_one():
     found = rename_conflicts(cases)
 
     assert [[p.doc_id for p in one.chunks] for one in found] == [
-        ["d"], ["d", "d"], ["d (2)", "d (2)"], ["d (2)"],
+        ["d"], ["d", "d"], ["d (3)", "d (3)"], ["d (4)"],
     ]  # fmt: skip
     assert [[p.id for p in one.chunks] for one in found] == [
-        ["a"], ["a", "b"], ["a (2)", "b (2)"], ["a (2)"],
+        ["a"], ["a", "b"], ["a (3)", "b (3)"], ["a (4)"],
     ]  # fmt: skip
     assert [[e.doc_id for e in one.evidence] for one in found] == [
-        [name, "elsewhere"] for name in ("d", "d", "d (2)", "d (2)")
+        [name, "elsewhere"] for name in ("d", "d", "d (3)", "d (4)")
     ]
 
 

@@ -42,10 +42,11 @@ def test_a_real_model_is_judged(run, farm, monkeypatch):
     assert ours["logprob"]["verdict"] in {"better", "worse", ""}
     assert len(Path("found/answers.jsonl").read_text(encoding="utf-8").splitlines()) == 8
 
-    again = run(*words, *FLAGS)
+    again = run(*words, *FLAGS, "--full")
     assert "0 answers, 0 probabilities, 8 known from before" in again.err
     assert "asked: 0 calls; 0 tokens read" in again.err
-    assert "farm: answers to 2 questions" in again.out
+    assert "\nanswers from default: log-probability -" in again.out
+    assert "over 1 set and 1 budget; prompt grounded, at most 12 tokens" in again.out
     assert "log-probability" in Path("found/report.md").read_text(encoding="utf-8")
     assert json.loads(Path("found/summary.json").read_text())["answers"] == answers
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from foveate.core.types import Block, Candidate, Chunk
 from foveate.evals.hygiene import FAULTS, find_faults
 
-QUESTION = "How is the boiler drained?"
 TEXT = """The boiler holds forty litres.
 
 - Open the lower valve. Wait for the hiss to end.
@@ -34,12 +31,10 @@ def block(*pieces: str, start: str = "", end: str = "", **more) -> Block:
     return Block(marker=1, text=text, source="boiler.md", document_id="d1", **fields)
 
 
-def faults(*blocks: Block, text: str = TEXT, question: str = QUESTION) -> dict[str, int]:
-    """The faults of the blocks; c1 has the text, and eight other chunks a higher score."""
-    chunks = [Chunk(id="c1", document_id="d1", text=text, start=0, end=len(text))]
-    chunks += [Chunk(id=f"x{i}", document_id=f"x{i}", text=f"Other text {i}.") for i in range(8)]
-    candidates = [Candidate(chunk=c, score=float(i)) for i, c in enumerate(chunks)]
-    return dict(find_faults(question, candidates, blocks))
+def faults(*blocks: Block, text: str = TEXT) -> dict[str, int]:
+    """The faults of the blocks; c1 has the text."""
+    chunk = Chunk(id="c1", document_id="d1", text=text, start=0, end=len(text))
+    return dict(find_faults([Candidate(chunk=chunk, score=1.0)], blocks))
 
 
 MARKED = {"start": "[…] ", "end": " […]"}
@@ -83,7 +78,7 @@ def test_an_atom_in_two_pieces_that_meet_is_whole():
     """J3: what is shown counts, not how it is cut into pieces."""
     shown = block("- Open the lower valve.", "Wait for the hiss to end.", **MARKED)
 
-    assert faults(shown, question="Which valve?") == {}
+    assert faults(shown) == {}
 
 
 @pytest.mark.parametrize(
@@ -113,99 +108,6 @@ def test_hidden_characters_are_no_cut():
     assert faults(block("The boiler is drained by hand. Tea is not."), text=text) == {}
 
 
-def test_an_extract_that_matches_nothing():
-    """J3: no word of the question, and a chunk of a low score; a whole chunk may be as it is."""
-    text = "Hello there. The boiler is drained by hand."
-    greeting = block("Hello there.", end=" […]")
-
-    assert faults(greeting, text=text) == {"no_match": 1}
-    assert faults(block("Hello there.", rendition="verbatim"), text="Hello there.") == {}
-    high = Candidate(chunk=Chunk(id="c1", document_id="d1", text=text), score=9.0)
-    low = Candidate(chunk=Chunk(id="c2", document_id="d2", text="Tea."), score=1.0)
-    assert find_faults(QUESTION, [high, low], [greeting]) == {}
-
-
-def test_forms_of_a_word_and_pairs_of_characters_match():
-    """J3: `draining` is a match of `drained`, and two Chinese characters in a row are a word."""
-    assert faults(block("Draining it.", end=" […]"), text="Draining it. More.") == {}
-    text = "锅炉在地下室。其他。"
-    question = "锅炉在哪里？"
-    assert faults(block("锅炉在地下室。", end=" […]"), text=text, question=question) == {}
-
-
-def test_short_words_plurals_and_single_characters_match():
-    """J3: `map` is a word as `mapping` is, `cities` are cities, and one Chinese character is one.
-
-    Accents and the script beside a word make no difference. `and` is in every text, and says
-    nothing.
-    """
-    pairs = [("Is it on a map?", "The map."), ("Which city?", "Two cities."), ("卵は?", "卵が。")]
-    pairs += [
-        ("Is it a virus?", "Viruses."),
-        ("Which lease?", "Two leases."),
-        ("Wie groß?", "Grösse."),
-        ("LED照明は?", "青色LEDが。"),
-    ]
-    for question, text in pairs:
-        shown = block(text, end=" […]")
-        assert faults(shown, text=f"{text} Salt.", question=question) == {}
-    shown = block("Salt and tea.", end=" […]")
-    found = faults(shown, text="Salt and tea. Bread.", question="Who and why?")
-    assert found == {"no_match": 1}
-
-
-def test_the_head_of_a_table_stands_for_rows_in_another_block():
-    """J3, U2: alone it is a fault; beside rows of its document it is none."""
-    text = "| year | tons |\n|---|---|\n| 1880 | forty |"
-    head = block("| year | tons |", end=" […]")
-    rows = block("| boiler | 1904 |", chunk_ids=("c2",), rendition="verbatim")
-    elsewhere = replace(rows, document_id="x1")
-
-    assert faults(head, rows, text=text) == {}
-    assert faults(head, elsewhere, text=text) == {"no_match": 1}
-    assert faults(head, text=text) == {"no_match": 1}
-
-
-def test_a_head_of_records_stands_for_the_records_in_another_block():
-    """J3, U2: what opens something and shows nothing of it is shown for a later chunk."""
-    text = '{"tools": {\n"name": "valve"\n}}'
-    head = block('{"tools": {', end=" […]")
-    rows = block("More.", chunk_ids=("c2",), rendition="verbatim")
-
-    assert faults(head, rows, text=text) == {}
-    assert faults(head, text=text) == {"no_match": 1}
-
-
-def test_copies_do_not_take_the_place_of_the_best_chunks():
-    """J3: of five chunks, the fourth is one of the best three where two of them are copies."""
-    texts = ["Salt is dear.", "Salt is dear. Tea.", "Salt", "Wool. Bread.", "Oats.", "Rye."]
-    scores = (9.0, 8.0, 7.0, 1.0, 0.9, 0.0)
-    pool = [
-        Candidate(chunk=Chunk(id=f"c{n}", document_id=f"d{n}", text=text), score=score)
-        for n, (text, score) in enumerate(zip(texts, scores, strict=True))
-    ]
-    shown = [block("Wool.", end=" […]", chunk_ids=("c3",)), block("Rye", chunk_ids=("c5",))]
-
-    assert find_faults(QUESTION, pool, shown) == {"unmarked_cut": 1, "no_match": 1}
-
-
-def test_a_chunk_that_holds_a_high_one_is_as_high():
-    """J3: a retriever may find a text in pieces of two sizes; what is in the best is in the larger.
-
-    The small one is dropped as a copy, and the large one is shown with its score.
-    """
-    texts = ["Salt is dear.", "Tea. Oats. Wool. Bread.", "Oats.", "Rye.", "Beer. Malt."]
-    pool = [
-        Candidate(chunk=Chunk(id=f"c{n}", document_id=f"d{n}", text=text), score=score)
-        for n, (text, score) in enumerate(zip(texts, (9.0, 0.1, 8.0, 7.0, 0.0), strict=True))
-    ]
-    large = block("Tea. Oats.", end=" […]", chunk_ids=("c1",))
-    other = block("Beer.", end=" […]", chunk_ids=("c4",))
-
-    assert find_faults(QUESTION, pool, [large]) == {}
-    assert find_faults(QUESTION, pool, [other]) == {"no_match": 1}
-
-
 def test_a_block_over_chunks_that_do_not_meet_is_read_in_their_order():
     """J3: a piece that both chunks hold stands in the one where the block is in order."""
     chunks = [
@@ -215,7 +117,7 @@ def test_a_block_over_chunks_that_do_not_meet_is_read_in_their_order():
     pool = [Candidate(chunk=c, score=1.0) for c in chunks]
     shown = block("Boiler.", "See below. Tea. Boiler.", chunk_ids=("c1", "c2"))
 
-    assert find_faults(QUESTION, pool, [shown]) == {}
+    assert find_faults(pool, [shown]) == {}
 
 
 def test_pieces_out_of_reading_order():
@@ -237,7 +139,7 @@ def test_chunks_that_their_offsets_join_are_one_passage():
     candidates = [Candidate(chunk=chunk, score=1.0) for chunk in chunks]
     shown = block("The boiler is drained by hand in spring.", chunk_ids=("c1", "c2"))
 
-    assert find_faults(QUESTION, candidates, [shown]) == {"unmarked_cut": 1}
+    assert find_faults(candidates, [shown]) == {"unmarked_cut": 1}
 
 
 def test_changed_texts_and_side_knowledge_are_passed_over():
@@ -247,6 +149,6 @@ def test_changed_texts_and_side_knowledge_are_passed_over():
 
 def test_every_fault_has_its_test():
     """J3: the names in this file are those of the module."""
-    kinds = {kind for _, kind in FAULTY.values()} | {"unmarked_cut", "no_match", "out_of_order"}
+    kinds = {kind for _, kind in FAULTY.values()} | {"unmarked_cut", "out_of_order"}
 
     assert kinds == set(FAULTS)

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from foveate.evals.rows import replace_rows
+from foveate.evals.rows import write_rows
 from foveate.evals.run import run
 from foveate.evals.trials import build_setting
 from golden_cases import cases
@@ -59,7 +59,7 @@ def test_the_table_by_scores_comes_from_the_second_folder(tool, tmp_path):
     rows = run(
         [replace(case, dataset="tatqa") for case in cases()[:2]], build_setting(["chat"], [60])[0]
     )
-    replace_rows(tmp_path / "results.jsonl", rows)
+    write_rows(tmp_path / "results.jsonl", rows)
     found = tool.body(tmp_path, "foveate eval", tmp_path / "scores")
 
     assert [line for line in found.splitlines() if line.startswith("#")] == [

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.errors import BadOption
 from foveate.core.stages.dedup.near import DedupNear
-from foveate.evals.thresholds import parse_thresholds, shorten_pair, sweep_thresholds
+from foveate.evals.thresholds import shorten_pair, sweep_thresholds
 from foveate.testing.fakes import WordTokenizer, candidate, request
 
 SENTENCE = "the pump of the lower house starts by itself and stops when the tank above is full"
@@ -25,14 +23,14 @@ def copies() -> tuple:
     return (*found, candidate("an owl hunts at night over the wide meadow", 1.0, id="owl"))
 
 
-THRESHOLDS = [0.98, 0.85, 0.7, 0.5]
+STAGES = [DedupNear(threshold=value) for value in (0.98, 0.5, 0.85, 0.7)]
 
 
 def test_a_level_is_what_the_stage_drops():
     """E5: dropped chunks and saved tokens are those of the stage at that very threshold."""
     pool = copies()
     sizes = {c.id: len(c.text.split()) for c in pool}
-    for level in sweep_thresholds([pool], THRESHOLDS, WordTokenizer()):
+    for level in sweep_thresholds(pool, STAGES, WordTokenizer()):
         step = DedupNear(threshold=level.threshold)(pool, request())
         gone = {c.id for c in pool} - {c.id for c in step.candidates}
 
@@ -43,7 +41,7 @@ def test_a_level_is_what_the_stage_drops():
 
 def test_each_level_shows_what_it_adds():
     """E5: examples are pairs that a higher threshold keeps, the least alike first."""
-    levels = list(sweep_thresholds([copies()], THRESHOLDS, WordTokenizer()))
+    levels = list(sweep_thresholds(copies(), STAGES, WordTokenizer()))
 
     assert [level.dropped for level in levels] == sorted(level.dropped for level in levels)
     assert sum(level.new for level in levels) == levels[-1].dropped == 3
@@ -56,56 +54,20 @@ def test_each_level_shows_what_it_adds():
         assert all(pair.similarity >= level.threshold for pair in level.examples)
 
 
-def test_pools_are_kept_apart():
-    """E5: a copy in another pool is no copy; ids may repeat between pools."""
-    one, *rest = copies()
-    apart = list(sweep_thresholds([(one,), *((c,) for c in rest)], [0.5], WordTokenizer()))
-    twice = list(sweep_thresholds([copies(), copies()], [0.5], WordTokenizer()))
-
-    assert apart[0].dropped == 0
-    assert (twice[0].dropped, twice[0].chunks) == (6, 10)
-    assert len({(p.kept_text, p.dropped_text) for p in twice[0].examples}) == 3
-
-
 def test_every_method_can_be_swept():
     """E5: containment by shared triples, semantic by vectors; as in the stage."""
     part = candidate(" ".join(BASE[:9]), 5.0, id="part", embedding=[1.0, 0.0])
     whole = candidate(" ".join(BASE), 4.0, id="whole", embedding=[1.0, 0.0])
-    found = list(sweep_thresholds([(whole, part)], [0.9], WordTokenizer(), method="containment"))
-    near = list(sweep_thresholds([(whole, part)], [0.9], WordTokenizer(), method="semantic"))
+    by_words, by_vectors = (
+        DedupNear(method=method, threshold=0.9) for method in ("containment", "semantic")
+    )
+    found = list(sweep_thresholds((whole, part), [by_words], WordTokenizer()))
+    near = list(sweep_thresholds((whole, part), [by_vectors], WordTokenizer()))
 
     assert (found[0].dropped, found[0].examples[0].kept) == (1, "whole")
-    assert near[0].dropped == DedupNear(method="semantic", threshold=0.9)(
-        (whole, part), request()
-    ).notes.get("dropped", near[0].dropped)
-
-
-def test_thresholds_are_decimal_and_end_where_they_should():
-    """E5: no dust of floats; the lowest is always tried."""
-    assert parse_thresholds("0.7", "0.98", "0.04")[:3] == [0.98, 0.94, 0.9]
-    assert parse_thresholds("0.7", "0.98", "0.04")[-1] == 0.7
-    assert parse_thresholds("0.7", "0.8", "0.01") == [round(0.8 - i / 100, 2) for i in range(11)]
-    assert parse_thresholds("0.75", "0.9", "0.1") == [0.9, 0.8, 0.75]
-    assert parse_thresholds("0.9", "0.9", "0.1") == [0.9]
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "step", "said"),
-    [
-        ("0", "0.9", "0.1", "above 0 and at most 1"),
-        ("0.9", "0.7", "0.1", "they must rise"),
-        ("0.9", "1.1", "0.1", "at most 1"),
-        ("0.7", "0.9", "0", "leads nowhere"),
-        ("0.7", "0.9", "-0.1", "leads nowhere"),
-        ("0.7", "0.9", "0.00001", "leads nowhere"),
-        ("x", "0.9", "0.1", "not all numbers"),
-        ("nan", "0.9", "0.1", "not all numbers"),
-    ],
-)
-def test_thresholds_that_lead_nowhere_are_refused(low, high, step, said):
-    """E5, X1: what is no rising row of similarities is refused with what to give."""
-    with pytest.raises(BadOption, match=said):
-        parse_thresholds(low, high, step)
+    assert near[0].dropped == by_vectors((whole, part), request()).notes.get(
+        "dropped", near[0].dropped
+    )
 
 
 def test_long_texts_are_shown_where_they_differ():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 from tools.fit import units as module
-from tools.fit.units import NAMES, Look, Units, gather, kept
+from tools.fit.units import NAMES, Look, Units, gather
 
 from foveate import assemble
 from foveate.core.stages.compress.score import score_sentences
@@ -61,20 +60,3 @@ def test_costs_are_those_of_the_packer(found: Units) -> None:
     ]
     assert apart
     assert all(here == there for here, there in apart)
-
-
-def test_kept_as_long_as_nothing_changes(
-    found: Units, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """E1: the file is read where cases and code are the same, and made anew where not."""
-    made = []
-    monkeypatch.setattr(module, "gather", lambda some, _: made.append(len(some)) or found)
-    path = tmp_path / "deep" / "units.npz"
-    first, again = kept(cases(), path, quiet), kept(cases(), path, quiet)
-    kept(cases()[:2], path, quiet)
-    monkeypatch.setattr(module, "code_hash", lambda: "other")
-    kept(cases()[:2], path, quiet)
-
-    assert made == [10, 2, 2]
-    assert np.array_equal(first.traits, again.traits)
-    assert again.sets.tolist() == found.sets.tolist()

@@ -5,7 +5,7 @@
     python -m tools.fit FOLDER --scores given,oracle,noisy:0.6   fits over score variants, too
 
 FOLDER holds `*.jsonl.gz`, two families of sets or more. CMD is the command that is shown beside
-the figures. What is worked out is kept in build/fit: a run that was stopped goes on from there.
+the figures. The tables are written to build/fit too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from tools.evaluation import placed
 from tools.fit.folds import families, fits, tried
 from tools.fit.page import body, figures
-from tools.fit.units import kept
+from tools.fit.units import gather
 
 from foveate import plugins
 from foveate.core.errors import FoveateError
@@ -63,13 +63,14 @@ def main(arguments: Sequence[str]) -> int:
     if len(families([case.dataset for case in cases])) < 2:
         print("one family of sets alone; there is nothing to leave out", file=sys.stderr)
         return 2
-    units = kept(cases, given.work / "units.npz", Told("sentences"))
+    units = gather(cases, Told("sentences"))
     found = fits(units, Told("weights"))
-    summary = tried(cases, found, given.work, Told("contexts"))
+    summary = tried(cases, found, Told("contexts"))
     command = given.docs or f"python -m tools.fit {given.folder}"
     text = body(summary, found, command)
     values = json.dumps(figures(summary, found, command), indent=1) + "\n"
     print(text)
+    given.work.mkdir(parents=True, exist_ok=True)
     (given.work / "report.md").write_text(text + "\n", encoding="utf-8")
     (given.work / "figures.json").write_text(values, encoding="utf-8")
     if given.docs:
@@ -84,7 +85,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         prog="tools.fit", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("folder", type=Path, help="where the golden sets are, *.jsonl.gz")
-    parser.add_argument("--work", type=Path, default=ROOT / "build" / "fit", help="what is kept")
+    parser.add_argument(
+        "--work", type=Path, default=ROOT / "build" / "fit", help="where the tables go"
+    )
     parser.add_argument("--scores", default="given", help="variants of the scores, by comma")
     parser.add_argument("--docs", metavar="CMD", default="", help="write the page, showing CMD")
     return parser.parse_args(arguments)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from tools.fit.learn import BUDGETS, fit, rounded
@@ -63,11 +62,8 @@ def fits(units: Units, progress: Progress) -> Fits:
     return Fits(all=rounded(fit(units)), without=without)
 
 
-def tried(cases: Sequence[Case], found: Fits, folder: Path, progress: Progress) -> Summary:
-    """Every set by the baseline, the weights as they stand, and the fitted ones.
-
-    Rows are kept in `folder`, a file a family; what is there already is not run again.
-    """
+def tried(cases: Sequence[Case], found: Fits, progress: Progress) -> Summary:
+    """Every set by the baseline, the weights as they stand, and the fitted ones."""
     rows: list[Row] = []
     done = 0
     for name, weights in found.without.items():
@@ -80,5 +76,5 @@ def tried(cases: Sequence[Case], found: Fits, folder: Path, progress: Progress) 
         def tell(n: int, _: int, dataset: str, before: int = before, each: int = each) -> None:
             progress(before + n, each * len(cases), dataset)
 
-        rows += run(mine, settings, results=folder / f"rows-{name}.jsonl", on_progress=tell)
+        rows += run(mine, settings, on_progress=tell)
     return summarise(rows, baseline=NAIVE, tokenizer=settings.tokenizer)

@@ -10,7 +10,7 @@ from tools.fit.folds import ALL, LEFT_OUT, NAIVE, SHIPPED, Fits
 
 from foveate.core.stages.compress.score import WEIGHTS
 from foveate.evals.figures import Summary
-from foveate.evals.tables import LEGEND, Table, overall_table, table_to_markdown
+from foveate.evals.tables import LEGEND, Table, context_table, overall_table, table_to_markdown
 
 NONE = "-"
 
@@ -19,6 +19,7 @@ def body(summary: Summary, found: Fits, command: str) -> str:
     """All tables, with the command that made them."""
     shown = (
         overall_table(summary),
+        context_table(summary),
         missed_table(summary),
         cells_table(summary),
         weights_table(found),
@@ -101,8 +102,10 @@ def figures(summary: Summary, found: Fits, command: str) -> dict[str, Any]:
         "questions": {name: len(ids) for name, ids in summary.ids.items()},
         "missed": {
             one.recipe: {
-                "value": round(one.missed.value, 6),
-                "interval": [round(one.missed.low, 6), round(one.missed.high, 6)],
+                "value": round(missed(summary, one.recipe, summary.datasets), 6),
+                "interval": [round(bound, 6) for bound in (one.missed.low, one.missed.high)]
+                if one.missed
+                else None,
                 "of_baseline": round(one.ratio.value, 6) if one.ratio else None,
                 "sets": {
                     name: round(missed(summary, one.recipe, [name]), 6) for name in summary.datasets

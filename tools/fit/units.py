@@ -1,21 +1,19 @@
 """Every sentence of every question as numbers: its traits, what it costs, what evidence it holds.
 
 Taken from within the real pipeline: a stage stands where `compress` stands in `default` and looks
-at what comes by. Kept in one file, under a hash of the cases and of our own code.
+at what comes by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from tools.fit.gold import gold
 
 from foveate import plugins
-from foveate.core.manifest import digest
 from foveate.core.request import Recipe, Request
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.compress.features import compute_features
@@ -23,7 +21,6 @@ from foveate.core.stages.compress.score import WEIGHTS
 from foveate.core.stages.compress.unit_pool import pool_of
 from foveate.core.types import Candidate, Span, Step, rank
 from foveate.evals.cases import Case
-from foveate.evals.trials import code_hash
 from foveate.pipeline.assembler import assemble
 
 Numbers = npt.NDArray[np.float64]
@@ -88,28 +85,6 @@ def gather(cases: Sequence[Case], progress: Progress) -> Units:
     )
 
 
-def kept(cases: Sequence[Case], path: Path, progress: Progress) -> Units:
-    """The same from the file, where it holds these very cases as this very code sees them."""
-    key = digest(repr((code_hash(), _own_code(), [case.hash for case in cases])))
-    if path.is_file():
-        with np.load(path) as stored:
-            if str(stored["key"]) == key:
-                names = ("traits", "costs", "gold", "first", "sets")
-                return Units(**{name: stored[name] for name in names})
-    units = gather(cases, progress)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez(
-        path,
-        key=np.array(key),
-        traits=units.traits,
-        costs=units.costs,
-        gold=units.gold,
-        first=units.first,
-        sets=units.sets,
-    )
-    return units
-
-
 def _of(case: Case) -> tuple[Numbers, Numbers, Numbers]:
     """Traits, costs and gold of one case's sentences."""
     look = Look()
@@ -142,9 +117,3 @@ def _watched(look: Look) -> Recipe:
     recipe = plugins.recipe("default")
     at = next(i for i, stage in enumerate(recipe.stages) if isinstance(stage, Compress))
     return replace(recipe, stages=(*recipe.stages[:at], look, *recipe.stages[at:]))
-
-
-def _own_code() -> list[str]:
-    """What makes these numbers, beside the library."""
-    here = Path(__file__).parent
-    return [digest((here / name).read_text(encoding="utf-8")) for name in ("gold.py", "units.py")]

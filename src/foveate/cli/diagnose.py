@@ -43,10 +43,8 @@ def diagnose(
     from foveate.cli import diagnose_run
     from foveate.cli.eval_steps import limit_cases
     from foveate.cli.show import format_columns
+    from foveate.evals.diagnosis import run as diagnosis
     from foveate.evals.diagnosis.pools import rename_conflicts
-    from foveate.evals.diagnosis.run import DiagnosisInputs
-    from foveate.evals.diagnosis.run import diagnose as run_diagnosis
-    from foveate.evals.diagnosis.tables import diagnosis_tables, diagnosis_to_json, list_advice
     from foveate.evals.diagnosis.verdict import read_answers, read_sessions
     from foveate.evals.tables import table_to_markdown
     from foveate.pipeline.assembler import Assembler
@@ -60,7 +58,7 @@ def diagnose(
     chosen = [case for case in limit_cases(known, cases) if case.evidence]
     chosen = chosen if store else [*rename_conflicts(chosen)]
     ids = {case.id for case in known}
-    beside = DiagnosisInputs(
+    beside = diagnosis.DiagnosisInputs(
         current=diagnose_run.current_texts(folder) if folder else None,
         answers=diagnose_run.read_beside(answers, read_answers, ids),
         sessions=diagnose_run.read_beside(sessions, read_sessions, ids),
@@ -71,15 +69,15 @@ def diagnose(
         )
         assembler = Assembler(opened, embedder=embedder, options=options, reranker=ranks)
         progress = stack.enter_context(output.progress_bar())
-        found = run_diagnosis(
+        found = diagnosis.diagnose(
             chosen, assembler, principals=principal or (), beside=beside, progress=progress
         )
     if as_json:
-        output.write_json(diagnosis_to_json(found))
+        output.write_json(diagnosis.diagnosis_to_json(found))
         return
-    for number, table in enumerate(diagnosis_tables(found)):
+    for number, table in enumerate(diagnosis.diagnosis_tables(found)):
         output.write_line(("\n" if number else "") + f"{table.title}\n")
         output.write_line(table_to_markdown(table))
-    if pairs := list_advice(found):
+    if pairs := diagnosis.list_advice(found):
         said = ["What to try", "", *format_columns(pairs, output.terminal_width())]
         output.write_line("\n" + "\n".join(said))

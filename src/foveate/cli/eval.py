@@ -7,30 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from foveate.cli import output
 from foveate.cli.eval_thresholds import thresholds
 from foveate.cli.failures import GATE
 from foveate.cli.options import MODEL_SYNTAX, CaseFiles, CaseLimit, Json, Timeout, flag, option
 from foveate.core.errors import BadOption
-
-BUILT_IN = "built-in"
-RULE_SUFFIXES = (".json", ".toml")
-
-
-class RunCommand(TyperCommand):
-    """`--gate` takes a file of rules where one follows, and else means the built-in ones."""
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Give a bare `--gate` its value."""
-        given = []
-        for i, word in enumerate(args):
-            following = args[i + 1] if i + 1 < len(args) else ""
-            bare = word == "--gate" and not following.endswith(RULE_SUFFIXES)
-            given.append(f"--gate={BUILT_IN}" if bare else word)
-        return super().parse_args(ctx, given)
-
 
 ScoreVariants = Annotated[
     list[str] | None, option("V,V", "given, oracle, noisy:P, cosine, rrf, none.")
@@ -58,17 +41,18 @@ def run(
     depth: Annotated[int, option("N", "Candidates from --store.", "--limit", min=1)] = 30,
     cases: CaseLimit = None,
     jobs: Annotated[int, option("N", "Processes that assemble.", min=1)] = 1,
-    out: Annotated[
-        Path | None, option("FOLDER", "Write all results; continue a stopped run.")
-    ] = None,
+    out: Annotated[Path | None, option("FOLDER", "Write results, report and chart here.")] = None,
     plot: Annotated[bool, flag("Draw the chart.", "--plot/--no-plot")] = True,
-    gate: Annotated[str | None, option("[RULES]", "Exit with code 6 if a rule is broken.")] = None,
+    gate: Annotated[
+        bool, flag("Exit with code 6 if a recipe recalls 0.01 less than the baseline.", "--gate")
+    ] = False,
     model: Annotated[str, option("M", f"Model to judge as well: {MODEL_SYNTAX}.")] = "",
     answer_tokens: Annotated[int, option("N", "Of an answer; 0: only probabilities.", min=0)] = 64,
     timeout: Timeout = 120.0,
     against: Annotated[
         str | None, option("SUMMARY.json", "Exit with code 6 if it is better.")
     ] = None,
+    full: Annotated[bool, flag("Print all tables.", "--full")] = False,
     as_json: Json = False,
 ) -> None:
     """Measure recipes on questions whose evidence is known.
@@ -76,12 +60,11 @@ def run(
     --dataset takes several files. With --store, questions need no candidates of their own and may
     come from a CSV file with the columns question and evidence. --scores replaces the candidates'
     scores: oracle gives those of a retriever that knows the evidence, noisy:P the same in the share
-    P of the questions. RULES is a file (.json or .toml); without it the built-in rules apply.
+    P of the questions. --gate also fails for a context that is over its budget.
     """
     from dataclasses import replace
 
     from foveate.cli import eval_steps as steps
-    from foveate.evals.gate import Rules, read_rules
     from foveate.evals.run import run as run_cases
     from foveate.evals.summary import summarise
     from foveate.evals.trials import build_setting
@@ -89,10 +72,7 @@ def run(
     names = [*(dataset or []), *(files or [])]
     if not names:
         raise typer.BadParameter("give the cases: --dataset FILE...")
-    rules = None
-    if gate is not None:
-        rules = Rules() if gate == BUILT_IN else read_rules(gate)
-    earlier = steps.load_summary(against) if against is not None else None
+    earlier = steps.load_earlier(against) if against is not None else None
     judge = steps.load_judge(model, answer_tokens, timeout, out) if model else None
     setting, reference = build_setting(
         _split_list(recipes, "naive,default,tight"),
@@ -103,9 +83,12 @@ def run(
     )
     chosen = steps.load_cases(names, cases, store, depth)
     chosen = steps.rescore(chosen, _split_list(scores, "given"), embedder)
-    results = steps.prepare_folder(out) if out is not None else None
+    if out is not None:
+        steps.prepare_folder(out)
     with output.progress_bar() as on_progress:
-        rows = run_cases(chosen, setting, results=results, jobs=jobs, on_progress=on_progress)
+        rows = run_cases(chosen, setting, jobs=jobs, on_progress=on_progress)
+    if out is not None:
+        steps.write_results(rows, out)
     summary = summarise(
         rows, baseline=reference, tokenizer=setting.tokenizer, embedder=setting.embedder
     )
@@ -114,9 +97,9 @@ def run(
         summary = replace(summary, answers=answers)
     missing = steps.write_files(summary, out, plot=plot) if out is not None else None
     steps.warn_of_absent_evidence(summary, chosen)
-    steps.print_summary(summary, as_json=as_json)
+    steps.print_summary(summary, full=full, as_json=as_json)
     output.flush()
-    if said := steps.find_broken(summary, rules, earlier, against):
+    if said := steps.find_losses_and_regressions(summary, earlier, against, gate=gate):
         sys.stderr.writelines(f"foveate: gate: {line}\n" for line in said)
         raise typer.Exit(GATE)
     if missing is not None:
@@ -153,5 +136,5 @@ app = typer.Typer(
     help="Evaluate and compare recipes on golden cases; without a command: run.",
     rich_markup_mode=None,
 )
-app.command(RUN, cls=RunCommand)(run)
+app.command(RUN)(run)
 app.command(short_help="Show what near-duplicate thresholds would drop.")(thresholds)

@@ -5,69 +5,32 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from foveate import plugins
 from foveate.cli import output
 from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import escape_unprintable
-from foveate.cli.files import display_name, read_json, read_text_lines
+from foveate.cli.files import read_json
 from foveate.cli.output import progress_bar
-from foveate.core.candidates import candidates_from_jsonl
-from foveate.core.errors import BadInput, ExternalError, MissingExtra, name_in_errors
-from foveate.core.types import Candidate
-from foveate.evals.answers.outcome import Outcome
+from foveate.cli.show import wrap_words
+from foveate.core.errors import ExternalError, MissingExtra, name_in_errors
 from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstimate, CallUsage
-from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.cases import Case
-from foveate.evals.diagnosis.probe import ALL_NEIGHBOURS
 from foveate.evals.figures import AnswersSummary, Summary, summary_to_json
-from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_regressions
+from foveate.evals.gate import Earlier, find_losses, find_regressions, read_earlier
 from foveate.evals.questions import retrieve_pools
 from foveate.evals.read import read_cases
 from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
+from foveate.evals.rows import Row, write_rows
 from foveate.evals.scores import rescore_cases
-from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
+from foveate.evals.summary import summarise_answers
+from foveate.evals.tables import LEGEND, summary_lines, summary_tables, table_to_markdown
 from foveate.evals.trials import Setting
-from foveate.evals.worker import embed_candidates
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
-
-Pools = list[tuple[Candidate, ...]]
-
-
-def load_pools(chunks: str | None, cases: Sequence[str], store: str | None) -> Pools:
-    """A pool for each case, or one pool of all chunks; raises `BadInput` if there is none."""
-    if cases:
-        return [case.candidates() for case in read_cases(cases)]
-    if store is not None:
-        return [_load_store(store)]
-    name = chunks or ""
-    lines = read_text_lines(name)
-    with name_in_errors(display_name(name)):
-        found = candidates_from_jsonl(lines)
-        if not found:
-            raise BadInput("holds no chunks; give one JSON object a line")
-    return [found]
-
-
-def _load_store(url: str) -> tuple[Candidate, ...]:
-    with open_store_with_embedder(url) as (store, _):
-        places = [(document, 0) for document, _hash in store.documents()]
-        found = tuple(Candidate(chunk=c) for c in store.neighbours(places, ALL_NEIGHBOURS))
-    if not found:
-        raise BadInput(f"{url}: holds no chunks that everybody may read")
-    return found
-
-
-def add_embeddings(pools: Pools, name: str) -> Pools:
-    """The pools with this embedder's vectors for chunks without one; a text is embedded once."""
-    bare = [c for pool in pools for c in pool if c.chunk.embedding is None]
-    made = iter(embed_candidates(plugins.embedder(name), bare, {}) if bare else ())
-    return [tuple(next(made) if c.chunk.embedding is None else c for c in pool) for pool in pools]
-
 
 _MAX_ERRORS = 3
 """Errors that are repeated in words; the rest are counted."""
@@ -123,7 +86,7 @@ def usage_line(spent: CallUsage) -> str:
     )
 
 
-def failure_lines(outcomes: Sequence[Outcome]) -> list[str]:
+def failure_lines(outcomes: Sequence[Row]) -> list[str]:
     """The errors, the most frequent first."""
     found = Counter(one.failed for one in outcomes if one.failed)
     lines = [f"failed {count:,} times: {why}" for why, count in found.most_common(_MAX_ERRORS)]
@@ -140,17 +103,17 @@ _VECTORS = "wordllama"
 """The embedder of `--scores cosine` and `rrf` if none is named."""
 
 
-def load_summary(name: str) -> Any:
+def load_earlier(name: str) -> Earlier:
     """An earlier summary; raises `BadInput` if it is none."""
-    earlier = read_json(name)
     with name_in_errors(name):
-        check_summary(earlier)
-    return earlier
+        return read_earlier(read_json(name))
 
 
-def find_broken(summary: Summary, rules: Rules | None, earlier: Any, name: str | None) -> list[str]:
-    """What the rules, and an earlier summary in the file `name`, have against this one."""
-    said = find_broken_rules(summary, rules) if rules is not None else []
+def find_losses_and_regressions(
+    summary: Summary, earlier: Earlier | None, name: str | None, *, gate: bool
+) -> list[str]:
+    """What the gate, and an earlier summary in the file `name`, have against this one."""
+    said = find_losses(summary) if gate else []
     if earlier is not None:
         with name_in_errors(name):
             said += find_regressions(summary, earlier)
@@ -168,8 +131,8 @@ def rescore(cases: Sequence[Case], scores: Sequence[str], embedder: str) -> Sequ
     return rescore_cases(cases, scores, lambda: plugins.embedder(embedder or _VECTORS))
 
 
-def prepare_folder(out: Path) -> Path:
-    """Create the folder before the work; the file of its rows. Raises `ExternalError`."""
+def prepare_folder(out: Path) -> None:
+    """Create the folder before the work. Raises `ExternalError`."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         fine = os.access(out, os.W_OK | os.X_OK)
@@ -180,7 +143,6 @@ def prepare_folder(out: Path) -> Path:
         raise ExternalError(f"{out}: cannot be made: {reason}; name another --out") from error
     if not fine:
         raise ExternalError(f"{out}: cannot be written to; name another --out")
-    return out / RESULTS_FILE
 
 
 def load_cases(
@@ -205,10 +167,22 @@ def limit_cases(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:
     return chosen
 
 
+def write_results(rows: Sequence[Row], out: Path) -> None:
+    """Write the rows before a model is asked, which may fail."""
+    with _name_unwritable(out):
+        write_rows(out / RESULTS_FILE, rows)
+
+
 def write_files(summary: Summary, out: Path, *, plot: bool) -> MissingExtra | None:
     """Write the report; the result is why there is no chart, if one was asked for."""
-    try:
+    with _name_unwritable(out):
         return write_report(summary, out, plot=plot)
+
+
+@contextmanager
+def _name_unwritable(out: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise ExternalError(f"{out}: cannot be written: {error.strerror or error}") from error
 
@@ -225,14 +199,25 @@ def warn_of_absent_evidence(summary: Summary, cases: Sequence[Case]) -> None:
         )
 
 
-def print_summary(summary: Summary, *, as_json: bool) -> None:
-    """The summary on stdout, as tables or as one object."""
+WIDTH = 100
+"""Columns of what is printed."""
+
+
+def print_summary(summary: Summary, *, full: bool, as_json: bool) -> None:
+    """The summary on stdout: as a sentence for each recipe, as all tables, or as one object."""
     if as_json:
         output.write_json(summary_to_json(summary))
         return
-    output.write_line(format_heading(summary))
-    for i, table in enumerate(summary_tables(summary)):
-        output.write_line(f"\n{table.title}\n")
-        output.write_line(table_to_markdown(table))
+    output.write("".join(f"{line}\n" for line in summary_lines(summary)))
+    hint = "" if full else " Found: all evidence of a question. Tables: --full, or --out FOLDER."
+    _write_wrapped(f"{format_heading(summary)}{hint}")
+    for i, table in enumerate(summary_tables(summary) if full else ()):
+        _write_wrapped(table.title)
+        output.write_line(f"\n{table_to_markdown(table, WIDTH)}")
         if i == 0:
-            output.write_line(f"\n{LEGEND}")
+            _write_wrapped(LEGEND)
+
+
+def _write_wrapped(text: str) -> None:
+    """The text behind an empty line."""
+    output.write("".join(f"{line}\n" for line in ("", *wrap_words(text, WIDTH))))

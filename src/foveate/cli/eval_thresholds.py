@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from foveate.cli import output
-from foveate.cli.options import CaseFiles, Json, option
+from foveate.cli.options import Json, option
 
 if TYPE_CHECKING:
     from foveate.core.stages.dedup.near import Method
@@ -18,20 +18,14 @@ if TYPE_CHECKING:
 
 def thresholds(
     *,
-    files: CaseFiles = None,
     chunks: Annotated[str | None, option("FILE", "Chunks as JSON Lines; - is stdin.")] = None,
-    dataset: Annotated[
-        list[str] | None,
-        option("FILE...", "Files of cases; the candidates of each case are compared."),
-    ] = None,
     store: Annotated[str | None, option("URL", "Store whose chunks are compared.")] = None,
     method: Annotated[
         str, option("M", "Similarity: jaccard, containment or semantic.")
     ] = "jaccard",
-    low: Annotated[str, option("T", "Lowest threshold.", "--from")] = "0.7",
-    high: Annotated[str, option("T", "Highest threshold.", "--to")] = "0.98",
-    step: Annotated[str, option("T", "Step between thresholds.")] = "0.04",
-    examples: Annotated[int, option("N", "Pairs shown for each threshold.", min=0)] = 3,
+    tried: Annotated[
+        str, option("T,T", "Thresholds (default: 0.98 to 0.7 by 0.04).", "--thresholds")
+    ] = "",
     embedder: Annotated[
         str, option("E", "Embedder for semantic, if chunks have no vectors.")
     ] = "wordllama",
@@ -42,48 +36,80 @@ def thresholds(
 ) -> None:
     """Show what near-duplicate thresholds would drop from your chunks.
 
-    Give --chunks, --dataset or --store. Thresholds are listed from high to low. The examples of a
-    threshold are the pairs that the next higher one keeps, the least similar first.
+    Give --chunks or --store. Thresholds are listed from high to low. The examples of a threshold
+    are the pairs that the next higher one keeps, the least similar first.
     """
-    names = [*(dataset or []), *(files or [])]
-    if sum((chunks is not None, bool(names), store is not None)) != 1:
-        raise typer.BadParameter("give one of --chunks FILE, --dataset FILE... and --store URL")
+    if (chunks is None) == (store is None):
+        raise typer.BadParameter("give one of --chunks FILE and --store URL")
     from dataclasses import asdict
 
     from foveate import plugins
-    from foveate.cli import eval_steps
     from foveate.core.stages.dedup.near import DedupNear
-    from foveate.evals.thresholds import parse_thresholds, sweep_thresholds
+    from foveate.evals.thresholds import THRESHOLDS, sweep_thresholds
 
-    stage = DedupNear(method=cast("Method", method))
-    wanted = parse_thresholds(low, high, step)
+    try:
+        levels = [float(word) for word in tried.split(",")] if tried else [*THRESHOLDS]
+    except ValueError:
+        raise typer.BadParameter(f"--thresholds {tried}: write numbers, as in 0.9,0.8") from None
+    stages = [DedupNear(method=cast("Method", method), threshold=level) for level in levels]
     counter = plugins.tokenizer(tokenizer)
-    pools = eval_steps.load_pools(chunks, names, store)
-    if stage.method == "semantic":
-        pools = eval_steps.add_embeddings(pools, embedder)
-    levels: list[Level] = []
+    pool = _load_chunks(chunks) if chunks is not None else _load_store(store or "")
+    if method == "semantic":
+        pool = _add_embeddings(pool, embedder)
+    found: list[Level] = []
     with output.progress_bar() as on_progress:
-        for level in sweep_thresholds(
-            pools, wanted, counter, method=stage.method, examples=examples
-        ):
-            levels.append(level)
+        for level in sweep_thresholds(pool, stages, counter):
+            found.append(level)
             if on_progress is not None:
-                on_progress(len(levels), len(wanted), f"{level.threshold:g}")
-    record = {"method": stage.method, "levels": [asdict(level) for level in levels]}
-    lines = _threshold_lines(stage.method, levels, pools)
-    output.write_result(record, lines, as_json=as_json)
+                on_progress(len(found), len(stages), f"{level.threshold:g}")
+    record = {"method": method, "levels": [asdict(level) for level in found]}
+    output.write_result(record, _threshold_lines(method, found), as_json=as_json)
 
 
-def _threshold_lines(
-    method: str, levels: Sequence[Level], pools: Sequence[Sequence[Candidate]]
-) -> Iterator[str]:
+def _load_chunks(name: str) -> tuple[Candidate, ...]:
+    from foveate.cli.files import display_name, read_text_lines
+    from foveate.core.candidates import candidates_from_jsonl
+    from foveate.core.errors import BadInput, name_in_errors
+
+    lines = read_text_lines(name)
+    with name_in_errors(display_name(name)):
+        found = candidates_from_jsonl(lines)
+        if not found:
+            raise BadInput("holds no chunks; give one JSON object a line")
+    return found
+
+
+def _load_store(url: str) -> tuple[Candidate, ...]:
+    from foveate.core.errors import BadInput
+    from foveate.core.types import Candidate
+    from foveate.evals.diagnosis.probe import ALL_NEIGHBOURS
+    from foveate.pipeline.store_with_embedder import open_store_with_embedder
+
+    with open_store_with_embedder(url) as (store, _):
+        places = [(document, 0) for document, _hash in store.documents()]
+        found = tuple(Candidate(chunk=c) for c in store.neighbours(places, ALL_NEIGHBOURS))
+    if not found:
+        raise BadInput(f"{url}: holds no chunks that everybody may read")
+    return found
+
+
+def _add_embeddings(pool: Sequence[Candidate], name: str) -> tuple[Candidate, ...]:
+    """The chunks with this embedder's vectors where they have none."""
+    from foveate import plugins
+    from foveate.evals.run import embed_candidates
+
+    bare = [c for c in pool if c.chunk.embedding is None]
+    made = iter(embed_candidates(plugins.embedder(name), bare, {}) if bare else ())
+    return tuple(next(made) if c.chunk.embedding is None else c for c in pool)
+
+
+def _threshold_lines(method: str, levels: Sequence[Level]) -> Iterator[str]:
     from foveate.cli.show import wrap_words
     from foveate.evals.tables import Table, table_to_markdown
 
     width = output.terminal_width()
     first = levels[0]
-    pooled = "" if len(pools) == 1 else f" in {len(pools):,} pools"
-    yield f"{method}: {first.chunks:,} chunks{pooled}, {first.tokens:,} tokens"
+    yield f"{method}: {first.chunks:,} chunks, {first.tokens:,} tokens"
     yield ""
     yield table_to_markdown(
         Table(

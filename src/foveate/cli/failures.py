@@ -8,7 +8,7 @@
 | 3 | bad input: a file, a candidate, a query; a replay that diverged; a store that is not whole |
 | 4 | budget too small |
 | 5 | a failure outside: a store, a model, a file system, a missing package |
-| 6 | an evaluation broke a rule of its gate |
+| 6 | an evaluation did not pass its gate |
 """
 
 from __future__ import annotations

@@ -12,6 +12,10 @@ from typing import Final
 
 REMOVED: Final[Mapping[str, str]] = {
     "command calibrate": "`attention` uses a published curve; measure recipes with foveate eval",
+    "flag --from": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",
+    "flag --to": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",
+    "flag --step": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",
+    "flag --examples": "foveate eval thresholds shows three pairs for each threshold",
     "file .rtf": "save it as .docx, .pdf or .txt",
     "keyword *text:": "give one factor behind the star of a tokenizer's name, such as "
     "cl100k_base*1.9, or the tokenizer.json of the model",

@@ -4,13 +4,12 @@ One JSON object a line, in a file that may be gzip:
 
     {"id", "dataset", "question", "answers": [...],
      "chunks": [{"id", "doc_id", "source", "title", "sequence", "start", "text", "score",
-                 "is_gold", "gold_spans": [[start, end], ...]}],
-     "gold_doc_ids": [...],
-     "evidence": [{"doc_id", "start", "end", "text", "chunk_ids": [...]}]}
+                 "is_gold"}],
+     "evidence": [{"doc_id", "text", "chunk_ids": [...]}]}
 
-`start` counts characters in the document and is 0 if a chunk is a passage of its own; spans
-count in the chunk. Keys that are not listed are passed over. Strict about those that are: what is
-missing, of another type or contradicts itself is refused with file, line and field.
+`start` counts characters in the document and is 0 if a chunk is a passage of its own. Keys that are
+not listed are passed over. Strict about those that are: what is missing, of another type or
+contradicts itself is refused with file, line and field.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from foveate.core.json_values import NonBlank
-from foveate.core.types import Candidate, Chunk, Span
+from foveate.core.types import Candidate, Chunk
 
 Progress = Callable[[int, int, str], None]
 """Called after each piece of work: done, in all, what is at work."""
@@ -38,17 +37,14 @@ class Passage:
     sequence: int = 0
     start: int | None = None
     is_gold: bool = False
-    gold_spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A text that answers the question, or a part of it; offsets count in its document."""
+    """A text that answers the question, or a part of it."""
 
     text: NonBlank
     doc_id: str = ""
-    start: int | None = None
-    end: int | None = None
     chunk_ids: tuple[str, ...] = ()
 
 
@@ -62,7 +58,6 @@ class Case:
     chunks: tuple[Passage, ...]
     evidence: tuple[Evidence, ...]
     answers: tuple[str, ...] = ()
-    gold_doc_ids: tuple[str, ...] = ()
     hash: str = ""
 
     def candidates(self) -> tuple[Candidate, ...]:

@@ -1,8 +1,7 @@
-"""The figures of an evaluation: cells, overall lines, the summary, and how JSON has them.
+"""The figures of an evaluation: cells, the summary, and how JSON has them.
 
 *Missed* is 1 - evidence recall, averaged over sets and budgets with equal weight. The *ratio* is a
-recipe's missed over the baseline's. *Without* a set is the ratio over the other sets, which shows
-tuning to one set.
+recipe's missed over the baseline's.
 """
 
 from __future__ import annotations
@@ -14,14 +13,9 @@ from typing import Any
 
 from foveate.evals.bootstrap import Interval
 
-RECALL_LOSS, COMPLETE_LOSS = 0.01, 0.03
-"""How far a cell may be below the baseline's before it counts as lower."""
-
-MEASURES = ("logprob", "f1", "exact", "inside", "supported")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureSummary:
+class Figure:
     """One measure. `mean`: over the `known` questions with a value, None without any.
 
     `difference`: from the baseline, over the `pairs` questions with both values.
@@ -34,10 +28,12 @@ class MeasureSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerCell:
+class Cell:
     """A recipe on a set at a budget; over all of them where `dataset` is empty and `budget` 0.
 
-    `failed`: questions of which a call failed.
+    `failed`: questions to which nothing fitted, or of which a call failed. `hygiene`: the faults of
+    all contexts, by their names. `missed`, and its `ratio` to the baseline's, are known over all
+    sets of evidence alone; the ratio is None if the baseline misses nothing.
     """
 
     dataset: str
@@ -45,7 +41,20 @@ class AnswerCell:
     recipe: str
     questions: int
     failed: int
-    figures: Mapping[str, MeasureSummary]
+    figures: Mapping[str, Figure]
+    hygiene: Mapping[str, int] = field(default_factory=dict)
+    missed: Interval | None = None
+    ratio: Interval | None = None
+
+    def mean(self, name: str) -> float:
+        """The mean of a measure, 0 without one."""
+        return self.figures[name].mean or 0.0
+
+    @property
+    def price(self) -> float | None:
+        """Tokens of all contexts over covered pieces of evidence; None if none is covered."""
+        covered = self.mean("covered")
+        return self.mean("tokens") / covered if covered else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,56 +64,8 @@ class AnswersSummary:
     model: str
     prompt: str
     tokens: int
-    overall: tuple[AnswerCell, ...]
-    cells: tuple[AnswerCell, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """A recipe on a set at a budget. `recall_difference`: from the baseline, None for itself.
-
-    `price`: tokens of all contexts over covered evidence units. `failed`: questions to which
-    nothing fitted. `reachable_missed`: evidence that the whole pool holds and the context does not,
-    None without the whole pool. `faults`: those of all contexts, by their names.
-    """
-
-    dataset: str
-    budget: int
-    recipe: str
-    questions: int
-    failed: int
-    means: Mapping[str, float | None]
-    price: float | None
-    reachable_missed: float | None = None
-    faults: Mapping[str, int] = field(default_factory=dict)
-    recall_difference: Interval | None = None
-    weighted_difference: Interval | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverallFigures:
-    """A recipe over all sets and budgets. `ratio` is None if the baseline misses nothing.
-
-    `lower_recall`, `lower_complete`: cells that are below the baseline's by more than `RECALL_LOSS`
-    and `COMPLETE_LOSS`. `faults`: those of all contexts, by their names.
-    """
-
-    recipe: str
-    missed: Interval
-    reachable_missed: float | None
-    ratio: Interval | None
-    recall_difference: Interval
-    weighted_difference: Interval
-    complete: float
-    tokens: float
-    redundancy: float
-    over: int
-    failed: int
-    worse: int
-    lower_recall: int
-    lower_complete: int
-    faults: Mapping[str, int]
-    without: Mapping[str, float | None]
+    overall: tuple[Cell, ...]
+    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +83,7 @@ class Summary:
     baseline: str
     recipes: tuple[str, ...]
     budgets: tuple[int, ...]
-    overall: tuple[OverallFigures, ...]
+    overall: tuple[Cell, ...]
     pools: tuple[Cell, ...]
     cells: tuple[Cell, ...]
     ids: Mapping[str, tuple[str, ...]]
@@ -136,18 +97,11 @@ class Summary:
         return tuple(self.ids)
 
 
-SCHEMA = 1
+SCHEMA = 2
 
-_RENAMED = {
-    "faults": "hygiene",
-    "pools": "sets",
-    "price": "tokens_per_evidence",
-    "without": "ratio_without",
-}
 _LEFT_OUT: Mapping[type, tuple[str, ...]] = {
-    AnswerCell: ("dataset", "budget"),
-    Cell: ("recall_difference", "weighted_difference"),
-    MeasureSummary: ("difference", "pairs"),
+    Cell: ("dataset", "budget", "hygiene", "missed", "ratio"),
+    Figure: ("difference", "pairs"),
     Summary: ("no_evidence", "answers"),
 }
 """Fields that are left out where they are empty."""
@@ -171,11 +125,10 @@ def to_json(value: Any) -> Any:
     found: dict[str, Any] = {}
     for name in (each.name for each in fields(value)):
         one = getattr(value, name)
-        if name in ("means", "figures"):
+        if name == "figures":
             found |= to_json(one)
         elif one or name not in _LEFT_OUT.get(type(value), ()):
-            found[_RENAMED.get(name, name)] = to_json(one)
-    compared = {Cell: "recall_difference", MeasureSummary: "difference"}.get(type(value), "")
-    if compared in found:
-        found["verdict"] = getattr(value, compared).verdict
+            found[name] = to_json(one)
+    if isinstance(value, Figure) and value.difference is not None:
+        found["verdict"] = value.difference.verdict
     return found

@@ -7,12 +7,7 @@
 | table_row | rows of a table of which a block shows a part only |
 | quotation | quotations of which a block shows a part only |
 | unmarked_cut | ends of a block at which its passage goes on, without a mark |
-| no_match | extracts without a word of the question and without a chunk of a high score |
 | out_of_order | blocks whose pieces are not in reading order |
-
-For `no_match`, two words are one if their first letters are the same, capitals and accents apart,
-and short words count if they mean something. The head of a table, or of records, counts as matching
-if another block is of its document: it is shown for that.
 
 Nothing of the stages is used, so that the check does not share their errors. A piece is looked for
 in the chunks that its block names, and in those joined by their offsets. A piece whose text was
@@ -25,26 +20,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from unicodedata import combining, normalize
 
 from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
-from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Block, Candidate, Chunk, Span
 
 FAULTS = (
     *("list_item", "code_line", "table_row", "quotation"),
-    *("unmarked_cut", "no_match", "out_of_order"),
+    *("unmarked_cut", "out_of_order"),
 )
 
 _MARK = re.compile(rf"\s*{GAP_MARK.pattern}\s*")
 _STARTS_CUT = re.compile(rf"…|{GAP_MARK.pattern}")
 _ENDS_CUT = re.compile(rf"(?:…|{GAP_MARK.pattern})\Z")
-_STEM = 5
-"""Letters by which two forms of a word are taken for one."""
-_SHORTEST_WORD = 4
-_LIGHT = frozenset().union(*STOP_WORDS.values())
-"""Of shorter words, those that say nothing in one language or another about what is asked."""
-_BEST_CHUNKS = 3
 
 _HIDDEN = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _BULLET = r"[ \t]*(?:[-*+•‣▪◦]|\d{1,3}[.)])[ \t]+(?!\|)\S"
@@ -52,7 +39,6 @@ _LIST = re.compile(rf"^{_BULLET}.*(?:\n(?![ \t]*$|{_BULLET})[ \t]+.*)*", re.MULT
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*\n((?:.*\n)*?)[ \t]*\1", re.MULTILINE)
 _INDENTED_CODE = re.compile(r"^(?: {4}|\t)(?=.*[{}()=;<>]).*$", re.MULTILINE)
 _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
-_OPENS = re.compile(r"[\[{(:]\s*\Z")
 _QUOTATIONS = (
     r'(?<![\w"])"(?=[^\s"])[^"\n]{2,600}?(?<=\S)"(?![\w"])',
     r"“[^“”\n]{2,600}?”",
@@ -61,31 +47,15 @@ _QUOTATIONS = (
     r"「[^「」\n]{2,600}?」",
 )
 _QUOTATION = re.compile("|".join(_QUOTATIONS))
-_CJK = "\u30a0-\u30ff\u3400-\u9fff"
-_WORD = re.compile(rf"[^\W_\u3040-\u309f{_CJK}]+")
-_CJK_PAIR = re.compile(f"(?=([{_CJK}]{{2}}))")
-_CJK_SINGLE = re.compile(f"(?<![{_CJK}])[{_CJK}](?![{_CJK}])")
 
 
-def find_faults(
-    question: str, candidates: Sequence[Candidate], blocks: Sequence[Block]
-) -> Mapping[str, int]:
+def find_faults(candidates: Sequence[Candidate], blocks: Sequence[Block]) -> Mapping[str, int]:
     """How often each fault occurs; faults that do not occur are left out."""
     chunks = {candidate.id: candidate.chunk for candidate in candidates}
-    high = _high_scored(candidates)
-    words = _stems(question)
     found: Counter[str] = Counter()
     for block in blocks:
-        if block.kind != "chunk":
-            continue
-        named = [chunks[name] for name in block.chunk_ids if name in chunks]
-        found += _cuts(block, named)
-        matches = (
-            words & _stems(block.text)
-            or high.intersection(block.chunk_ids)
-            or _is_head(block, blocks)
-        )
-        found["no_match"] += block.rendition == "extract" and not matches
+        if block.kind == "chunk":
+            found += _cuts(block, [chunks[name] for name in block.chunk_ids if name in chunks])
     return {name: found[name] for name in FAULTS if found[name]}
 
 
@@ -113,19 +83,6 @@ def _cuts_of(block: Block, passage: str, spans: Sequence[Span]) -> Counter[str]:
     )
     found["out_of_order"] = int(any(b[0] < a[1] for a, b in pairwise(spans)))
     return found
-
-
-def _is_head(block: Block, blocks: Sequence[Block]) -> bool:
-    """Whether the block is the head of rows or records alone that another block may show.
-
-    Such a head stands for what a later chunk of its document has, which cannot be read without it.
-    """
-    pieces = [piece for piece in _MARK.split(block.text) if piece.strip()]
-    others = [b for b in blocks if b is not block and b.document_id == block.document_id]
-    lines = [line for piece in pieces for line in piece.splitlines() if line.strip()]
-    if len(pieces) == 1 and all(map(_ROW.fullmatch, lines)):
-        return any(_ROW.search(other.text) for other in others)
-    return bool(others) and all(map(_OPENS.search, lines))
 
 
 def _passages(chunks: Sequence[Chunk]) -> Iterator[str]:
@@ -194,51 +151,3 @@ def _is_cut(text: str, atom: Span, shown: Sequence[Span]) -> bool:
         return False
     hidden = set(range(start, end)).difference(*(range(a, b) for a, b in shown))
     return any(not text[i].isspace() for i in hidden)
-
-
-def _high_scored(candidates: Sequence[Candidate]) -> frozenset[str]:
-    """The best chunks, copies apart, and those in the upper half of the scores' range.
-
-    A chunk whose text is inside of a better one's is a copy, and one that holds all of a high one
-    is as high.
-    """
-    ranked = sorted(candidates, key=lambda candidate: -candidate.score)
-    if not ranked:
-        return frozenset()
-    best: list[Candidate] = []
-    for candidate in ranked:
-        if len(best) == _BEST_CHUNKS:
-            break
-        text = candidate.text.strip()
-        if not any(text in other.text or other.text.strip() in text for other in best):
-            best.append(candidate)
-    least = min((ranked[0].score + ranked[-1].score) / 2, best[-1].score)
-    high = [candidate.text.strip() for candidate in candidates if candidate.score >= least]
-    return frozenset(c.id for c in candidates if any(text in c.text for text in high))
-
-
-def _stems(text: str) -> set[str]:
-    """The beginnings of its words, and its Chinese and Japanese words.
-
-    Of words shorter than `_SHORTEST_WORD`, those that carry meaning of their own. An English plural
-    is taken for its singular. A Chinese or Japanese word is a pair of characters, or one that
-    stands alone between letters of another kind.
-    """
-    plain = "".join(c for c in normalize("NFKD", text.casefold()) if not combining(c))
-    words = {
-        _singular(word)[:_STEM]
-        for word in _WORD.findall(plain)
-        if len(word) >= _SHORTEST_WORD or word.isdecimal() or (len(word) > 1 and word not in _LIGHT)
-    }
-    return words | set(_CJK_PAIR.findall(text)) | set(_CJK_SINGLE.findall(text))
-
-
-def _singular(word: str) -> str:
-    """The word without the ending of an English plural; `lease` loses its e, as `leases` does."""
-    if word.endswith("se"):
-        return word[:-1]
-    if len(word) < _SHORTEST_WORD or not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return word
-    if word.endswith("ies"):
-        return f"{word[:-3]}y"
-    return word[:-2] if word.endswith(("ses", "xes", "ches", "shes")) else word[:-1]

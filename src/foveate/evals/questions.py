@@ -80,8 +80,7 @@ def _with_pool(case: Case, candidates: Sequence[Candidate]) -> Case:
         )
     sought = [" ".join(split_words(evidence.text)) for evidence in case.evidence]
     passages = tuple(_passage_of(candidate, sought) for candidate in candidates)
-    seen = [(passage.id, passage.text, passage.score) for passage in passages]
-    return replace(case, chunks=passages, hash=digest(repr((case, seen))))
+    return replace(case, chunks=passages)
 
 
 def _passage_of(candidate: Candidate, sought: Sequence[str]) -> Passage:

@@ -7,6 +7,7 @@ no chart and no page. The same figures give the same bytes.
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 from io import BytesIO
@@ -21,6 +22,7 @@ from foveate.evals.tables import (
     LEGEND,
     format_count,
     literal,
+    summary_lines,
     summary_tables,
     table_to_html,
     table_to_markdown,
@@ -42,23 +44,12 @@ def require_matplotlib() -> None:
 
 def render_png(summary: Summary) -> bytes:
     """The chart as a PNG."""
-    return _save_chart(summary, "png", {"Software": None})
-
-
-def render_svg(summary: Summary) -> str:
-    """The chart as an SVG element, to be put into a page; it fetches nothing."""
-    text = _save_chart(summary, "svg", {"Date": None, "Creator": None}).decode()
-    return text[text.index("<svg") :]
-
-
-def _save_chart(summary: Summary, format: str, metadata: dict[str, Any]) -> bytes:
     require_matplotlib()
     from matplotlib import rc_context
 
     file = BytesIO()
-    with rc_context({"svg.hashsalt": "foveate", "svg.fonttype": "path", "font.size": 9}):
-        figure = build_chart(summary)
-        figure.savefig(file, format=format, dpi=150, metadata=metadata)
+    with rc_context({"font.size": 9}):
+        build_chart(summary).savefig(file, format="png", dpi=150, metadata={"Software": None})
     return file.getvalue()
 
 
@@ -79,11 +70,11 @@ def _chart(summary: Summary) -> Any:
     panels = figure.subplots(down, _PANELS_PER_ROW, sharex=True, sharey=True, squeeze=False).ravel()
     _draw_panel(panels[0], f"mean of {len(names)} sets", summary, names)
     for panel, name in zip(panels[1:], names, strict=False):
-        pool = next((p.means["recall"] for p in summary.pools if p.dataset == name), None)
+        pool = next((p.mean("recall") for p in summary.pools if p.dataset == name), None)
         _draw_panel(panel, name, summary, [name], ceiling=pool)
     for panel in panels[len(names) + 1 :]:
         panel.set_visible(False)
-    lowest = min(cell.means["recall"] or 0.0 for cell in summary.cells)
+    lowest = min(cell.mean("recall") for cell in summary.cells)
     panels[0].set_ylim(floor(lowest * 10) / 10, 1.02)  # all panels share one scale
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
@@ -138,7 +129,7 @@ ANSWERS_FILE = "answers.jsonl"
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
        color: #111827; background: #fff }
-svg { max-width: 100%; height: auto }
+img { max-width: 100%; height: auto }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px }
 th, td { padding: .25rem .6rem; text-align: left; white-space: nowrap }
@@ -151,19 +142,19 @@ def write_report(summary: Summary, folder: Path, *, plot: bool = True) -> Missin
     folder.mkdir(parents=True, exist_ok=True)
     data = json.dumps(summary_to_json(summary), ensure_ascii=False, allow_nan=False)
     _write_text(folder / SUMMARY_FILE, f"{data}\n")
-    picture = drawing = missing = None
+    picture = missing = None
     try:
         if plot:
-            picture, drawing = render_png(summary), render_svg(summary)
+            picture = render_png(summary)
     except MissingExtra as error:
         missing = error
     _write_text(folder / REPORT_FILE, render_report(summary, chart=CHART_FILE if picture else ""))
-    if picture is None or drawing is None:
+    if picture is None:
         for name in (CHART_FILE, PAGE_FILE):  # one of an earlier run would tell another story
             (folder / name).unlink(missing_ok=True)
     else:
         (folder / CHART_FILE).write_bytes(picture)
-        _write_text(folder / PAGE_FILE, render_page(summary, drawing))
+        _write_text(folder / PAGE_FILE, render_page(summary, picture))
     return missing
 
 
@@ -185,7 +176,8 @@ def format_heading(summary: Summary) -> str:
 
 def render_report(summary: Summary, *, chart: str = "") -> str:
     """The chart, if there is one, and the tables in Markdown."""
-    parts = ["# Evaluation", literal(format_heading(summary))]
+    said = [*summary_lines(summary), format_heading(summary)]
+    parts = ["# Evaluation", *map(literal, said)]
     if chart:
         parts.append(f"![Evidence recall over the budget]({chart})")
     for i, table in enumerate(summary_tables(summary)):
@@ -195,9 +187,12 @@ def render_report(summary: Summary, *, chart: str = "") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def render_page(summary: Summary, drawing: str) -> str:
-    """The same as one HTML page."""
-    parts = [f"<p>{escape(format_heading(summary))}</p>", f"<figure>{drawing}</figure>"]
+def render_page(summary: Summary, picture: bytes) -> str:
+    """The same as one HTML page, which has the chart in it and fetches nothing."""
+    said = [*summary_lines(summary), format_heading(summary)]
+    source = f"data:image/png;base64,{b64encode(picture).decode()}"
+    parts = [f"<p>{escape(line)}</p>" for line in said]
+    parts.append(f"<figure><img alt='Evidence recall over the budget' src='{source}'></figure>")
     for i, table in enumerate(summary_tables(summary)):
         parts.append(
             f"<h2>{escape(table.title)}</h2>\n<div class='wide'>{table_to_html(table)}</div>"

@@ -1,73 +1,165 @@
-"""Cases x trials → rows, by the same code that users call; goes on where an earlier run stopped.
+"""Cases x trials → rows, by the same code that users call.
 
 Rows come in a fixed order, case by case and trial by trial, whatever `jobs` is. A case to which
-nothing fits counts as an empty context, and says so; any other error is a fault and stops the
-run, with the rows that were made before it kept.
+nothing fits counts as an empty context, and says so; any other error is a fault and stops the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, nullcontext
-from itertools import chain
-from pathlib import Path
+from contextlib import closing
+from dataclasses import asdict, replace
+from functools import cached_property
+from typing import Any
 
+from foveate import plugins
 from foveate.batch.engines.engine import FailedTask
 from foveate.batch.engines.pool import ProcessPoolEngine
-from foveate.core.errors import BadOption, ExternalError
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadOption, BudgetTooSmall, ExternalError
+from foveate.core.types import Candidate, Context
 from foveate.evals.cases import Case, Progress
-from foveate.evals.rows import Row, encode_row, load_rows, open_for_append, replace_rows
-from foveate.evals.trials import Setting, build_trials
-from foveate.evals.worker import Task, Worker, row_key
+from foveate.evals.hygiene import find_faults
+from foveate.evals.measures import measure
+from foveate.evals.rows import Row
+from foveate.evals.scores import split_label
+from foveate.evals.trials import Setting, Trial, build_trials
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions
+from foveate.ports import Embedder
 
 
 def run(
     cases: Sequence[Case],
     setting: Setting,
     *,
-    results: Path | None = None,
     jobs: int = 1,
     on_progress: Progress | None = None,
 ) -> tuple[Row, ...]:
-    """The rows of all cases and trials; those that `results` has already are taken from there.
+    """The rows of all cases and trials.
 
     `jobs`: processes. Raises what assembling raises, `BudgetTooSmall` apart.
     """
     if jobs < 1:
         raise BadOption(f"jobs is {jobs}; it must be 1 or more")
-    tried = build_trials(setting)
-    known = load_rows(results) if results is not None else {}
-    keys = [[row_key(case, trial) for trial in tried] for case in cases]
-    found = {key: known[key] for key in chain.from_iterable(keys) if key in known}
-    tasks = [
-        (case, missing)
-        for case, row in zip(cases, keys, strict=True)
-        if (missing := tuple(i for i, key in enumerate(row) if key not in found))
-    ]
-    total = len(cases) * len(tried)
-    with open_for_append(results) if results is not None and tasks else nullcontext() as file:
-        for rows in _run_tasks(tasks, setting, jobs):
-            if file is not None:  # at once, so that a run that is stopped loses one case alone
-                file.writelines(encode_row(row) for row in rows)
-                file.flush()
-            found |= {row.key: row for row in rows}
-            if on_progress is not None:
-                on_progress(len(found), total, rows[0].dataset)
-    ordered = tuple(found[key] for key in chain.from_iterable(keys))
-    if results is not None:
-        replace_rows(results, ordered)
-    return ordered
+    total = len(cases) * len(build_trials(setting))
+    found: list[Row] = []
+    for rows in _run_cases(cases, setting, jobs):
+        found += rows
+        if on_progress is not None:
+            on_progress(len(found), total, rows[0].dataset)
+    return tuple(found)
 
 
-def _run_tasks(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[list[Row]]:
-    """The rows of each task, in order."""
+def _run_cases(cases: Sequence[Case], setting: Setting, jobs: int) -> Iterator[list[Row]]:
+    """The rows of each case, in order."""
     worker = Worker(setting)
-    if jobs == 1 or len(tasks) < 2:
-        yield from map(worker, tasks)
+    if jobs == 1 or len(cases) < 2:
+        yield from map(worker, cases)
         return
-    pool = ProcessPoolEngine(min(jobs, len(tasks)))
-    with closing(pool.map_values(worker, tasks)) as done:
-        for (case, _), rows in done:
+    pool = ProcessPoolEngine(min(jobs, len(cases)))
+    with closing(pool.map_values(worker, cases)) as done:
+        for case, rows in done:
             if isinstance(rows, FailedTask):
                 raise ExternalError(f"case {case.id} of {case.dataset}: {rows.reason}")
             yield rows
+
+
+class Worker:
+    """Makes the rows of a case; keeps the trials, and the vectors of texts it has seen.
+
+    Until the first case it holds the setting alone, which another process can be sent.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self._vectors: dict[str, Any] = {}
+
+    @cached_property
+    def trials(self) -> tuple[Trial, ...]:
+        """What is tried with each case."""
+        return build_trials(self.setting)
+
+    @cached_property
+    def counter(self) -> Tokenizer:
+        """Counts for all trials."""
+        return plugins.tokenizer(self.setting.tokenizer)
+
+    @cached_property
+    def _embedder(self) -> Embedder | None:
+        return plugins.embedder(self.setting.embedder) if self.setting.embedder else None
+
+    def __call__(self, case: Case) -> list[Row]:
+        """The rows of the case, in the order of the trials."""
+        candidates, vector = self._prepare_case(case)
+        return [self._build_row(case, trial, candidates, vector) for trial in self.trials]
+
+    def contexts(self, case: Case) -> Iterator[tuple[Trial, Context | None, str]]:
+        """The context of every trial but the whole pool, or why there is none."""
+        candidates, vector = self._prepare_case(case)
+        for trial in self.trials:
+            if trial.options is not None:
+                yield trial, *self._assemble(case, trial.options, candidates, vector)
+
+    def _prepare_case(self, case: Case) -> tuple[tuple[Candidate, ...], Any]:
+        """The candidates and the question's vector, where vectors are wanted."""
+        candidates = case.candidates()
+        if self._embedder is None:
+            return candidates, None
+        return (
+            embed_candidates(self._embedder, candidates, self._vectors),
+            self._embedder.embed([case.question])[0],
+        )
+
+    def _build_row(
+        self, case: Case, trial: Trial, candidates: tuple[Candidate, ...], vector: Any
+    ) -> Row:
+        context, failed = None, ""
+        if trial.options is None:
+            best = sorted(candidates, key=lambda c: -c.score)
+            text = "\n\n".join(candidate.text for candidate in best)
+        else:
+            context, failed = self._assemble(case, trial.options, candidates, vector)
+            text = context.text if context is not None else ""
+        return Row(
+            dataset=case.dataset,
+            id=case.id,
+            recipe=trial.label,
+            budget=trial.budget,
+            failed=failed,
+            measures=asdict(
+                measure(
+                    text,
+                    [unit.text for unit in case.evidence],
+                    case.answers,
+                    tokens=self.counter.count(text),
+                    budget=trial.budget or None,
+                    dataset=split_label(case.dataset)[0],
+                )
+            ),
+            hygiene=find_faults(candidates, context.blocks) if context is not None else {},
+        )
+
+    def _assemble(
+        self, case: Case, options: AssembleOptions, candidates: tuple[Candidate, ...], vector: Any
+    ) -> tuple[Context | None, str]:
+        try:
+            context = Assembler(options=options).assemble(
+                case.question, candidates, query_embedding=vector
+            )
+        except BudgetTooSmall as error:
+            return None, str(error)
+        return context, ""
+
+
+def embed_candidates(
+    embedder: Embedder, candidates: Sequence[Candidate], known: dict[str, Any]
+) -> tuple[Candidate, ...]:
+    """The candidates with vectors; what is not `known` by its content hash is embedded once."""
+    new = {c.chunk.content_hash: c.text for c in candidates if c.chunk.content_hash not in known}
+    if new:
+        known.update(zip(new, embedder.embed(list(new.values())), strict=True))
+    return tuple(
+        replace(c, chunk=replace(c.chunk, embedding=known[c.chunk.content_hash]))
+        for c in candidates
+    )

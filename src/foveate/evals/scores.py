@@ -158,13 +158,12 @@ def _set_apart(case: Case, name: str, first: set[int]) -> Case:
 
 
 def _rescore(case: Case, name: str, scores: Sequence[float]) -> Case:
-    """The case with these scores, its best chunk first, under the variant's name and hash."""
+    """The case with these scores, its best chunk first, under the variant's name."""
     order = sorted(range(len(scores)), key=lambda i: -scores[i])
     return replace(
         case,
         dataset=f"{case.dataset} ({name})",
         chunks=tuple(replace(case.chunks[i], score=scores[i]) for i in order),
-        hash=digest(repr((case.hash or repr(case), name, scores))),
     )
 
 

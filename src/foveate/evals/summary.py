@@ -1,130 +1,41 @@
-"""Rows → what they say: means by set, budget and recipe, and each recipe against the baseline."""
+"""Rows → what they say: means by set, budget and recipe, and each recipe against the baseline.
+
+The rows of contexts and those of a model's answers are summarised alike. Differences are paired:
+taken over the questions with a value on both sides, with the same draws for every column of a set.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from foveate._version import __version__
 from foveate.core.errors import BadInput
 from foveate.evals.bootstrap import RESAMPLES, Interval, interval, resampled_means
-from foveate.evals.figures import COMPLETE_LOSS, RECALL_LOSS, Cell, OverallFigures, Summary
+from foveate.evals.figures import AnswersSummary, Cell, Figure, Summary
 from foveate.evals.hygiene import FAULTS
 from foveate.evals.rows import Row
 from foveate.evals.trials import WHOLE_POOL
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResampledMeans:
-    """A set's means, one a column (recipe at a budget), and the same resampled: draws x columns."""
-
-    recall: Any
-    weighted: Any
-    recall_draws: Any
-    weighted_draws: Any
-
-
-def summarise_recipe(
-    recipe: str,
-    cells: Sequence[Cell],
-    sets: Mapping[str, ResampledMeans],
-    columns: Sequence[tuple[str, int]],
-    baseline: str,
-) -> OverallFigures:
-    """Every set and budget counts the same."""
-    ours = [i for i, column in enumerate(columns) if column[0] == recipe]
-    base = [i for i, column in enumerate(columns) if column[0] == baseline]
-    mean = {name: 1 - values.recall for name, values in sets.items()}
-    missed, missed_draws = _average(sets, ours, "recall")
-    known, known_draws = _average(sets, base, "recall")
-    read, read_draws = _average(sets, ours, "weighted")
-    known_read, known_read_draws = _average(sets, base, "weighted")
-    mine = [cell for cell in cells if cell.recipe == recipe]
-    theirs = [cell for cell in cells if cell.recipe == baseline]
-    reachable = [cell.reachable_missed for cell in mine if cell.reachable_missed is not None]
-    return OverallFigures(
-        recipe=recipe,
-        missed=interval(1 - missed, 1 - missed_draws),
-        reachable_missed=fmean(reachable) if reachable else None,
-        ratio=_missed_ratio(1 - missed, 1 - known, 1 - missed_draws, 1 - known_draws),
-        recall_difference=interval(missed - known, missed_draws - known_draws),
-        weighted_difference=interval(read - known_read, read_draws - known_read_draws),
-        complete=fmean(cell.means["complete"] or 0.0 for cell in mine),
-        tokens=fmean(cell.means["tokens"] or 0.0 for cell in mine),
-        redundancy=fmean(cell.means["redundancy"] or 0.0 for cell in mine),
-        over=sum(round((cell.means["over"] or 0.0) * cell.questions) for cell in mine),
-        failed=sum(cell.failed for cell in mine),
-        worse=sum(
-            cell.recall_difference is not None and cell.recall_difference.verdict == "worse"
-            for cell in mine
-        ),
-        lower_recall=_count_lower(mine, theirs, "recall", RECALL_LOSS),
-        lower_complete=_count_lower(mine, theirs, "complete", COMPLETE_LOSS),
-        faults=_sum_faults(cell.faults for cell in mine),
-        without=_leave_one_out_ratios(mean, ours, base),
-    )
-
-
-def _count_lower(mine: Sequence[Cell], theirs: Sequence[Cell], name: str, loss: float) -> int:
-    """The cells in which this mean is below the baseline's by more than the loss."""
-    return sum(
-        (their.means[name] or 0.0) - (my.means[name] or 0.0) > loss + 1e-9
-        for my, their in zip(mine, theirs, strict=True)
-    )
-
-
-def _sum_faults(counts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
-    """All faults together, with a 0 for those that do not occur."""
-    total = Counter(dict.fromkeys(FAULTS, 0))
-    for found in counts:
-        total.update(found)
-    return dict(total)
-
-
-def _average(
-    sets: Mapping[str, ResampledMeans], columns: Sequence[int], what: str
-) -> tuple[float, Any]:
-    """The mean over sets and these columns, and its draws."""
-    means = [getattr(values, what)[columns].mean() for values in sets.values()]
-    draws = [getattr(values, f"{what}_draws")[:, columns].mean(axis=1) for values in sets.values()]
-    return fmean(means), sum(draws) / len(draws)
-
-
-def _missed_ratio(missed: float, known: float, draws: Any, known_draws: Any) -> Interval | None:
-    """Ours over the baseline's, over draws in which that is not 0; None if it is 0."""
-    if known <= 0:
-        return None
-    some = known_draws > 0
-    return interval(missed / known, draws[some] / known_draws[some])
-
-
-def _leave_one_out_ratios(
-    missed: Mapping[str, Any], ours: Sequence[int], base: Sequence[int]
-) -> Mapping[str, float | None]:
-    """The ratio over the other sets, for each set, if there are several."""
-    found: dict[str, float | None] = {}
-    for left_out in missed if len(missed) > 1 else ():
-        others = [values for name, values in missed.items() if name != left_out]
-        known = fmean(float(values[base].mean()) for values in others)
-        found[left_out] = (
-            fmean(float(values[ours].mean()) for values in others) / known if known > 0 else None
-        )
-    return found
-
-
-MEAN_NAMES = (
+EVIDENCE = (
     *("recall", "full", "complete", "answer", "weighted"),
-    *("redundancy", "use", "over", "tokens"),
+    *("redundancy", "use", "over", "tokens", "covered"),
 )
+"""Measures of a context."""
+COMPARED = ("recall", "complete", "weighted")
+"""Those of a context whose differences have intervals."""
+ANSWERS = ("logprob", "f1", "exact", "inside", "supported")
+"""Measures of a model's answer, all of which are compared."""
 
-
-RowGroups = Mapping[tuple[str, str, int], Sequence[Row]]
-"""(set, recipe, budget) → its rows, in the order of the questions."""
+SetRows: TypeAlias = Mapping[tuple[str, int], Sequence[Row]]
+"""(recipe, budget) → its rows in a set, in the order of the questions."""
+Draws: TypeAlias = Mapping[tuple[str, int, str], Any]
+"""(recipe, budget, measure) → resampled mean differences."""
 
 
 def summarise(
@@ -137,15 +48,15 @@ def summarise(
     resamples: int = RESAMPLES,
 ) -> Summary:
     """The figures of a finished run."""
-    table = _group_rows(rows)
-    datasets = tuple(dict.fromkeys(key[0] for key in table))
-    recipes = tuple(dict.fromkeys(key[1] for key in table if key[1] != WHOLE_POOL))
-    budgets = tuple(sorted({key[2] for key in table if key[1] != WHOLE_POOL}))
+    sets = _group_rows(row for row in rows if row.recipe != WHOLE_POOL)
+    pools = _group_rows(row for row in rows if row.recipe == WHOLE_POOL)
+    columns = next(iter(sets.values()), {})
+    recipes = tuple(dict.fromkeys(recipe for recipe, _ in columns))
+    budgets = tuple(sorted({budget for _, budget in columns}))
     if baseline not in recipes:
         raise BadInput(f"the results have no recipe {baseline!r} to compare with")
-    columns = [(recipe, budget) for recipe in recipes for budget in budgets]
-    sets = {name: _resample_set(table, name, columns, resamples) for name in datasets}
-    cells = _build_cells(table, sets, columns, baseline)
+    cells, overall = _compare(sets, baseline, EVIDENCE, COMPARED, resamples)
+    missed = _missed(sets, recipes, recipes.index(baseline), resamples)
     return Summary(
         version=version,
         tokenizer=tokenizer,
@@ -154,119 +65,191 @@ def summarise(
         recipes=recipes,
         budgets=budgets,
         cells=cells,
-        pools=tuple(
-            _build_cell(table[name, WHOLE_POOL, 0], ())
-            for name in datasets
-            if (name, WHOLE_POOL, 0) in table
-        ),
+        pools=tuple(_build_cell(g[WHOLE_POOL, 0], (), EVIDENCE, {}) for g in pools.values()),
         overall=tuple(
-            summarise_recipe(recipe, cells, sets, columns, baseline) for recipe in recipes
+            replace(cell, missed=share, ratio=ratio)
+            for cell, (share, ratio) in zip(overall, missed, strict=True)
         ),
-        ids={name: tuple(r.id for r in table[name, *columns[0]]) for name in datasets},
+        ids={
+            name: tuple(row.id for row in groups[recipes[0], budgets[0]])
+            for name, groups in sets.items()
+        },
         recalls={
             name: {
-                recipe: {
-                    b: tuple(r.measures.recall for r in table[name, recipe, b]) for b in budgets
-                }
+                recipe: {b: tuple(_recalls(groups[recipe, b])) for b in budgets}
                 for recipe in recipes
             }
-            for name in datasets
+            for name, groups in sets.items()
         },
         no_evidence={
             name: ids
-            for name in datasets
-            if (ids := tuple(r.id for r in table.get((name, WHOLE_POOL, 0), ()) if _is_empty(r)))
+            for name, groups in pools.items()
+            if (ids := tuple(r.id for r in groups[WHOLE_POOL, 0] if not r.measures["recall"]))
         },
     )
 
 
-def _is_empty(pool: Row) -> bool:
-    """Whether the row, one of all candidates joined, holds nothing of the evidence."""
-    return pool.measures.recall == 0
+def summarise_answers(
+    rows: Sequence[Row], *, baseline: str, model: str, prompt: str = "grounded", tokens: int = 64
+) -> AnswersSummary:
+    """The figures of a model's answers."""
+    cells, overall = _compare(_group_rows(rows), baseline, ANSWERS, ANSWERS, RESAMPLES)
+    return AnswersSummary(model=model, prompt=prompt, tokens=tokens, cells=cells, overall=overall)
 
 
-def _group_rows(rows: Sequence[Row]) -> RowGroups:
-    table: dict[tuple[str, str, int], list[Row]] = {}
+def _group_rows(rows: Iterable[Row]) -> dict[str, dict[tuple[str, int], list[Row]]]:
+    sets: dict[str, dict[tuple[str, int], list[Row]]] = {}
     for row in rows:
-        table.setdefault((row.dataset, row.recipe, row.budget), []).append(row)
-    return table
+        sets.setdefault(row.dataset, {}).setdefault((row.recipe, row.budget), []).append(row)
+    return sets
 
 
-def _resample_set(
-    table: RowGroups, name: str, columns: Sequence[tuple[str, int]], resamples: int
-) -> ResampledMeans:
-    """Resample both measures with the same draws."""
-    groups = [table[name, *column] for column in columns]
-    recall = np.array([[row.measures.recall for row in group] for group in groups]).T
-    weighted = np.array([[row.measures.weighted for row in group] for group in groups]).T
-    both = np.concatenate([recall, weighted], axis=1)
-    draws = resampled_means(both, name, resamples=resamples)
-    half = len(columns)
-    return ResampledMeans(
-        recall=recall.mean(axis=0),
-        weighted=weighted.mean(axis=0),
-        recall_draws=draws[:, :half],
-        weighted_draws=draws[:, half:],
-    )
+def _recalls(rows: Sequence[Row]) -> list[float]:
+    return [row.measures["recall"] or 0.0 for row in rows]
+
+
+def _compare(
+    sets: Mapping[str, SetRows],
+    baseline: str,
+    names: Sequence[str],
+    compared: Sequence[str],
+    resamples: int,
+) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+    """The cells set by set and budget by budget, and one a recipe over all of them."""
+    cells, draws = [], {}
+    for name, groups in sets.items():
+        draws[name] = _resample_differences(name, groups, baseline, compared, resamples)
+        for recipe, budget in sorted(groups, key=lambda column: column[1]):
+            rows, base = groups[recipe, budget], groups[baseline, budget]
+            cells.append(_build_cell(rows, base, names, draws[name]))
+    recipes = dict.fromkeys(cell.recipe for cell in cells)
+    return tuple(cells), tuple(_overall_cell(recipe, cells, names, draws) for recipe in recipes)
+
+
+def _resample_differences(
+    name: str, groups: SetRows, baseline: str, compared: Sequence[str], resamples: int
+) -> Draws:
+    """Resampled mean differences of each column with pairs; NaN for a draw without one."""
+    columns: list[tuple[str, int, str]] = []
+    values: list[list[float]] = []
+    for (recipe, budget), group in groups.items():
+        for measure in compared if recipe != baseline else ():
+            pairs = _paired_differences(group, groups[baseline, budget], measure)
+            if any(pair is not None for pair in pairs):
+                columns.append((recipe, budget, measure))
+                values.append([pair or 0.0 for pair in pairs])
+                values.append([float(pair is not None) for pair in pairs])
+    if not columns:
+        return {}
+    means = resampled_means(np.array(values).T, name, resamples=resamples)
+    sums, shares = means[:, 0::2], means[:, 1::2]
+    found = np.divide(sums, shares, out=np.full_like(sums, np.nan), where=shares > 0)
+    return {column: found[:, i] for i, column in enumerate(columns)}
+
+
+def _paired_differences(
+    ours: Sequence[Row], base: Sequence[Row], measure: str
+) -> list[float | None]:
+    """Each question's difference; None if a side has no value."""
+    found = []
+    for mine, other in zip(ours, base, strict=True):
+        a, b = mine.measures[measure], other.measures[measure]
+        found.append(None if a is None or b is None else a - b)
+    return found
 
 
 def _build_cell(
-    rows: Sequence[Row],
-    pool: Sequence[Row],
-    recall: Interval | None = None,
-    weighted: Interval | None = None,
+    rows: Sequence[Row], base: Sequence[Row], names: Sequence[str], draws: Draws
 ) -> Cell:
     first = rows[0]
-    covered = sum(row.measures.covered for row in rows)
-    spent = sum(row.measures.tokens for row in rows)
+    figures = {}
+    for measure in names:
+        values = [v for row in rows if (v := row.measures[measure]) is not None]
+        drawn = draws.get((first.recipe, first.budget, measure))
+        pairs = _paired_differences(rows, base, measure) if drawn is not None else ()
+        known = [pair for pair in pairs if pair is not None]
+        figures[measure] = Figure(
+            mean=fmean(values) if values else None,
+            known=len(values),
+            difference=None if drawn is None else interval(fmean(known), _drop_nan(drawn)),
+            pairs=len(known),
+        )
     return Cell(
         dataset=first.dataset,
         budget=first.budget,
         recipe=first.recipe,
         questions=len(rows),
         failed=sum(bool(row.failed) for row in rows),
-        means={name: _mean([getattr(row.measures, name) for row in rows]) for name in MEAN_NAMES},
-        price=spent / covered if covered else None,
-        reachable_missed=_reachable_missed(rows, pool),
-        faults=_sum_faults(row.hygiene for row in rows),
-        recall_difference=recall,
-        weighted_difference=weighted,
+        figures=figures,
+        hygiene=_sum_faults(row.hygiene for row in rows),
     )
 
 
-def _reachable_missed(rows: Sequence[Row], pool: Sequence[Row]) -> float | None:
-    """What the whole pool holds of the evidence and the context does not."""
-    if not pool:
-        return None
-    pairs = zip(rows, pool, strict=True)
-    return fmean(max(all_.measures.recall - row.measures.recall, 0.0) for row, all_ in pairs)
+def _overall_cell(
+    recipe: str, cells: Sequence[Cell], names: Sequence[str], draws: Mapping[str, Draws]
+) -> Cell:
+    """The mean over the sets and budgets that have the measure, each counting the same."""
+    mine = [cell for cell in cells if cell.recipe == recipe]
+    figures = {}
+    for measure in names:
+        found = [cell.figures[measure] for cell in mine]
+        means = [one.mean for one in found if one.mean is not None]
+        compared = [one.difference.value for one in found if one.difference is not None]
+        drawn = [
+            column
+            for cell in mine
+            if (column := draws[cell.dataset].get((recipe, cell.budget, measure))) is not None
+        ]
+        figures[measure] = Figure(
+            mean=fmean(means) if means else None,
+            known=sum(one.known for one in found),
+            difference=interval(fmean(compared), _drop_nan(sum(drawn) / len(drawn)))
+            if drawn
+            else None,
+            pairs=sum(one.pairs for one in found),
+        )
+    return Cell(
+        dataset="",
+        budget=0,
+        recipe=recipe,
+        questions=sum(cell.questions for cell in mine),
+        failed=sum(cell.failed for cell in mine),
+        figures=figures,
+        hygiene=_sum_faults(cell.hygiene for cell in mine),
+    )
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+def _drop_nan(draws: Any) -> Any:
+    return draws[~np.isnan(draws)]
 
 
-def _build_cells(
-    table: RowGroups,
-    sets: Mapping[str, ResampledMeans],
-    columns: Sequence[tuple[str, int]],
-    baseline: str,
-) -> tuple[Cell, ...]:
-    found = []
-    for name, values in sets.items():
-        pool = table.get((name, WHOLE_POOL, 0), ())
-        for i, (recipe, budget) in sorted(enumerate(columns), key=lambda item: item[1][1]):
-            if recipe == baseline:
-                found.append(_build_cell(table[name, recipe, budget], pool))
-                continue
-            base = columns.index((baseline, budget))
-            recall, weighted = (
-                interval(means[i] - means[base], draws[:, i] - draws[:, base])
-                for means, draws in (
-                    (values.recall, values.recall_draws),
-                    (values.weighted, values.weighted_draws),
-                )
-            )
-            found.append(_build_cell(table[name, recipe, budget], pool, recall, weighted))
-    return tuple(found)
+def _sum_faults(counts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
+    """All faults together; those that do not occur are left out."""
+    total: Counter[str] = Counter()
+    for found in counts:
+        total.update(found)
+    return {name: total[name] for name in FAULTS if total[name]}
+
+
+def _missed(
+    sets: Mapping[str, SetRows], recipes: Sequence[str], base: int, resamples: int
+) -> Iterator[tuple[Interval, Interval | None]]:
+    """What each recipe misses over all sets and budgets, and the ratio to what the baseline does.
+
+    The ratio is over the draws in which the baseline misses something.
+    """
+    means, draws = [], []
+    for name, groups in sets.items():
+        found = {column: _recalls(rows) for column, rows in groups.items()}
+        recalls = np.array(
+            [np.mean([found[c] for c in found if c[0] == recipe], axis=0) for recipe in recipes]
+        ).T
+        means.append(recalls.mean(axis=0))
+        draws.append(resampled_means(recalls, name, resamples=resamples))
+    missed, drawn = 1 - np.mean(means, axis=0), 1 - np.mean(draws, axis=0)
+    some = drawn[:, base] > 0
+    for i in range(len(recipes)):
+        ratio = None
+        if missed[base] > 0:
+            ratio = interval(missed[i] / missed[base], drawn[some, i] / drawn[some, base])
+        yield interval(missed[i], drawn[:, i]), ratio

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.evals.answers.outcome import Outcome
-from foveate.evals.answers.summary import summarise_answers
-from foveate.evals.figures import MEASURES, to_json
-from foveate.evals.tables import answer_tables, table_to_markdown
+from foveate.evals.figures import to_json
+from foveate.evals.rows import Row
+from foveate.evals.summary import ANSWERS, summarise_answers
+from foveate.evals.tables import answer_table, table_to_markdown
 
 
-def outcomes(name, base, ours, **more):
+def outcomes(name, base, ours, *, failed="", **more):
     """One question a pair of probabilities, at one budget."""
     made = []
     for recipe, values in (("naive", base), ("default", ours)):
         for n, value in enumerate(values):
             place = {"dataset": name, "id": f"q{n}", "recipe": recipe, "budget": 500}
-            made.append(Outcome(**place, logprob=value, **more))
+            measures = {**dict.fromkeys(ANSWERS), "logprob": value, **more}
+            made.append(Row(**place, failed=failed, measures=measures))
     return made
 
 
 def test_means_and_differences_by_hand():
     """E1: a mean over what has a value; a difference over the questions that have both."""
     found = summarise_answers(
-        outcomes("farm", [-3.0, -2.0, None, -1.0], [-1.0, -2.0, -9.0, None], failed=""),
+        outcomes("farm", [-3.0, -2.0, None, -1.0], [-1.0, -2.0, -9.0, None]),
         baseline="naive",
         model="m",
     )
@@ -35,7 +36,7 @@ def test_means_and_differences_by_hand():
     assert ours.difference.value == 1.0
     assert (ours.difference.low, ours.difference.high) == (0.0, 2.0)
     assert ours.difference.verdict == ""
-    assert all(found.cells[1].figures[name].mean is None for name in MEASURES[1:])
+    assert all(found.cells[1].figures[name].mean is None for name in ANSWERS[1:])
 
 
 def test_pairs_cancel_what_is_hard_for_both():
@@ -75,22 +76,24 @@ def test_same_input_same_figures():
 def test_tables_and_json():
     """E2: measures that nothing has are left out; how many have one is said; failed is shown."""
     found = summarise_answers(
-        outcomes("farm", [-3.0, None], [-1.0, -2.0], f1=0.5, failed=""),
+        outcomes("farm", [-3.0, None], [-1.0, -2.0], f1=0.5, failed="x"),
         baseline="naive",
         model="told",
         tokens=32,
     )
-    overall, farm = answer_tables(found)
+    overall = answer_table(found)
     record = to_json(found)
 
-    assert overall.head == (
-        "recipe", "log-probability", "difference", "F1", "difference", "failed",
-    )  # fmt: skip
+    assert overall.head == ("recipe", "measure", "mean", "difference", "questions")
     assert overall.title == (
-        "Answers of told, over 1 set and 1 budget; prompt grounded, at most 32 tokens"
+        "Answers of told, over 1 set and 1 budget; prompt grounded, at most 32 tokens; "
+        "failed: naive 2, default 2"
     )
-    assert "| naive   | -3.000 (of 1)   | -" in table_to_markdown(overall)
-    assert farm.title == "farm: answers to 2 questions"
+    text = table_to_markdown(overall, 100)
+    assert "| naive   | log-probability | -3.000 | -" in text
+    assert "| 1 of 2         |" in text
+    assert [row[1] for row in overall.rows] == ["log-probability", "F1"] * 2
+    assert overall.rows[2][4] == "2 of 2, 1 both"
     assert record["cells"][1]["logprob"]["pairs"] == 1
     assert record["cells"][1]["f1"]["verdict"] == ""
     assert record["overall"][0]["questions"] == 2

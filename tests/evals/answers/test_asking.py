@@ -118,8 +118,8 @@ def test_a_server_that_turns_out_not_to_say_is_not_asked_again(two, tmp_path):
     found = AnswerRunner(reader, log_path=file).run(two, TRIED)
 
     assert reader.asked.count("score") == 1
-    assert {one.logprob for one in found} == {None}
-    assert None not in {one.f1 for one in found}
+    assert {one.measures["logprob"] for one in found} == {None}
+    assert None not in {one.measures["f1"] for one in found}
     assert '"score"' not in file.read_text()
 
 
@@ -130,12 +130,12 @@ def test_the_measures_are_those_of_what_was_said(two):
         found = outcomes[one.case.id, one.recipe, one.budget]
         assert one.context is not None
         there = one.gold.casefold() in one.messages[-1]["content"].casefold()
-        assert found.logprob == (-1.0 if there else -3.0)
+        assert found.measures["logprob"] == (-1.0 if there else -3.0)
         assert found.failed == ""
-        assert None not in (found.f1, found.exact, found.inside)
+        assert None not in (found.measures["f1"], found.measures["exact"], found.measures["inside"])
         if one.recipe == "naive":  # shows no markers, so that nothing can be cited
-            assert found.supported is None
-    assert any(found.supported == 1.0 for found in outcomes.values())
+            assert found.measures["supported"] is None
+    assert any(found.measures["supported"] == 1.0 for found in outcomes.values())
 
 
 def test_a_stopped_run_goes_on(two, tmp_path):
@@ -180,8 +180,8 @@ def test_what_fails_is_shown_and_asked_again(two, tmp_path):
     failed = [one for one in found if one.failed]
     assert judge.usage.failed == 2
     assert [("503" in one.failed) for one in failed] == [True, True]
-    assert (failed[0].f1, failed[0].logprob is None) == (None, False)
-    assert (failed[1].logprob, failed[1].f1 is None) == (None, False)
+    assert (failed[0].measures["f1"], failed[0].measures["logprob"] is None) == (None, False)
+    assert (failed[1].measures["logprob"], failed[1].measures["f1"] is None) == (None, False)
     healed = AnswerRunner(Reader(), AnswerRunOptions(), file)
     assert not any(one.failed for one in healed.run(two, TRIED))
     assert healed.usage.calls == 2
@@ -218,9 +218,9 @@ def test_probabilities_alone_and_answers_alone(two):
     written = AnswerRunner(writing).run(two, TRIED)
 
     assert set(scoring.asked) == {"score"}
-    assert {(one.f1, one.supported) for one in scored} == {(None, None)}
+    assert {(one.measures["f1"], one.measures["supported"]) for one in scored} == {(None, None)}
     assert set(writing.asked) == {"answer"}
-    assert {one.logprob for one in written} == {None}
+    assert {one.measures["logprob"] for one in written} == {None}
 
 
 def test_nothing_fits_and_no_answer_is_known(two):
@@ -231,7 +231,12 @@ def test_nothing_fits_and_no_answer_is_known(two):
     assert one.messages[-1] == {"role": "user", "content": two[0].question}
 
     (found, *_) = AnswerRunner(Reader()).run([replace(two[0], answers=("  ",))], tiny)
-    assert (found.logprob, found.exact, found.f1, found.inside) == (None, None, None, None)
+    assert (
+        found.measures["logprob"],
+        found.measures["exact"],
+        found.measures["f1"],
+        found.measures["inside"],
+    ) == (None, None, None, None)
 
 
 def test_what_cannot_be_kept_or_asked(two, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from foveate.core.types import Chunk
 from foveate.evals.cases import Case, Evidence
-from foveate.evals.diagnosis.layers import LAYERS, MODEL
+from foveate.evals.diagnosis.layers import LAYERS, MODEL, AgentTurn
 from foveate.evals.diagnosis.probe import (
     EvidenceTrail,
     Probe,
@@ -16,9 +16,13 @@ from foveate.evals.diagnosis.probe import (
     StoreReader,
     probe_case,
 )
-from foveate.evals.diagnosis.run import DiagnosisInputs, diagnose
-from foveate.evals.diagnosis.tables import diagnosis_tables, diagnosis_to_json
-from foveate.evals.diagnosis.verdict import AgentTurn, RecordedAnswers, decide_verdict
+from foveate.evals.diagnosis.run import (
+    DiagnosisInputs,
+    diagnose,
+    diagnosis_tables,
+    diagnosis_to_json,
+)
+from foveate.evals.diagnosis.verdict import RecordedAnswers, decide_verdict
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Document

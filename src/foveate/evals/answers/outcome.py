@@ -6,13 +6,13 @@ import re
 import string
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from foveate.answer.bracket_names import names_from_context
 from foveate.answer.check import check_answer
 from foveate.core.text.citation_markers import PlainText, scan_markers
 from foveate.evals.answers.requests import AnswerRequest, LoggedCall
 from foveate.evals.measures import FREE_TEXT
+from foveate.evals.rows import Row
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = frozenset(string.punctuation)
@@ -70,41 +70,27 @@ def _pair_f1(answer: str, gold: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """One request's measures, None if missing; `failed`: the calls' errors, else empty."""
-
-    dataset: str
-    id: str
-    recipe: str
-    budget: int
-    logprob: float | None = None
-    exact: float | None = None
-    f1: float | None = None
-    inside: float | None = None
-    supported: float | None = None
-    failed: str = ""
-
-
 def measure_answer(
     one: AnswerRequest, answer: LoggedCall | None, score: LoggedCall | None, failed: str = ""
-) -> Outcome:
+) -> Row:
     """The measures of what was said; markers are no words of an answer."""
     golds = [gold for gold in one.case.answers if gold.strip()]
     text = strip_markers(answer.text, one) if answer is not None else None
     known_text = text is not None and bool(golds)
     verbatim = known_text and one.case.dataset not in FREE_TEXT
-    return Outcome(
+    return Row(
         dataset=one.case.dataset,
         id=one.case.id,
         recipe=one.recipe,
         budget=one.budget,
-        logprob=score.mean if score is not None else None,
-        exact=exact_match(text or "", golds) if verbatim else None,
-        f1=f1_score(text or "", golds) if known_text else None,
-        inside=contains_answer(text or "", golds) if verbatim else None,
-        supported=supported_share(answer.text, one) if answer is not None else None,
         failed=failed,
+        measures={
+            "logprob": score.mean if score is not None else None,
+            "f1": f1_score(text or "", golds) if known_text else None,
+            "exact": exact_match(text or "", golds) if verbatim else None,
+            "inside": contains_answer(text or "", golds) if verbatim else None,
+            "supported": supported_share(answer.text, one) if answer is not None else None,
+        },
     )
 
 

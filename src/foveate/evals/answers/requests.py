@@ -7,17 +7,18 @@ so recipes with equal contexts share an answer; failed calls are not logged.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from foveate.answer.messages import messages
+from foveate.core.errors import BadInput
 from foveate.core.manifest import digest
 from foveate.core.types import Context
 from foveate.evals.cases import Case
-from foveate.evals.rows import load_json_lines, open_for_append
+from foveate.evals.run import Worker
 from foveate.evals.trials import Setting
-from foveate.evals.worker import Worker
 from foveate.pipeline.prompts import system_prompt
 from foveate.ports import Message
 
@@ -83,14 +84,35 @@ def call_key(kind: str, model: str, sent: Sequence[Message], detail: int | str) 
     return digest(json.dumps([kind, model, list(sent), detail], ensure_ascii=False))
 
 
+_FIRST_BYTES = b'{"key": '
+"""Of a logged call, also of one that was torn."""
+
+
 def load_calls(path: Path) -> dict[str, LoggedCall]:
-    """The file's calls by their keys; raises `BadInput` if it is something else."""
-    names = [one.name for one in fields(LoggedCall)]
-    what = "answers of a model"
-    return load_json_lines(path, lambda found: LoggedCall(**{n: found[n] for n in names}), what)
+    """The file's calls by their keys; a torn line is passed over.
+
+    Raises `BadInput` for a file of something else, which would be mixed with.
+    """
+    if not path.exists():
+        return {}
+    found, data = {}, path.read_bytes()
+    for line in data.split(b"\n"):
+        try:
+            said = LoggedCall(**json.loads(line))
+        except (ValueError, TypeError):
+            continue
+        found[said.key] = said
+    if data.strip() and not found and not data.startswith(_FIRST_BYTES):
+        raise BadInput(f"{path}: holds no answers of a model; name another folder")
+    return found
 
 
 def append_call(path: Path, said: LoggedCall) -> None:
-    """Append it, at once."""
-    with open_for_append(path) as file:
+    """Append it, at once, on a fresh line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                file.write(b"\n")
         file.write(json.dumps(asdict(said), ensure_ascii=False).encode() + b"\n")

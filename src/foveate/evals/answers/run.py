@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from foveate.core.errors import BadOption, ExternalError, MissingExtra
-from foveate.evals.answers.outcome import Outcome, measure_answer
+from foveate.evals.answers.outcome import measure_answer
 from foveate.evals.answers.requests import (
     AnswerRequest,
     LoggedCall,
@@ -23,6 +23,7 @@ from foveate.evals.answers.requests import (
     load_calls,
 )
 from foveate.evals.cases import Case, Progress
+from foveate.evals.rows import Row
 from foveate.evals.trials import Setting
 from foveate.plugins import tokenizer
 from foveate.ports import LikelihoodModel, Model, text_from_content
@@ -119,8 +120,8 @@ class AnswerRunner:
 
     def run(
         self, cases: Sequence[Case], setting: Setting, *, on_progress: Progress | None = None
-    ) -> tuple[Outcome, ...]:
-        """An outcome for each case, recipe and budget, in that order."""
+    ) -> tuple[Row, ...]:
+        """A row for each case, recipe and budget, in that order."""
         total = len(cases) * len(setting.recipes) * len(setting.budgets)
         found = []
         for one in build_requests(cases, setting, self.options.prompt):
@@ -138,7 +139,7 @@ class AnswerRunner:
             keys["score"] = call_key("score", name, one.messages, one.gold)
         return keys
 
-    def _measure_request(self, one: AnswerRequest) -> Outcome:
+    def _measure_request(self, one: AnswerRequest) -> Row:
         said: dict[str, LoggedCall] = {}
         wrong = []
         for kind, key in self._call_keys(one).items():

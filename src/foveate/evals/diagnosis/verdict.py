@@ -11,6 +11,7 @@ from foveate.core.candidates import parse_json
 from foveate.core.errors import name_in_errors
 from foveate.core.json_values import read_value
 from foveate.evals.diagnosis import layers
+from foveate.evals.diagnosis.layers import AgentTurn
 from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE, EvidenceTrail, Probe
 from foveate.evals.measures import WordIndex
 from foveate.pipeline.text_files import read_lines
@@ -22,14 +23,6 @@ MAX_IDLE_TURNS = 3
 FAR_RANK_FACTOR = 4
 """So many times further down by vectors than by words is the embedder's fault."""
 _UNRANKED = 1 << 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentTurn:
-    """One iteration of an agent: tokens it sent, chunks it had in front of it."""
-
-    tokens: int = 0
-    chunk_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
