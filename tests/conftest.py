@@ -75,7 +75,7 @@ MARKS = {
         "core/stages/test_shortlist.py::test_an_oversized", "core/test_token_counter",
         "core/test_images.py::test_a_caption", "core/text/shapes/test_code_of",
         "core/text/shapes/test_dialogues",
-        "core/test_metadata.py::test_sets_are_the_same", "core/test_notebook.py::test_hostile",
+        "core/test_metadata.py::test_sets_are_the_same",
         "core/text/test_escape.py::test_a_long", "core/text/test_sanitise.py::test_a_long",
         "core/text/test_markers.py::test_the_law_suite_notices",
         "core/text/shapes/test_hostile.py::test_time_is_linear", "laws/test_memory",

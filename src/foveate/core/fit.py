@@ -16,7 +16,6 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.image_fit import IMAGE_TOKENS, ImagePlan, plan_images
 from foveate.core.manifest import build_manifest, canonical_recipe
 from foveate.core.measure import LazyMetrics, compute_metrics
-from foveate.core.notebook import NotebookTrace
 from foveate.core.render import RenderedText, Renderer
 from foveate.core.renditions import full_rendition
 from foveate.core.request import Inputs, Recipe, Request
@@ -270,7 +269,7 @@ def build_context(
         token_count=fitted.tokens,
         blocks=fitted.blocks,
         citations=citations,
-        trace=NotebookTrace(trace),
+        trace=trace,
         metrics=LazyMetrics(figures),
         manifest=build_manifest(inputs, tokenizer, fitted.text, fitted.tokens),
         budget=inputs.budget,

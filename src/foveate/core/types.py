@@ -377,11 +377,6 @@ class StageTrace:
     decisions: tuple[Decision, ...] = ()
     notes: Mapping[str, Number] = field(default_factory=dict)
 
-    def _repr_html_(self) -> str:
-        from foveate.core.notebook import stage_html
-
-        return stage_html(self)
-
 
 Trace: TypeAlias = tuple[StageTrace, ...]
 
@@ -460,9 +455,10 @@ class Context:
         return self.text
 
     def __repr__(self) -> str:
-        from foveate.core.notebook import context_line
-
-        return context_line(self)
+        most, blocks = self.budget.documents, len(self.blocks)
+        shown = f"{blocks} block{'' if blocks == 1 else 's'}, {self.token_count:,}"
+        of = "" if most is None else f" of {most:,}"
+        return f"<Context: {shown}{of} tokens, recipe {self.manifest.recipe!r}>"
 
     def to_dict(self) -> dict[str, Any]:
         """The context as JSON values: what the command line prints and the service sends."""
@@ -476,8 +472,3 @@ class Context:
         from foveate.core.context_json import context_from_json
 
         return context_from_json(cls, data, query)
-
-    def _repr_html_(self) -> str:
-        from foveate.core.notebook import context_html
-
-        return context_html(self)

@@ -13,7 +13,6 @@ from typing import Any
 from foveate._version import __version__
 from foveate.core.errors import MissingExtra
 from foveate.core.manifest import budget_hash, canonical_recipe, digest
-from foveate.core.notebook import NotebookTrace
 from foveate.core.types import MANIFEST_SCHEMA, Block, Citation, Context, Manifest, StageTrace
 from foveate.core.zones import Budget
 from foveate.pipeline.options import ResolvedOptions
@@ -85,7 +84,7 @@ def decode_context(
     if digest(record.text) != record.manifest.output_hash:
         return None
     values = {name: getattr(record, name) for name in Context.__dataclass_fields__}
-    return Context(**{**values, "trace": NotebookTrace(record.trace)}), record.found
+    return Context(**values), record.found
 
 
 @lru_cache(maxsize=1)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 import model_servers
-from browsing import Visit
 from foveate.service.settings import Settings
 from harbour import filled
-from notebooks import MARKUP, context_of, everything
 from service_server import serving
 
 PAYLOADS = (
@@ -130,36 +127,3 @@ def hostile_site(folder: Path) -> Iterator[str]:
         ) as client,
     ):  # fmt: skip
         yield str(client.base_url)
-
-
-def test_a_notebook_runs_nothing_and_asks_nobody(chromium: Browser):
-    """F1, R3: what a notebook shows of a context runs and fetches nothing, and is legible."""
-    context = context_of(*MARKUP)
-    parts = everything(context)
-    for name in MARKUP:
-        named = replace(context.manifest, recipe=name, tokenizer=name)
-        parts += [
-            replace(context, manifest=named)._repr_html_(),
-            replace(context.trace[0], stage=name, notes={name: name})._repr_html_(),
-        ]
-    whole = "".join(parts)
-    page = chromium.new_page()
-    visit = Visit(page=page, site="about:blank")
-    visit.watch()
-    page.set_content(f"<!doctype html><meta name=color-scheme content='light dark'>{whole}")
-    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    used = (
-        "[...new Set([...document.querySelectorAll('body, bdi')]"
-        ".map(one => getComputedStyle(one).color))]"
-    )
-    colours = []
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        colours += page.evaluate(used)
-
-    visit.check_quiet(())
-    assert page.title() == ""
-    assert len(colours) == 2
-    assert page.locator("script, style, img, svg, iframe, a, link, base").count() == 0
-    assert page.get_by_text("<script>").first.is_visible()
-    page.close()

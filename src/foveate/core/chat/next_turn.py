@@ -48,7 +48,6 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.core.manifest import build_manifest, canonical_recipe, digest
 from foveate.core.measure import LazyMetrics, compute_metrics
-from foveate.core.notebook import NotebookTrace
 from foveate.core.request import Inputs
 from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Context, Number
@@ -262,7 +261,7 @@ def build_turn_context(state: TurnState, inputs: Inputs, extended: DocumentBlock
     notes: dict[str, Number] = {"held": held}
     if extended.why:
         notes["repacked"] = extended.why
-    trace = NotebookTrace((replace(stage, notes=notes), *rest))
+    trace = (replace(stage, notes=notes), *rest)
     use = extended.tokens / budget if (budget := inputs.budget.documents) else 0.0
     manifest = build_manifest(inputs, state.tokenizer, extended.text, extended.tokens)
     before = digest(repr((state.session.text, state.session.markers, manifest.inputs_hash)))

@@ -27,7 +27,6 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.image_fit import with_captions_alone
 from foveate.core.manifest import build_manifest
-from foveate.core.notebook import NotebookTrace
 from foveate.core.request import Inputs
 from foveate.core.smallest import MAX_BUDGET
 from foveate.core.text.profile import holding_profiles
@@ -57,7 +56,7 @@ class Conversation:
     @property
     def trace(self) -> Trace:
         """What became of every turn, then of every candidate."""
-        return NotebookTrace((self.history.trace, *self.context.trace))
+        return (self.history.trace, *self.context.trace)
 
     def openai(self) -> list[Any]:
         """The messages for an OpenAI-compatible client."""
