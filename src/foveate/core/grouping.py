@@ -12,7 +12,6 @@ from foveate.core.types import (
     CODE_HEADS,
     ERRORS,
     TABLE_NAMES,
-    TABLE_TITLE,
     Candidate,
     Chunk,
     WhichErrors,
@@ -63,9 +62,8 @@ def place_in_document(chunk: Chunk) -> tuple[int, int]:
 
 
 def head_places(chunk: Chunk) -> list[tuple[str, int]]:
-    """Where the chunks are that name the columns of rows, title their group, or define code."""
-    found = [chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE)]
-    return _places(chunk, [*found, *_listed(chunk, CODE_HEADS)])
+    """Where the chunks are that name the columns of rows, or define code."""
+    return _places(chunk, [chunk.metadata.get(TABLE_NAMES), *_listed(chunk, CODE_HEADS)])
 
 
 def error_places(chunk: Chunk, which: WhichErrors | None) -> list[tuple[str, int]]:

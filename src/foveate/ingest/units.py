@@ -20,7 +20,7 @@ from foveate.core.text.sentences import BlockKind, each_unit
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.log_errors import LOGS, ROWS, component, find_errors
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import CODE_HEADS, ERRORS, TABLE_NAMES, TABLE_TITLE
+from foveate.core.types import CODE_HEADS, ERRORS, TABLE_NAMES
 from foveate.ingest.loaders.blocks import Rows
 from foveate.ports import Section
 
@@ -56,8 +56,7 @@ class Unit(NamedTuple):
     whether it is the first of its section; `separate`: and of a page, sheet or row that has chunks
     of its own; `row`: and of a row that may share a chunk. `block`: the index of its block.
     `whole`: whether one chunk should hold the block (code, tables). `heads`: where the row with the
-    names of its table begins, and the title of its group; for code, its signatures; for a log, its
-    errors.
+    names of its table begins; for code, its signatures; for a log, its errors.
     """
 
     start: int
@@ -166,9 +165,7 @@ def _heads(shape: Shape, unit: int) -> Heads:
         return _signatures(shape, unit)
     if shape.head < 0 or not shape.is_table:
         return ()
-    names, title = (TABLE_NAMES, shape.spans[shape.head][0]), shape.leans[unit]
-    is_titled = title not in (unit, shape.head) and shape.leans[title] == shape.head
-    return (names, (TABLE_TITLE, shape.spans[title][0])) if is_titled else (names,)
+    return ((TABLE_NAMES, shape.spans[shape.head][0]),)
 
 
 def _signatures(shape: Shape, unit: int) -> Heads:

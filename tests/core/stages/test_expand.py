@@ -39,9 +39,8 @@ def test_places_that_no_chunk_has_are_not_looked_for():
     metadata = {
         "code_heads_sequences": [2, -1, 2**63, True, "3"],
         "table_names_sequence": 10**30,
-        "table_title_sequence": 4,
     }
-    assert head_places(chunk(5, metadata=metadata)) == [("d", 4), ("d", 2)]
+    assert head_places(chunk(5, metadata=metadata)) == [("d", 2)]
 
 
 def test_hits_five_eight_twelve():

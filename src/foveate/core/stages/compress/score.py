@@ -257,9 +257,9 @@ def _holders(held: Sequence[int]) -> Counter[int]:
 def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sentences:
     """The text as one piece, for nothing speaks for a part of it.
 
-    `is_named`: its title, a link or its score speaks for all of it. The head of a table and the
-    title of its open group stay pieces of their own, for rows in later chunks are shown with them;
-    other shapes than tables stay as they are.
+    `is_named`: its title, a link or its score speaks for all of it. The head of a table stays a
+    piece of its own, for rows in later chunks are shown with it; other shapes than tables stay as
+    they are.
     """
     if not scored.spans:
         return scored
@@ -267,12 +267,11 @@ def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sent
     shapes, count, size = passage.shapes, len(scored.spans), len(passage.candidate.chunk.text)
     groups = [range(count)]
     if shapes and count > 1:
-        head, title = shapes[0].head, shapes[0].title
+        head = shapes[0].head
         is_all = (shapes[0].start, shapes[0].end) == (0, size)
         if not is_named or not is_all or (head < 0 and not shapes[0].is_table):
             return scored
-        ends = sorted({0, head + 1, count, *((title, title + 1) if title >= 0 else ())})
-        groups = [range(a, b) for a, b in pairwise(ends)]
+        groups = [range(a, b) for a, b in pairwise(sorted({0, head + 1, count}))]
     edges = [0, *(group[-1] + 1 for group in groups)]
     starts = [0, *(scored.spans[group[0]][0] for group in groups[1:])]
     ends = [*(scored.spans[group[-1]][1] for group in groups[:-1]), size]

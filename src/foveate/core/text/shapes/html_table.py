@@ -11,8 +11,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from foveate.core.text.shapes.delimited import LOOKED_AT, PAIR, names_row
-from foveate.core.text.shapes.qualifiers import add_rows, is_measure_line, usual_width
+from foveate.core.text.shapes.delimited import LOOKED_AT, PAIR, names_row, usual_width
 from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, torn_tag_end
 
 FIRST = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
@@ -62,9 +61,10 @@ def read_html_table(text: str, start: int) -> ReadResult:
     firsts = starts if named else [start, *starts[1:]]
     cells = [_cells(text[a:b]) for a, b in spans]
     columns = usual_width(cells)
-    head, units = add_rows(builder, head, firsts, cells, columns)
+    for at in firsts:
+        builder.add(at, head)
     _lean_on_spans(builder, [text[a:b] for a, b in spans])
-    builder.counted.append(("rows", spans[units:]))
+    builder.counted.append(("rows", spans))
     shape = builder.shape(text, "html table", end, head=head, columns=columns, broken=scan.broken)
     return ReadResult(shape, max(end, start + 1))
 
@@ -233,12 +233,10 @@ def _lean_on_spans(builder: ShapeBuilder, rows: list[str]) -> None:
 
 
 def _is_above_names(text: str, rows: list[tuple[int, bool]]) -> bool:
-    """Whether the first row is a title or a measure for the names in the second."""
+    """Whether the first row is a title above the names in the second."""
     (first, _), (second, is_names), (third, _) = rows
     above = [cell for cell in _cells(text[first:second]) if cell]
-    return len(above) == 1 and (
-        is_measure_line(above[0]) or (is_names and len(_cells(text[second:third])) > 1)
-    )
+    return len(above) == 1 and is_names and len(_cells(text[second:third])) > 1
 
 
 def _cells(row: str) -> list[str]:
