@@ -139,10 +139,6 @@ SECTION_PLACES = "section_places"
 """Metadata of a chunk of several sections or rows: for each, where it begins, its row and path."""
 CODE_HEADS = "code_heads_sequences"
 """Metadata of a chunk of code: the sequences of the chunks that have the signatures around it."""
-ERRORS = "errors_sequences"
-"""Metadata of a chunk of a log: the sequences of the chunks that have the log's errors."""
-WhichErrors: TypeAlias = Literal["first", "last", "all"]
-"""The errors that a question is about, by where they stand in the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
