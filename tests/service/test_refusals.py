@@ -312,18 +312,6 @@ def test_a_recipe_comes_back_as_it_is_taken(service):
     assert names == service.get("/v1/me").json()["recipes"]
 
 
-def test_the_curves_that_orders_name_are_there_to_be_seen(service):
-    """E6, F3, F5: each order that goes by a curve goes by one of `/v1/curves`, place by place."""
-    curves = {one["name"]: one for one in service.get("/v1/curves").json()["curves"]}
-    orders = service.get("/v1/me").json()["orders"]
-
-    assert {name.partition(":")[2] for name in orders if ":" in name} == set(curves)
-    for one in curves.values():
-        assert len(one["positions"]) == len(one["accuracy"]) > 1
-        assert one["positions"] == sorted(one["positions"])
-        assert one["source"]
-
-
 def test_many_comparisons_in_one_recipe_are_refused(service):
     """X2: stages that compare all texts with one another are few, whatever the recipe says."""
     near = {"use": "dedup_near", "method": "jaccard"}
