@@ -17,6 +17,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "cl100k_base*1.9, or the tokenizer.json of the model",
     "policy coverage": "use policy 'value', worth per token",
     "order attention:": "use attention, which goes by one published curve",
+    "option supplement_gate.min_similarity": "pass only the supplements that are similar enough",
     "option order.curve": "leave it out; attention goes by one published curve",
     "option recipe.spotlight": "leave it out; texts are neutralised by every format",
     "option compress.shares": "leave it out; extracts are offered at 0.6, 0.35 and 0.18 of a text",
@@ -34,6 +35,7 @@ FORMER_DEFAULTS: Final[Mapping[str, str]] = {
     "Compress.shares": "(0.6, 0.35, 0.18)",
     "Order.curve": "(75.8, 56.7, 54.0, 55.8, 63.2)",
     "Recipe.spotlight": "False",
+    "SupplementGate.min_similarity": "0.0",
 }
 """An option that is gone, as `Class.field` → its default as it was typed.
 
