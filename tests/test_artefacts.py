@@ -103,7 +103,6 @@ def test_the_wheel_holds_the_package_and_nothing_else(packed):
     assert {
         "foveate/py.typed",
         "foveate/models.toml",
-        "foveate/pipeline/curves.toml",
         "foveate/pipeline/prompts/grounded.en.md",
         "foveate/service/playground/page/index.html",
     } <= packed

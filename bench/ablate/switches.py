@@ -130,7 +130,7 @@ def _readers() -> Iterator[Switch]:
     names = [name for name, value in vars(find).items() if _is_reader(name, value)]
     for name in names:
         patch = (find, name, _reads_nothing)
-        if "torn" not in name:
+        if "rest" not in name:
             yield Switch(kind="reader", name=name, recipe=recipe, patches=(patch,))
     everywhere = _holders("find_shapes", find.find_shapes)
     nothing = tuple((module, "find_shapes", _nothing) for module in everywhere)

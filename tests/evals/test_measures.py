@@ -14,8 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foveate.core.stages.order import LOST_IN_THE_MIDDLE
 from foveate.evals.measures import (
+    CURVE_ACCURACY,
     CURVE_CONTEXT_TOKENS,
+    CURVE_PLACES,
     Measures,
     WordIndex,
     attention_weight,
@@ -23,7 +26,6 @@ from foveate.evals.measures import (
     split_words,
 )
 from foveate.evals.read import case_from_record
-from foveate.pipeline.curves import load_published_curves
 from foveate.providers import tokenizers
 from golden_cases import expected, records
 
@@ -222,14 +224,20 @@ def test_free_text_answers_are_not_looked_for():
     assert (known, free, none) == (1.0, None, None)
 
 
-def test_the_curves_are_read_at_their_own_points():
-    """E1: at the length they were measured with, the published points are met exactly."""
-    for name, known in load_published_curves().items():
-        places, accuracy = known.positions, known.accuracy
-        for place, value in zip(places, accuracy, strict=True):
-            assert attention_weight(place, CURVE_CONTEXT_TOKENS, name) == pytest.approx(
-                value / max(accuracy)
-            )
+def test_the_curve_is_read_at_its_own_points():
+    """E1: at the length it was measured with, the published points are met exactly."""
+    for place, value in zip(CURVE_PLACES, CURVE_ACCURACY, strict=True):
+        assert attention_weight(place, CURVE_CONTEXT_TOKENS) == pytest.approx(
+            value / max(CURVE_ACCURACY)
+        )
+
+
+def test_the_order_goes_by_the_curve_that_the_measure_goes_by():
+    """E1, S10: at evenly spaced places, rounded to a tenth."""
+    best = max(CURVE_ACCURACY)
+    for n, value in enumerate(LOST_IN_THE_MIDDLE):
+        read = attention_weight(n / (len(LOST_IN_THE_MIDDLE) - 1), CURVE_CONTEXT_TOKENS)
+        assert round(best * read, 1) == value
 
 
 @given(st.floats(-1, 2), st.integers(0, 10_000))

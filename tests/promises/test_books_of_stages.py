@@ -56,7 +56,7 @@ STAGES = [
     Stitch(min_overlap=0),
     *(Order(by=by) for by in get_args(OrderBy)),
     Order(by="edges", groups=True),
-    SupplementGate(intents=("definition",), max_similarity=5.0, min_similarity=-5.0),
+    SupplementGate(intents=("definition",), max_similarity=5.0),
 ]
 
 

@@ -17,7 +17,7 @@ from bench.lookup import COUNTED, MARK
 from bench.lookup_texts import COLUMNS, RecordText, make_text
 
 import foveate
-from foveate.core.types import TABLE_NAMES, TABLE_TITLE
+from foveate.core.types import TABLE_NAMES
 
 FILES = {
     "JSON, one line": "one.json",
@@ -214,29 +214,6 @@ def test_rows_know_where_the_names_of_their_columns_are(indexed: Indexed) -> Non
 
     assert TABLE_NAMES not in first.metadata
     assert {chunk.metadata[TABLE_NAMES] for chunk in others} == {0}
-
-
-def test_rows_know_where_the_title_of_their_group_is(tmp_path: Path) -> None:
-    """U2: in the metadata of a chunk whose first rows go on with it."""
-    lines = ["| part | kg | town |", "|---|---|---|"]
-    for group in ("Boats", "Mills"):
-        lines += [f"| {group} |  |  |", *(f"| {group}-{n} | {n} | Bern |" for n in range(200))]
-    (tmp_path / "towns.md").write_text("\n".join(lines))
-    with foveate.open_store(tmp_path / "store") as store:
-        store.index(tmp_path / "towns.md")
-        found = store.store.neighbours([("towns.md", n) for n in range(0, 50, 7)], 3)
-    chunks = {chunk.sequence: chunk for chunk in found}
-    told = {n: chunk.metadata.get(TABLE_TITLE) for n, chunk in chunks.items()}
-
-    assert len(chunks) > 4
-    assert told[0] is None
-    for n, place in told.items():
-        group = chunks[n].text.partition("-")[0].lstrip("| ")
-        if place is not None:
-            assert f"| {group} |  |  |" in chunks[place].text
-    assert set(told.values()) - {None} == {
-        n for n, chunk in chunks.items() if "|  |  |" in chunk.text
-    }
 
 
 def test_a_method_is_shown_with_its_class_from_an_index(tmp_path: Path) -> None:

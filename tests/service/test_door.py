@@ -93,9 +93,6 @@ def bait(tmp_path_factory) -> dict[str, str]:
         'name = "mine"\nformat = "minimal"\nstages = ["pack"]\n', encoding="utf-8"
     )
     (folder / "prompt.md").write_text("Answer with what you read.", encoding="utf-8")
-    (folder / "curve.json").write_text(
-        json.dumps({"kind": "foveate.curve/1", "curve": [1.0, 0.5, 1.0]}), encoding="utf-8"
-    )
     (folder / "tokenizer.json").write_text(
         json.dumps({"version": "1.0", "model": {"type": "WordLevel", "vocab": {"a": 0}}}),
         encoding="utf-8",
@@ -119,10 +116,10 @@ def names(bait: dict[str, str], listener: socket.socket) -> list[str]:
         relative = Path(path).name
         found += [f"./{relative}", f"file:{path}", f"file://{path}", f"hf:{path}", f"gguf:{path}",
                   f"attention:{path}", f"{path}\0", f"{path}*1.3", f"{url}/{relative}"]  # fmt: skip
-    found += [f"attention:{bait['curve']}", f"openai:m@{url}", f"ollama:m@{url}"]
+    found += [f"openai:m@{url}", f"ollama:m@{url}"]
     return [
         *found, "/etc/passwd", "../../../../etc/passwd", "/dev/zero", "/proc/self/environ",
-        "~/.ssh", "attention:", "attention:/etc/passwd", "attention:../curve.json", "attention:\0",
+        "~/.ssh", "attention:", "attention:/etc/passwd", "attention:\0",
         "hf:", "gguf:", "anthropic:claude-sonnet-4", "cl100k_base*nan", "cl100k_base*1e9",
         "a\0b", "\0", ".", "..", "__class__", "mine", "${HOME}",
         "default ", "DEFAULT", "default\n", "a" * 200, "\u202e\u0000", "os.system", "sqlite:x",
@@ -142,7 +139,7 @@ def ask(service, body: dict[str, Any], at: str = "/v1/assemble"):
 @pytest.fixture(scope="module")
 def warm(service, bundle):
     """Everything that a good request needs is loaded."""
-    for body in ({"recipe": "tight"}, {"tokenizer": "simple"}, {"order": "attention:gpt35_20"},
+    for body in ({"recipe": "tight"}, {"tokenizer": "simple"}, {"order": "attention"},
                  {"prompt": "strict"}, {"model": "gpt-4o"}, {"language": "nl"}):  # fmt: skip
         good = {"query": QUERY, "candidates": CHUNKS, **body}
         assert service.post("/v1/assemble", json=good).status_code == 200
@@ -178,8 +175,7 @@ def recipes(name: str) -> list[dict[str, Any]]:
     stages = [
         {"use": name},
         {"use": "order", "by": f"attention:{name}"},
-        {"use": "order", "by": "attention", "curve": name},
-        {"use": "order", "by": "attention", "curve": [name, name]},
+        {"use": "order", "by": "attention", "groups": name},
         {"use": "supplement_gate", "path": name},
         {"use": "compress", "offer": name},
         {"use": "dedup_near", "method": name},
@@ -198,7 +194,7 @@ def recipes(name: str) -> list[dict[str, Any]]:
 
 def test_an_inline_recipe_names_nothing_outside(warm, watch, bait, listener):
     """X4: neither its stages and options, nor its format, tokenizer or budget reach outside."""
-    for name in (bait["curve"], bait["tokenizer"], f"hf:{bait['tokenizer']}", "/etc/passwd"):
+    for name in (bait["mine"], bait["tokenizer"], f"hf:{bait['tokenizer']}", "/etc/passwd"):
         for recipe in recipes(name):
             with watch.nothing(listener, name):
                 answer = ask(warm, {"query": QUERY, "candidates": CHUNKS, "recipe": recipe})

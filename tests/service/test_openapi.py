@@ -121,7 +121,6 @@ ANSWERED = [
     ("get", "/v1/recipes", None, 200),
     ("get", "/v1/recipes/default", None, 200),
     ("get", "/v1/recipes/nothing", None, 404),
-    ("get", "/v1/curves", None, 200),
     ("get", "/v1/me", None, 200),
     ("get", "/healthz", None, 200),
     ("get", "/readyz", None, 200),

@@ -280,15 +280,3 @@ def test_what_me_and_recipes_show_is_taken(service):
     assert without_time(answers[0]) == without_time(answers[1])
     assert shown["toml"].startswith('name = "tight"')
     assert [one["name"] for one in service.get("/v1/recipes").json()["recipes"]] == me["recipes"]
-
-
-def test_the_curves_that_orders_name_are_there_to_be_seen(service):
-    """F3, F5: each order that goes by a curve goes by one of `/v1/curves`, place by place."""
-    curves = {one["name"]: one for one in service.get("/v1/curves").json()["curves"]}
-    orders = service.get("/v1/me").json()["orders"]
-
-    assert {name.partition(":")[2] for name in orders if ":" in name} == set(curves)
-    for one in curves.values():
-        assert len(one["positions"]) == len(one["accuracy"]) > 1
-        assert one["positions"] == sorted(one["positions"])
-        assert one["source"]

@@ -10,12 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from foveate.core.types import (
     CODE_HEADS,
-    ERRORS,
     TABLE_NAMES,
-    TABLE_TITLE,
     Candidate,
     Chunk,
-    WhichErrors,
 )
 
 MOST_CHUNKS = 2**31
@@ -63,28 +60,11 @@ def place_in_document(chunk: Chunk) -> tuple[int, int]:
 
 
 def head_places(chunk: Chunk) -> list[tuple[str, int]]:
-    """Where the chunks are that name the columns of rows, title their group, or define code."""
-    found = [chunk.metadata.get(key) for key in (TABLE_NAMES, TABLE_TITLE)]
-    return _places(chunk, [*found, *_listed(chunk, CODE_HEADS)])
-
-
-def error_places(chunk: Chunk, which: WhichErrors | None) -> list[tuple[str, int]]:
-    """Where the chunks are that have such errors of the chunk's log; none if none is asked for.
-
-    Of the first or last error two chunks, for its traceback may end in the next one.
-    """
-    found = _places(chunk, _listed(chunk, ERRORS))
-    return {"first": found[:2], "last": found[-2:], "all": found, None: []}[which]
-
-
-def _listed(chunk: Chunk, key: str) -> Sequence[object]:
-    several = chunk.metadata.get(key)
-    return several if isinstance(several, list | tuple) else ()
-
-
-def _places(chunk: Chunk, sequences: Iterable[object]) -> list[tuple[str, int]]:
+    """Where the chunks are that name the columns of rows, or define code."""
+    several = chunk.metadata.get(CODE_HEADS)
+    heads = several if isinstance(several, list | tuple) else ()
     return [
         (chunk.document_id, sequence)
-        for sequence in sequences
+        for sequence in (chunk.metadata.get(TABLE_NAMES), *heads)
         if type(sequence) is int and 0 <= sequence < MOST_CHUNKS
     ]

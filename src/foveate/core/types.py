@@ -135,16 +135,10 @@ def canonical_chunk(chunk: Chunk) -> str:
 
 TABLE_NAMES = "table_names_sequence"
 """Metadata of a chunk of rows: the sequence of the chunk that has the names of their columns."""
-TABLE_TITLE = "table_title_sequence"
-"""The same of the chunk that has the title of the group that the first of the rows is in."""
 SECTION_PLACES = "section_places"
 """Metadata of a chunk of several sections or rows: for each, where it begins, its row and path."""
 CODE_HEADS = "code_heads_sequences"
 """Metadata of a chunk of code: the sequences of the chunks that have the signatures around it."""
-ERRORS = "errors_sequences"
-"""Metadata of a chunk of a log: the sequences of the chunks that have the log's errors."""
-WhichErrors: TypeAlias = Literal["first", "last", "all"]
-"""The errors that a question is about, by where they stand in the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

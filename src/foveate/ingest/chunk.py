@@ -18,7 +18,6 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from foveate.core.errors import BadOption
-from foveate.core.types import ERRORS
 from foveate.ingest.units import CountBatch, Heads, Unit, Window, split_units
 from foveate.ports import Section
 
@@ -300,7 +299,7 @@ def _build_pieces(
             section=section.path if section else "",
             page=section.page if section else None,
             row=section.row if section else None,
-            heads=tuple([h for h in body.heads if h[1] < start or h[0] == ERRORS]),
+            heads=tuple([h for h in body.heads if h[1] < start]),
             places=_places(text, sections, start, end),
         )
 

@@ -18,7 +18,7 @@ from blake3 import blake3
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
-from foveate.core.types import CODE_HEADS, ERRORS, SECTION_PLACES, Chunk, content_hash
+from foveate.core.types import CODE_HEADS, SECTION_PLACES, Chunk, content_hash
 from foveate.ingest.chunk import Piece, each_chunk
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.images import attach_images
@@ -152,7 +152,7 @@ def _piece_metadata(piece: Piece, starts: Sequence[int]) -> dict[str, Any]:
     metadata: dict[str, Any] = {}
     for key, at in piece.heads:
         sequence = max(bisect_right(starts, at) - 1, 0)
-        if key in (CODE_HEADS, ERRORS):
+        if key == CODE_HEADS:
             metadata[key] = sorted({*metadata.get(key, ()), sequence})
         else:
             metadata[key] = sequence

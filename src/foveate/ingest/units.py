@@ -5,7 +5,6 @@ Units come in slices, counted in a few batches, so memory holds a slice of any t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple, TypeAlias
@@ -18,9 +17,8 @@ from foveate.core.text.graphemes import (
 )
 from foveate.core.text.sentences import BlockKind, each_unit
 from foveate.core.text.shapes.find import find_shapes
-from foveate.core.text.shapes.log_errors import LOGS, ROWS, component, find_errors
 from foveate.core.text.shapes.shape import Shape
-from foveate.core.types import CODE_HEADS, ERRORS, TABLE_NAMES, TABLE_TITLE
+from foveate.core.types import CODE_HEADS, TABLE_NAMES
 from foveate.ingest.loaders.blocks import Rows
 from foveate.ports import Section
 
@@ -35,11 +33,6 @@ MANY_ROWS = 1_000
 
 LONGEST_SHAPED = 4_000_000
 """Characters; a longer text is read by lines and sentences, so that memory holds a slice of it."""
-
-MOST_ERRORS = 24
-"""Errors of a log at each end whose places its chunks know."""
-_KIND_LENGTH = 200  # characters of an error that say which it is
-_WITH_DIGIT = re.compile(r"\w*\d\w*")
 
 _MAX_COUNTED_GAP = 2  # characters of white space that are counted with the unit behind them
 _PIECES_PER_CHUNK = 5
@@ -56,8 +49,7 @@ class Unit(NamedTuple):
     whether it is the first of its section; `separate`: and of a page, sheet or row that has chunks
     of its own; `row`: and of a row that may share a chunk. `block`: the index of its block.
     `whole`: whether one chunk should hold the block (code, tables). `heads`: where the row with the
-    names of its table begins, and the title of its group; for code, its signatures; for a log, its
-    errors.
+    names of its table begins; for code, its signatures.
     """
 
     start: int
@@ -128,7 +120,6 @@ def _each_block(
     as rows that are written out, which may look like fields of a larger record.
     """
     shapes = () if plain or len(text) > LONGEST_SHAPED else find_shapes(text)
-    errors = _errors(text, shapes)
     at = 0
     for shape in (*shapes, None):
         prose = text[at : shape.start if shape else len(text)] if shapes else text
@@ -137,27 +128,9 @@ def _each_block(
             yield kind, _shifted(units, at) if at else units, ()
         if shape is None:
             return
-        is_log = shape.name in (*LOGS, *ROWS)
         for unit, span in enumerate(shape.spans):
-            yield "code", (span,), errors if is_log else _heads(shape, unit)
+            yield "code", (span,), _heads(shape, unit)
         at = shape.end
-
-
-def _errors(text: str, shapes: Sequence[Shape]) -> Heads:
-    """`Unit.heads` of the entries of a log: where its errors are.
-
-    Of those of one component that differ in numbers alone, the first and the last.
-    """
-    ends: dict[tuple[str, str], tuple[int, int]] = {}
-    for shape, unit in find_errors(text, shapes, "all"):
-        start, end = shape.spans[unit]
-        entry = text[start : min(end, start + _KIND_LENGTH)]
-        kind = component(entry), _WITH_DIGIT.sub("", entry)
-        ends[kind] = (ends.get(kind, (start,))[0], start)
-    starts = sorted({start for both in ends.values() for start in both})
-    if len(starts) > 2 * MOST_ERRORS:
-        starts = starts[:MOST_ERRORS] + starts[-MOST_ERRORS:]
-    return tuple((ERRORS, start) for start in starts)
 
 
 def _heads(shape: Shape, unit: int) -> Heads:
@@ -166,9 +139,7 @@ def _heads(shape: Shape, unit: int) -> Heads:
         return _signatures(shape, unit)
     if shape.head < 0 or not shape.is_table:
         return ()
-    names, title = (TABLE_NAMES, shape.spans[shape.head][0]), shape.leans[unit]
-    is_titled = title not in (unit, shape.head) and shape.leans[title] == shape.head
-    return (names, (TABLE_TITLE, shape.spans[title][0])) if is_titled else (names,)
+    return ((TABLE_NAMES, shape.spans[shape.head][0]),)
 
 
 def _signatures(shape: Shape, unit: int) -> Heads:

@@ -299,8 +299,7 @@ def _compares_vectors(recipe: Recipe) -> bool:
 
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
-    from foveate.core.grouping import error_places, head_places
-    from foveate.core.text.shapes.log_errors import which_errors
+    from foveate.core.grouping import head_places
 
     window = _window(inputs.recipe)
     if not window or inputs.neighbours:
@@ -311,8 +310,6 @@ def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
     near = (*chunks, *found)
     known = {(chunk.document_id, chunk.sequence) for chunk in near}
     heads = {place for chunk in near for place in head_places(chunk)}
-    if which_errors(inputs.query):
-        heads.update(place for chunk in near for place in error_places(chunk, "all"))
     if heads := heads - known:
         found = (*found, *(yield from _chunks_at(store, sorted(heads), 0, inputs)))
     return replace(inputs, neighbours=found)

@@ -76,7 +76,7 @@ class AssembleOptions:
     - `tokenizer`: a name or a `Tokenizer`; None is the recipe's.
     - `model`: a known model's name or a `Model`; its tokenizer and window are used. `max_output`
       is the part of that window, in tokens, that is kept for the answer.
-    - `format`, `order`: in place of the recipe's. `order` is a name, or `attention:CURVE`.
+    - `format`, `order`: in place of the recipe's. `order` is a name.
     - `language`, `channel`: of the texts and the prompt; without a language it is English, and the
       `voice` channel shows no markers. `labels`: words in place of the language's before a page
       summary (`summary`), before a supplement (`supplement`) and behind the last one
@@ -333,20 +333,11 @@ def read_recipe(name: str) -> Recipe:
 
 
 def _reorder(recipe: Recipe, order: str) -> Recipe:
-    by, colon, name = order.partition(":")
-    if colon and not name:
-        raise BadOption(f"order {order!r} names no curve; write attention:CURVE")
-    if name and by != "attention":
-        raise BadOption(f"order {order!r}: a curve goes with attention alone, attention:CURVE")
     from foveate.core.stages.order import Order
 
     old = [stage for stage in recipe.stages if isinstance(stage, Order)]
-    new = replace(old[-1] if old else Order(), by=by)  # type: ignore[arg-type]
-    if name:
-        from foveate.pipeline.curves import load_curve
-
-        new = replace(new, curve=load_curve(name))
-    if by == "as_packed":
+    new = replace(old[-1] if old else Order(), by=order)  # type: ignore[arg-type]
+    if order == "as_packed":
         from foveate.core.stages.pack import Pack
 
         stages = (replace(s, as_taken=True) if isinstance(s, Pack) else s for s in recipe.stages)

@@ -120,7 +120,7 @@ PUBLIC_PATHS = ("/healthz", "/readyz")
 """Asked without a key."""
 VALUES = (
     "Citation", "ConfirmedCitation", "DanglingMarker", "Decision", "Manifest", "Part",
-    "PrefixBreak", "PublishedCurve", "Quotation", "RefusedCitation", "Source", "StageTrace",
+    "PrefixBreak", "Quotation", "RefusedCitation", "Source", "StageTrace",
     "Support",
 )  # fmt: skip
 """The library's values in answers: written with all their fields, defaults too."""

@@ -1,7 +1,7 @@
 """The names in a request become values from closed lists.
 
 No file, URL or package of a request is ever opened. The library takes names that may be paths
-(`mine.toml`, `hf:PATH`, `attention:FILE.json`, `prompt.md`, `openai:m@http://…`); here a name is
+(`mine.toml`, `hf:PATH`, `prompt.md`, `openai:m@http://…`); here a name is
 looked up in a list first. Inline recipes name stages and formats, and their options are values.
 """
 
@@ -24,7 +24,6 @@ from foveate.core.stages.order import OrderBy
 from foveate.core.zones import Budget
 from foveate.models import SAFE_WINDOW, registry
 from foveate.models import Model as KnownModel
-from foveate.pipeline.curves import load_published_curves
 from foveate.pipeline.options import AssembleOptions, read_recipe
 from foveate.pipeline.prompts import LANGUAGES
 from foveate.ports import Model
@@ -66,10 +65,7 @@ class RequestOptions:
         self.tokenizers = allowed_tokenizers(settings.tokenizers)
         self.prompts = _allowed_prompts()
         self.languages = settings.languages
-        self.orders = (
-            *get_args(OrderBy),
-            *(f"attention:{name}" for name in load_published_curves()),
-        )
+        self.orders = get_args(OrderBy)
         self.answer_models = tuple(settings.models)
         self._models = settings.models
         self._windows = settings.windows

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from foveate.core.stages.order import LOST_IN_THE_MIDDLE
 from foveate.pipeline.reason_messages import REASON_SENTENCES
 from foveate.service.playground.routes import POLICY, load_page
 from service_server import problem
@@ -108,7 +109,7 @@ def test_the_page_knows_what_the_command_line_says(service):
     known = json.loads(service.get(f"/playground/{name}").content)
 
     assert known["sentences"] == dict(REASON_SENTENCES)
-    assert "curves" not in known  # they are of the public API
+    assert tuple(known["curve"]) == LOST_IN_THE_MIDDLE
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)

@@ -2,9 +2,7 @@
 
 1. Only retrieved chunks bring neighbours, out of `request.neighbours`.
 2. A neighbour's score is its hit's, less the share 1 - decay ** distance of its size.
-   So are those of the chunks with the names of their columns, the title of their group, the
-   signatures around their code, and the errors of their log if the query is about errors: about
-   the first or last one, those at that end and those of a component that it names.
+   So are those of the chunks with the names of their columns and the signatures around their code.
 3. A retrieved chunk keeps its own score; one that two hits reach takes the better.
 4. A missing neighbour is no error. A forbidden one leaves no trace and no count.
 5. The present order stays; neighbours follow, by rank.
@@ -20,14 +18,9 @@ from typing import ClassVar
 
 from foveate.core.candidates import is_readable
 from foveate.core.errors import BadOption
-from foveate.core.grouping import error_places, head_places
+from foveate.core.grouping import head_places
 from foveate.core.request import Request
-from foveate.core.text.shapes.log_errors import (
-    asked_components,
-    has_error_of_component,
-    which_errors,
-)
-from foveate.core.types import Candidate, Chunk, Decision, Step, WhichErrors, rank
+from foveate.core.types import Candidate, Chunk, Decision, Step, rank
 
 _MAX_WINDOW = 3
 _ChunkPosition = tuple[str, int]
@@ -57,11 +50,7 @@ class Expand:
         """Add the neighbours; one decision `neighbour` for each, `by` the hit it came with."""
         if not self.window or not request.neighbours:
             return Step(candidates=candidates)
-        which = which_errors(request.query)
-        reached = _best_reaches(candidates, self.window, self.decay, which)
-        if which in ("first", "last"):
-            every = _best_reaches(candidates, self.window, self.decay, "all")
-            reached = _reaches_of_component(request, every) | reached
+        reached = _best_reaches(candidates, self.window, self.decay)
         reached = _reaches_of_heads(request.neighbours, reached) | reached
         entered: dict[str, tuple[Candidate, Decision]] = {}
         for chunk in _absent_neighbours(candidates, request):
@@ -88,7 +77,7 @@ def decay_score(score: float, decay: float, distance: int) -> float:
 
 
 def _best_reaches(
-    candidates: tuple[Candidate, ...], window: int, decay: float, which: WhichErrors | None
+    candidates: tuple[Candidate, ...], window: int, decay: float
 ) -> dict[_ChunkPosition, _Reach]:
     """For each place near a hit: the hit that reaches it best, how far off, and the score."""
     best: dict[_ChunkPosition, _Reach] = {}
@@ -100,24 +89,9 @@ def _best_reaches(
                 reach = (hit, abs(step), decay_score(hit.score, decay, abs(step)))
                 if place not in best or _is_better(reach, best[place]):
                     best[place] = reach
-        for head in (*head_places(hit.chunk), *error_places(hit.chunk, which)):
+        for head in head_places(hit.chunk):
             best.setdefault(head, (hit, 1, decay_score(hit.score, decay, 1)))
     return best
-
-
-def _reaches_of_component(
-    request: Request, reached: Mapping[_ChunkPosition, _Reach]
-) -> dict[_ChunkPosition, _Reach]:
-    """Of these places, those with an error of a component that the query names."""
-    chunks = {(chunk.document_id, chunk.sequence): chunk for chunk in request.neighbours}
-    chunks = {place: chunk for place, chunk in chunks.items() if place in reached}
-    sources = {chunk.source for chunk in chunks.values()}
-    asked = {source: asked_components(request.query, source) for source in sources}
-    return {
-        place: reached[place]
-        for place, chunk in chunks.items()
-        if has_error_of_component(chunk.text, asked[chunk.source])
-    }
 
 
 def _reaches_of_heads(

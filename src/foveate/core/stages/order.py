@@ -17,11 +17,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from math import isfinite
 from typing import Literal, TypeAlias, get_args
 
 from foveate.core.checks import check_choice
-from foveate.core.errors import BadOption
 from foveate.core.grouping import (
     group_by_document,
     head_places,
@@ -46,7 +44,6 @@ _Key: TypeAlias = Callable[[Candidate], tuple[object, ...]]
 
 _BY_RANK = ("relevance", "bookend", "edges", "lost_in_middle", "attention")
 _MAX_PLAIN_BOOKEND = 3
-_MIN_CURVE_POINTS = 2
 _ROUNDS = 3
 _HEADER_CHARACTERS = 60  # characters; what stands around a block, about
 
@@ -66,21 +63,16 @@ class Order:
     first, second-best last, the rest between them. `edges`, or `lost_in_middle`: 1st, 3rd, 5th …
     6th, 4th, 2nd. `document`: as `Group` does. `as_packed`: as they came, which with
     `Pack(as_taken=True)` is the order in which they were taken. `attention`: the best block on the
-    best-read place of `curve`, a measure of reading (any unit) at evenly spaced places from first
-    to last; a place is where the middle of its text stands. Behind the best, a document's blocks
-    stand on their places in the order in which it reads, what goes on with the best's passage
-    first.
+    best-read place of `LOST_IN_THE_MIDDLE`; a place is where the middle of its text stands. Behind
+    the best, a document's blocks stand on their places in the order in which it reads, what goes
+    on with the best's passage first.
     """
 
     by: OrderBy = "relevance"
     groups: bool = False
-    curve: tuple[float, ...] = LOST_IN_THE_MIDDLE
 
     def __post_init__(self) -> None:
         check_choice("order", "by", self.by, get_args(OrderBy))
-        object.__setattr__(self, "curve", tuple(self.curve))
-        if len(self.curve) < _MIN_CURVE_POINTS or not all(map(isfinite, self.curve)):
-            raise BadOption(f"order: curve is {self.curve!r}; give at least two finite numbers")
 
     @property
     def keeps_order(self) -> bool:
@@ -103,7 +95,7 @@ class Order:
                 key = reading_order if self.by == "chronological" else _sort_key(rest)
                 blocks = _sort_blocks(blocks, key)
             sizes = [_text_size(block) for block in blocks] if self.by == "attention" else blocks
-            places = arrange(self.by, sizes, self.curve)
+            places = arrange(self.by, sizes)
             if self.by == "attention" and blocks:
                 places = _restore_reading_order(blocks, places)
             blocks = [blocks[n] for n in places]
@@ -112,9 +104,7 @@ class Order:
         return Step(candidates=(*aside, *(c for block in blocks for c in block)), notes=notes)
 
 
-def arrange(
-    by: OrderBy, sizes: Sequence[object], curve: tuple[float, ...] = LOST_IN_THE_MIDDLE
-) -> list[int]:
+def arrange(by: OrderBy, sizes: Sequence[object]) -> list[int]:
     """For each place from first to last, which block stands there; 0 is the best.
 
     `sizes`: one for each block, the best first; in characters for `attention`.
@@ -128,11 +118,13 @@ def arrange(
     if by in ("edges", "lost_in_middle"):
         return [*range(0, n, 2), *reversed(range(1, n, 2))]
     if by == "attention":
-        return arrange_by_attention([size for size in sizes if isinstance(size, int)], curve)
+        return arrange_by_attention([size for size in sizes if isinstance(size, int)])
     return list(range(n))
 
 
-def arrange_by_attention(sizes: Sequence[int], curve: tuple[float, ...]) -> list[int]:
+def arrange_by_attention(
+    sizes: Sequence[int], curve: tuple[float, ...] = LOST_IN_THE_MIDDLE
+) -> list[int]:
     """For each place the block there: the better the block, the better-read its place.
 
     Where a place is depends on the sizes of the blocks before it: blocks are placed as if all

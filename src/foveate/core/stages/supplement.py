@@ -22,13 +22,12 @@ from foveate.core.types import Candidate, Chunk, Decision, Number, Step, Supplem
 class SupplementGate:
     """Let side knowledge in for these intents, when nothing retrieved is similar enough.
 
-    `max_similarity`: from this best semantic score up, retrieval was enough. `min_similarity`:
-    a supplement must be at least this similar to the query. No intents: nothing ever enters.
+    `max_similarity`: from this best semantic score up, retrieval was enough. A supplement that is
+    less similar to the query than nothing (0) stays out. No intents: nothing ever enters.
     """
 
     intents: tuple[str, ...] = ()
     max_similarity: float = 0.5
-    min_similarity: float = 0.0
 
     keeps_order: ClassVar[bool] = True
 
@@ -37,10 +36,10 @@ class SupplementGate:
         if isinstance(given, str):
             raise BadOption(f"supplement: intents is {given!r}; give a tuple of strings")
         object.__setattr__(self, "intents", tuple(self.intents))
-        for name in ("max_similarity", "min_similarity"):
-            value = getattr(self, name)
-            if not isfinite(value):
-                raise BadOption(f"supplement: {name} is {value!r}; give a finite number")
+        if not isfinite(self.max_similarity):
+            raise BadOption(
+                f"supplement: max_similarity is {self.max_similarity!r}; give a finite number"
+            )
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Put supplements first, each with a decision `retrieval_not_enough`, or note how many not.
@@ -52,7 +51,7 @@ class SupplementGate:
         waiting = _eligible_supplements(candidates, request)
         best = best_similarity(candidates)
         short = best is None or best < self.max_similarity
-        let_in = [s for s in waiting if s.similarity >= self.min_similarity]
+        let_in = [s for s in waiting if s.similarity >= 0]
         if request.intent not in self.intents or not short:
             let_in = []
         numbers: dict[str, Number] = {"threshold": self.max_similarity}

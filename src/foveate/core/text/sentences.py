@@ -32,30 +32,14 @@ splitter sees at once: it is quadratic in unpaired quotation marks."""
 
 _TAIL = 24
 """Characters that are looked at before an end, and behind a beginning."""
-_SHORT = re.compile(r"(?:.*[^\w'\u2019\u00b0])?[^\W\d_]\.|[A-Z][a-z]\.")
-"""A letter, as in "U.S. Army" and "M. Dupont", or a short title, as in "an Hr. Weber"."""
+_SHORT = re.compile(r"(?:.*[^\w'\u2019\u00b0])?[^\W\d_]\.|[A-Z][a-z]\.|\d{1,2}\.")
+"""A letter, as in "U.S. Army" and "M. Dupont", a short title, as in "an Hr. Weber", an ordinal."""
 _SHORT_NUMBER = re.compile(r"\d{1,2}\.")
 _BRIEF = re.compile(r"\W*[^\W\d_]{1,6}\.")
-_ABBREVIATIONS_BEFORE_FIGURES = """
-    no nos nr nrn núm num fig figs abb abs art arts par para ziff lit buchst vol vols bd bde ch chap
-    chs cap kap hfst sec sect secs abschn tab tabs eq eqs eqn ref refs thm prop def lem ex bsp anm
-    anl anh p pp pg pag pág págs s ss bl blz f ff v vv vs ver vers rev rn rz rdnr pos op cl kl st
-    str apt rm bldg tel ext ca cca c circ approx ung rd max min mind höchst zzgl abzgl inkl incl
-    einschl exkl excl bzw resp ggf evtl vgl cf cfr al ed eds aufl od u jew geb gest gegr
-    afb env aprox ong ausg jg supp cal ser sch reg regs dist hwy rte ste fl mk ph gen ps cor rom
-    jan janv feb febr fév févr mar mär mrt apr abr avr jun jul juil aug ago sep sept oct okt nov dec
-    dez déc dic mon tue tues wed thu thur thurs fri mo di mi fr sa
-"""
-_BEFORE_FIGURE = re.compile(
-    rf"\W*(?:{'|'.join(_ABBREVIATIONS_BEFORE_FIGURES.split())})\.", re.IGNORECASE
-)
 _QUANTITY = re.compile(r"\d(?!\d*+(?:[.)]\s|,\s?\d))")  # but not "it. 2. Go" and "rates. 1, 2 We"
-_MONTHS = "januar februar märz april mai juni juli august september oktober november dezember"
-_GERMAN_MONTHS = frozenset(_MONTHS.split())
-_BEFORE_ORDINAL = STOP_WORDS["de"] - STOP_WORDS["en"] - {"bin", "hat", "man", "war"} | {"am"}
-"""What stands before an ordinal in German, and hardly before a last number in English."""
+_LIGHT = STOP_WORDS["en"] | STOP_WORDS["de"]
+"""What begins sentences, and is no name: "room 12. The key", "Es sind nur 12. Die Pumpe"."""
 _LIST_NUMBER = re.compile(r"\d{1,9}\.")
-_INNER_STOP = re.compile(r".*\w\.\w{1,3}\.")
 _GOES_ON = re.compile(r"[a-z0-9_]")
 _WORD = re.compile(r"[^\W\d_]++")
 # What ends an ASCII sentence in some language; without it, but at the end, there is nothing to ask.
@@ -174,34 +158,16 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
         return False
     if len(words) == 1 and _LIST_NUMBER.fullmatch(word):
         return True
-    if following.islower() and _INNER_STOP.fullmatch(word):
-        return True
     if text[bound - 1] == "\n":
         return False
-    is_number = _SHORT_NUMBER.fullmatch(word) is not None
     if following.isdigit():
-        return is_number or bool(_BEFORE_FIGURE.fullmatch(word) and _QUANTITY.match(text, bound))
+        is_brief = _BRIEF.fullmatch(word) and _QUANTITY.match(text, bound)  # "max. 3 bar"
+        return bool(is_brief or _SHORT_NUMBER.fullmatch(word))  # "14. 9. 2031"
     if following.islower():
-        first_letter = next(filter(str.isalpha, text[start : start + _TAIL]), "")
-        return first_letter.isupper() and (is_number or _BRIEF.fullmatch(word) is not None)
+        return next(filter(str.isalpha, text[start : start + _TAIL]), "").isupper()
     behind = _WORD.match(text, bound)
-    if behind is None:
-        return False
-    if is_number:
-        return _is_german_ordinal(words[:-1], behind[0].lower())
-    return bool(_SHORT.fullmatch(word)) and behind[0].lower() not in STOP_WORDS["en"]
-
-
-def _is_german_ordinal(before: list[str], behind: str) -> bool:
-    """Whether a number with a full stop is one, as in "am 8. Juni": no other has a capital behind.
-
-    Words that begin sentences are nothing that is counted: "Es sind nur 12. Die Pumpe ist aus."
-    """
-    if behind in _GERMAN_MONTHS:
-        return True
-    if behind in STOP_WORDS["en"] or behind in STOP_WORDS["de"]:
-        return False
-    return before[-1].lower() in _BEFORE_ORDINAL and [*map(str.lower, before[-2:])] != ["i", "am"]
+    is_light = behind is None or behind[0].lower() in _LIGHT
+    return not is_light and _SHORT.fullmatch(word) is not None
 
 
 def _split_sentences(piece: str, language: str) -> list[int]:

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foveate.core.errors import BadInput
-from foveate.core.text.shapes.qualifiers import is_measure_line, is_total_row, is_unit, is_unit_row
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks, Rows
 from foveate.ingest.loaders.column_names import join_names, names_go_on
 from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.measures import is_measure_line, is_total_row, is_unit, is_unit_row
 
 LOOKED_AT = 12
 """Rows from which names and units are read."""
@@ -132,7 +132,7 @@ class Records:
             return
         self._write_row(row, filled)
         sheet.after = row + _PAIR  # behind an empty row
-        if is_total_row([filled[min(filled)]]):
+        if is_total_row(filled[min(filled)]):
             sheet.title, sheet.after = None, row + 1
 
     def _write_row(self, row: int, filled: _Cells) -> None:
@@ -227,4 +227,4 @@ def _is_title(filled: _Cells, names: _Cells, left: int) -> bool:
     ((column, text),) = filled.items()
     if column > left or len(text) > _MAX_NAME_LENGTH or _NUMBER.fullmatch(text):
         return False
-    return not is_total_row([text])
+    return not is_total_row(text)

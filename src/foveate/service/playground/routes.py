@@ -22,6 +22,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
 
 from foveate.core.errors import MissingExtra
+from foveate.core.stages.order import LOST_IN_THE_MIDDLE
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.zones import Budget
 from foveate.pipeline.reason_messages import (
@@ -59,6 +60,7 @@ def page_data_json() -> bytes:
         "several": SINGULAR_PATTERN.pattern,
         "light": {language: sorted(words) for language, words in STOP_WORDS.items()},
         "zones": {field.name: field.default for field in fields(Budget)},
+        "curve": LOST_IN_THE_MIDDLE,
         "styles": sorted(styles),
     }
     return json.dumps(data, ensure_ascii=False).encode()

@@ -1,9 +1,8 @@
-"""`/v1/recipes`, `/v1/curves`, `/v1/me`, `/healthz`, `/readyz` and `/metrics`."""
+"""`/v1/recipes`, `/v1/me`, `/healthz`, `/readyz` and `/metrics`."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
@@ -12,11 +11,10 @@ from pydantic import BaseModel
 
 from foveate import plugins
 from foveate.core.spec import recipe_to_dict, recipe_to_toml
-from foveate.pipeline.curves import load_published_curves
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.problems import ProblemError, busy_problem, problem_responses
 from foveate.service.routes import state_of
-from foveate.service.wire.answers import CurvesAnswer, MeAnswer, RecipeAnswer, RecipesAnswer
+from foveate.service.wire.answers import MeAnswer, RecipeAnswer, RecipesAnswer
 from foveate.service.wire.json import json_response
 
 router = APIRouter(prefix="/v1", tags=["names"])
@@ -46,12 +44,6 @@ async def get_recipe(request: Request, name: str, caller: AnyCaller) -> Response
             "toml": recipe_to_toml(found, known),
         }
     )
-
-
-@router.get("/curves", response_model=CurvesAnswer, responses=problem_responses())
-async def list_curves(caller: AnyCaller) -> Response:
-    """The published reading curves: what `order` names as `attention:NAME`."""
-    return json_response({"curves": [asdict(curve) for curve in load_published_curves().values()]})
 
 
 @router.get("/me", response_model=MeAnswer, responses=problem_responses())

@@ -15,7 +15,6 @@ from foveate.answer.provider_citations import ConfirmedCitation, RefusedCitation
 from foveate.answer.quotes import Quotation
 from foveate.answer.support import Support
 from foveate.core.types import Citation, Manifest, StageTrace
-from foveate.pipeline.curves import PublishedCurve
 from foveate.service.wire.requests import Bundle
 
 
@@ -248,12 +247,6 @@ class RecipeAnswer(BaseModel):
     description: str
     recipe: dict[str, Any] = Field(description="As `recipe` of a request takes it.")
     toml: str = Field(description="As `foveate recipes show` prints it.")
-
-
-class CurvesAnswer(BaseModel):
-    """All published curves."""
-
-    curves: list[PublishedCurve]
 
 
 class Limits(BaseModel):

@@ -243,9 +243,7 @@ class ContextRequest(RequestModel):
         None, ge=1, description="How many of the best candidates go on. Absent: all."
     )
     format: Name | None = Field(None, description="Another format than the recipe's.")
-    order: Name | None = Field(
-        None, description="Another order than the recipe's; `attention:CURVE` by a published one."
-    )
+    order: Name | None = Field(None, description="Another order than the recipe's.")
     messages: list[MessageIn] = Field(
         default_factory=list, max_length=1_000, description="What else shares the window."
     )

@@ -111,14 +111,6 @@ def test_the_signature_of_a_cut_method_is_shown_below_its_class() -> None:
     assert places == sorted(places)
 
 
-def test_a_class_too_short_to_be_known_as_code_is_found_by_the_metadata() -> None:
-    """U1: a class line with one line of text is prose by itself."""
-    text = WEIR.replace("class Weir:\n", 'class Weir:\n    """A weir and its pump."""\n')
-    chunks = chunks_of(text, [0, *starts(text, "open", "rest")], {1: [0], 2: [0]})
-
-    assert "class Weir:" in asked("W-84", chunks).text
-
-
 def test_short_method_is_shown_whole_or_not_at_all() -> None:
     """U1, J3: with its signature, and without a hole where a few lines would stand."""
     method = (

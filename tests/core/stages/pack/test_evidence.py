@@ -20,7 +20,7 @@ from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 from foveate.core.stages.pack.evidence import pack_evidence
 from foveate.core.stages.pack.selection import build_selection
 from foveate.core.stages.stitch import Stitch
-from foveate.core.types import TABLE_NAMES, TABLE_TITLE, Candidate, Chunk, Sentences, Step
+from foveate.core.types import TABLE_NAMES, Candidate, Chunk, Sentences, Step
 from foveate.pipeline.assembler import assemble
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import candidates
@@ -399,29 +399,6 @@ def _leans_among(pool: tuple[Candidate, ...], holds: str) -> list[str]:
     return [texts[n].strip() for n in selection.with_heads(row)[1:]]
 
 
-@pytest.mark.parametrize("form", LINES)
-@pytest.mark.parametrize("offsets", [True, False])
-def test_a_row_leans_on_the_title_of_its_group_in_an_earlier_chunk(
-    form: str, *, offsets: bool
-) -> None:
-    """U2: over no gap, for another group may begin there, unless the metadata say where it is."""
-    lines, found, at = LINES[form], [], 0
-    for n, first in enumerate(range(0, len(lines), 8)):
-        text = "".join(lines[first : first + 8])
-        chunk = Chunk(id=f"c{n}", document_id="d", sequence=n, text=text)
-        if offsets:
-            chunk = replace(chunk, start=at, end=at + len(text))
-        found.append(Candidate(chunk=chunk, score=0.5))
-        at += len(text)
-    told = replace(
-        found[2], chunk=replace(found[2].chunk, metadata={TABLE_NAMES: 0, TABLE_TITLE: 0})
-    )
-
-    assert ["Boats" in text for text in _leans_on(tuple(found), "A-18")] == [True, False]
-    assert ["Boats" in text for text in _leans_on((found[0], found[2]), "A-18")] == [False]
-    assert ["Boats" in text for text in _leans_on((found[0], told), "A-18")] == [True, False]
-
-
 @pytest.mark.parametrize(("place", "names"), [(0, "part"), (1, ""), (2, "name"), ([0], "")])
 def test_a_row_leans_on_the_names_that_its_metadata_say(place: object, names: str) -> None:
     """U2: on no others, where that chunk is not among the candidates or another table is nearer."""
@@ -446,38 +423,54 @@ def test_a_row_leans_on_the_names_that_its_metadata_say(place: object, names: st
 
 
 @pytest.mark.parametrize("form", LINES)
+@pytest.mark.parametrize(
+    "line", ["of Bern\n", "of the hired ones, 7 kg\n", "How boats are weighed.\n\n"]
+)
+def test_rows_below_the_rest_of_a_row_go_on_below_the_names(form: str, line: str) -> None:
+    """U2: and those below prose, with an empty line between, belong to another table."""
+    lines = LINES[form]
+    texts = "".join(lines[:9]), line + "".join(lines[20:])
+    pool = tuple(
+        Candidate(chunk=Chunk(id=f"c{n}", document_id="d", sequence=3 * n, text=text), score=0.5)
+        for n, text in enumerate(texts)
+    )
+
+    assert any("town" in text for text in _leans_on(pool, "A-25")) is not line.endswith("\n\n")
+
+
+@pytest.mark.parametrize("form", LINES)
 @pytest.mark.parametrize("stitched", [True, False])
-@pytest.mark.parametrize("title", [[], [["Boats", "", ""]]])
 def test_a_row_of_words_is_no_row_of_names_where_those_are_in_an_earlier_chunk(
-    form: str, title: list[list[str]], *, stitched: bool
+    form: str, *, stitched: bool
 ) -> None:
-    """U2: by the metadata, in a passage too; it is a row, is counted, and is in its group."""
+    """U2: by the metadata, in a passage too; it is a row, and is counted."""
     words = [[f"{letter} gate", f"of {letter}", f"at {letter}"] for letter in "abcdefghijkl"]
-    lines = _lines([["part", "kg", "town"], *title, *words])[form]
+    lines = _lines([["part", "kg", "town"], *words])[form]
     first, later = "".join(lines[:6]), "".join(lines[6:])
-    told = {TABLE_NAMES: 0} | ({TABLE_TITLE: 0} if title else {})
     pool = (
         Candidate(chunk=Chunk(id="c0", document_id="d", sequence=0, text=first), score=0.5),
         Candidate(
-            chunk=Chunk(id="c1", document_id="d", sequence=2 - stitched, text=later, metadata=told),
+            chunk=Chunk(
+                id="c1",
+                document_id="d",
+                sequence=2 - stitched,
+                text=later,
+                metadata={TABLE_NAMES: 0},
+            ),
             score=0.5,
         ),
     )
     found = Stitch()(pool, request()).candidates
 
     for row in ("f gate", "k gate"):
-        texts = _leans_on(found, row)
-        assert ["town" in text for text in texts] == [False] * len(title) + [True]
-        assert ["Boats" in text for text in texts] == [True] * len(title) + [False]
+        assert ["town" in text for text in _leans_on(found, row)] == [True]
     shapes = [shape for one in found for shape in shapes_of(one.chunk, one.parts)]
-    assert sum(len(counted.spans) for shape in shapes for counted in shape.counted) == len(
-        [*title, *words]
-    )
+    assert sum(len(counted.spans) for shape in shapes for counted in shape.counted) == len(words)
 
 
 @pytest.mark.parametrize("form", ["markdown", "csv"])
-def test_a_row_of_a_divided_passage_leans_on_the_title_of_its_group(form: str) -> None:
-    """U2 S10: in a passage of two chunks, the names and the title are in the other piece."""
+def test_a_row_of_a_divided_passage_leans_on_the_names_of_its_columns(form: str) -> None:
+    """U2 S10: in a passage of two chunks, they are in the other piece."""
     lines = LINES[form]
     texts = ("".join(lines[:9]).strip(), "".join(lines[9:]))
     pool = tuple(
@@ -490,7 +483,7 @@ def test_a_row_of_a_divided_passage_leans_on_the_title_of_its_group(form: str) -
     divided = Divide(contrast=1)(offered.candidates, asked).candidates
 
     assert len(divided) == 2
-    assert ["Boats" in text for text in _leans_among(divided, "A-25")] == [True, False]
+    assert ["town" in text for text in _leans_among(divided, "A-25")] == [True]
 
 
 @pytest.mark.parametrize("budget", [60, 80, 110])
@@ -516,26 +509,6 @@ def test_a_passage_of_rows_of_words_is_divided(budget: int) -> None:
     assert {total for _, total in counts} == {20}
     left_out = sum(number for number, _ in counts)
     assert left_out == len(rows) - sum(name in shown for name in people)
-
-
-def test_the_title_of_a_group_is_left_out_before_the_names() -> None:
-    """U2: where the budget does not hold both, the row is shown with the names of its columns."""
-    group = (
-        "Boats that were hired out by the hour at the quay in the summer of the year before last"
-    )
-    lines = ["| part | kg | town |\n|---|---|---|\n", f"| {group} |  |  |\n"]
-    lines += [f"| A-{n} | {40 + n} | Bern |\n" for n in range(30)]
-    found = []
-    for n, some in enumerate((lines[:8], lines[8:])):
-        made = candidate("".join(some), id=f"t{n}", document_id="d", sequence=n, score=0.1)
-        found.append(replace(made, chunk=replace(made.chunk, start=None, end=None)))
-    roomy, tight = (
-        " ".join(texts_shown(packed(tuple(found), budget, "How heavy is A-25?")))
-        for budget in (90, 34)
-    )
-
-    assert ("A-25" in roomy, "town" in roomy, group in roomy) == (True, True, True)
-    assert ("A-25" in tight, "town" in tight, group in tight) == (True, True, False)
 
 
 def test_work_grows_with_the_tables_of_a_chunk() -> None:

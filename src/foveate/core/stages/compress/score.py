@@ -11,31 +11,22 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from math import exp, inf, log
 from operator import or_
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
-from foveate.core.grouping import place_in_document
-from foveate.core.stages.compress.features import FIRST_GAIN, GAIN, compute_features, identified
+from foveate.core.stages.compress.features import compute_features, identified
 from foveate.core.stages.compress.separation import Separation, separate
 from foveate.core.stages.compress.structure import structural_units
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
 from foveate.core.text.shapes.code import asks_for_imports, import_units
-from foveate.core.text.shapes.log_errors import (
-    LOGS,
-    asked_components,
-    asks_for_errors,
-    find_errors,
-    is_of_component,
-    which_errors,
-)
 from foveate.core.text.terms import STOP_WORDS
-from foveate.core.types import Candidate, PieceRuns, Sentences, Span, WhichErrors, rank
+from foveate.core.types import Candidate, PieceRuns, Sentences, Span, rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,8 +34,6 @@ if TYPE_CHECKING:
 
     from foveate.core.stages.compress.unit_pool import Numbers
 
-_Error: TypeAlias = tuple[Passage, int, str]
-"""An error of a log: its text, its unit in the pool, and the name of its shape."""
 WEIGHTS = {
     "match": 7.0,
     "said": 5.0,
@@ -74,6 +63,8 @@ _HIRAGANA = re.compile("[\u3041-\u309f]")
 _LIGHT = frozenset().union(*STOP_WORDS.values())
 """Stop words of any language. Of the words of a query, they count last."""
 _FROM_SCORES = ("score", "place")
+LOGS = ("log", "traceback")
+"""The shapes whose lines may lean on an entry."""
 OF_ENTRY = 0.5
 """What a line of a log's entry is worth, beside the entry."""
 
@@ -109,14 +100,6 @@ def score_sentences(
     separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
     likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
     named = identified(pool, query)
-    which = which_errors(query)
-    errors = [*_errors(pool, which)]
-    if which:  # of what the question names, if there is an error of that
-        every = [*_errors(pool, "all")]
-        with_name = [one for one in every if named[one[1]] > 0]
-        errors = with_name or _errors_of_component(every, query) or errors
-    if which or asks_for_errors(query):
-        _raise_errors(errors, which, named)
     # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
     inside = np.array([min(2 * share, 1.0) for p in pool.passages for share in p.inside])
     logs = likely + separation.gain * inside + named
@@ -138,9 +121,6 @@ def score_sentences(
     ]
     opens = _earned(pool, held, chunks, named, structural)
     opens[unasked] = False
-    for p, unit, name in errors:  # frames say nothing without their error
-        if name == "traceback" and opens[p.first : p.first + len(p.units.spans)].any():
-            named[unit] += GAIN
     earned, gains = opens.tolist(), named.tolist()
     flags = map(pool.by_passage, (opens, separation.gain > 0, found["bridge"] > 0, named > 0))
     sentences: dict[str, Sentences] = {}
@@ -182,49 +162,6 @@ def _raise_lines(pool: Pool, logs: Numbers) -> None:
                     logs[first + n] = max(logs[first + n], least)
 
 
-def _raise_errors(errors: Sequence[_Error], which: WhichErrors | None, named: Numbers) -> None:
-    """Let the errors come first, and before them those at the ends that the question is about."""
-    named[[unit for _, unit, _ in errors]] += GAIN
-    if which in ("first", "all"):
-        named[_outermost(errors, min)] += FIRST_GAIN
-    if which in ("last", "all"):
-        named[_outermost(errors, max)] += FIRST_GAIN
-
-
-def _outermost(errors: Sequence[_Error], choose: Callable[..., Any]) -> list[int]:
-    """Of the errors of the texts, the first (`min`) or the last (`max`) of each log.
-
-    A log is a document, or all rows of a file of JSON Lines, each of which is a document.
-    """
-    found: dict[str, tuple[int, tuple[int, int], int]] = {}
-    for p, unit, _ in errors:
-        chunk = p.candidate.chunk
-        name = chunk.document_id if chunk.row is None else chunk.source
-        place = (chunk.row or 0, place_in_document(chunk), unit)
-        found[name] = choose(found.get(name, place), place)
-    return [unit for _, _, unit in found.values()]
-
-
-def _errors(pool: Pool, which: WhichErrors | None) -> Iterator[_Error]:
-    """Those errors of each text."""
-    for p in pool.passages:
-        for shape, unit in find_errors(p.candidate.text, p.shapes, which):
-            first = p.first + bisect_left(p.units.spans, shape.spans[0])
-            yield p, first + unit, shape.name
-
-
-def _errors_of_component(errors: Sequence[_Error], query: str) -> list[_Error]:
-    """Those of a component that the query names; the name of the file that they are in is none."""
-    sources = {p.candidate.chunk.source for p, *_ in errors}
-    asked = {source: asked_components(query, source) for source in sources}
-    found: list[_Error] = []
-    for p, unit, name in errors:
-        start, end = p.units.spans[unit - p.first]
-        if is_of_component(p.candidate.text[start:end], asked[p.candidate.chunk.source]):
-            found.append((p, unit, name))
-    return found
-
-
 def _imports(pool: Pool, held: Sequence[int]) -> list[int]:
     """The units that only bring names into code, and are not what the question is about.
 
@@ -257,9 +194,9 @@ def _holders(held: Sequence[int]) -> Counter[int]:
 def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sentences:
     """The text as one piece, for nothing speaks for a part of it.
 
-    `is_named`: its title, a link or its score speaks for all of it. The head of a table and the
-    title of its open group stay pieces of their own, for rows in later chunks are shown with them;
-    other shapes than tables stay as they are.
+    `is_named`: its title, a link or its score speaks for all of it. The head of a table stays a
+    piece of its own, for rows in later chunks are shown with it; other shapes than tables stay as
+    they are.
     """
     if not scored.spans:
         return scored
@@ -267,12 +204,11 @@ def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sent
     shapes, count, size = passage.shapes, len(scored.spans), len(passage.candidate.chunk.text)
     groups = [range(count)]
     if shapes and count > 1:
-        head, title = shapes[0].head, shapes[0].title
+        head = shapes[0].head
         is_all = (shapes[0].start, shapes[0].end) == (0, size)
         if not is_named or not is_all or (head < 0 and not shapes[0].is_table):
             return scored
-        ends = sorted({0, head + 1, count, *((title, title + 1) if title >= 0 else ())})
-        groups = [range(a, b) for a, b in pairwise(ends)]
+        groups = [range(a, b) for a, b in pairwise(sorted({0, head + 1, count}))]
     edges = [0, *(group[-1] + 1 for group in groups)]
     starts = [0, *(scored.spans[group[0]][0] for group in groups[1:])]
     ends = [*(scored.spans[group[-1]][1] for group in groups[:-1]), size]

@@ -8,9 +8,9 @@ none.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
-from foveate.core.text.shapes.qualifiers import add_rows, is_title_row, usual_width
 from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, line_end
 
 NAMES = {"\t": "tsv", ",": "csv"}
@@ -75,9 +75,9 @@ def read_delimited(text: str, start: int, delimiter: str) -> ReadResult:
         body.append(row)
         at = row.end
     spans = [(row.start, row.stop) for row in body]
-    starts, cells = [a for a, _ in spans], [row.cells for row in body]
-    head, units = add_rows(builder, head, starts, cells, columns)
-    builder.counted.append(("rows", spans[units:]))
+    for a, _ in spans:
+        builder.add(a, head)
+    builder.counted.append(("rows", spans))
     name = NAMES.get(delimiter, f"rows by {delimiter}")
     shape = builder.shape(text, name, spans[-1][1], head=head, columns=columns)
     return ReadResult(shape, at)
@@ -188,13 +188,18 @@ def names_row(rows: Sequence[Sequence[str]]) -> int:
     Above it may be titles of the whole table, if the values below it show that it has names.
     """
     width, at = usual_width(rows), 0
-    while at < len(rows) - 1 and is_title_row(rows[at], width):
+    while at < len(rows) - 1 and width > PAIR and not any(map(str.strip, rows[at][1:])):
         at += 1
     names, values = rows[at], rows[at + 1 :]
     if not values or any(len(name) > MAX_NAME for name in names):
         return -1
     differ = not at and len({name.strip() for name in names}) == len(names)
     return at if _are_years(names, values) or _are_names(names, values, differ=differ) else -1
+
+
+def usual_width(rows: Sequence[Sequence[str]]) -> int:
+    """How many cells most of the rows have; a title may be one cell over all columns."""
+    return max(Counter(map(len, rows)).items(), key=lambda found: (found[1], found[0]))[0]
 
 
 def _are_names(names: Sequence[str], values: Sequence[Sequence[str]], *, differ: bool) -> bool:

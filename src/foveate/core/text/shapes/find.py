@@ -14,16 +14,15 @@ from functools import partial
 from typing import TypeAlias
 
 from foveate.core.text.shapes.code import OPENS as CODE
-from foveate.core.text.shapes.code import read_code
+from foveate.core.text.shapes.code import read_code, read_rest_of_code
 from foveate.core.text.shapes.column import read_column
 from foveate.core.text.shapes.delimited import opens_table, read_delimited
 from foveate.core.text.shapes.dialogue import FEWEST_TURNS, TURN, read_dialogue, read_transcript
 from foveate.core.text.shapes.html_table import FIRST, read_html_table
 from foveate.core.text.shapes.indented import KEY, read_indented
-from foveate.core.text.shapes.json import read_json
+from foveate.core.text.shapes.json import read_json, resume_json
 from foveate.core.text.shapes.log import ENTRY, read_log
-from foveate.core.text.shapes.pipe_table import RULE, read_pipe_table
-from foveate.core.text.shapes.qualifiers import is_measure_line
+from foveate.core.text.shapes.pipe_table import read_pipe_table
 from foveate.core.text.shapes.shape import (
     Counted,
     ReadResult,
@@ -32,7 +31,6 @@ from foveate.core.text.shapes.shape import (
     check_shape,
     line_end,
 )
-from foveate.core.text.shapes.torn import read_torn_json, with_rest
 from foveate.core.text.shapes.trace import FRAMES_BELOW, read_trace
 from foveate.core.text.shapes.trace import OPENS as TRACE
 from foveate.core.text.shapes.xml import OPENS as XML
@@ -89,10 +87,10 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
     at, size, last = 0, len(text), 0
     # up to where each reader has looked; with few colons behind names nobody speaks
     stops = {"dialogue": 0 if len(_SPEAKS.findall(text)) >= FEWEST_TURNS else size}
-    torn = read_torn_json(text) if "{" in text else None
-    if torn is not None:
-        yield torn
-        at = last = line_end(text, torn.end) + 1
+    resumed = resume_json(text) if "{" in text else None
+    if resumed is not None:
+        yield resumed
+        at = last = line_end(text, resumed.end) + 1
     # One character is looked for in a tenth of the time.
     rare = tuple([mark for mark in ("{", "<t", "<T") if mark[0] in text and mark in text])
     while at < size:
@@ -106,9 +104,6 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
         if not may_open and not (rare and any(text.find(mark, at, end) >= 0 for mark in rare)):
             at = end + 1
             continue
-        if is_measure_line(text[at:end]):  # its table begins below it
-            at = _below_rule(text, end + 1)
-            continue
         body = text[at:end].lstrip()
         if body.startswith(("```", "~~~")):
             shape, at = _read_fence(text, at, end)
@@ -118,38 +113,18 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
             continue
         found = _read_opened(text, _openings(text, at, end, body) if body else (), stops)
         while found is not None:
-            found = _with_measure(text, found, last) if found.is_table else found
-            yield found if last else with_rest(text, found)
+            if found.name == "code" and not last and _is_inside(text, found.start):
+                found = read_rest_of_code(text)
+            yield found
             last = found.end
             found = _next_table(text, last, stops) if found.name == "html table" else None
         at = (line_end(text, last) if last > at else end) + 1
 
 
-def _below_rule(text: str, at: int) -> int:
-    """Where the line begins that is below the rule here, if a rule of a Markdown table is here."""
-    end = line_end(text, at)
-    return end + 1 if RULE.match(text, at, end) else at
-
-
-def _with_measure(text: str, shape: Shape, after: int) -> Shape:
-    """The table from the line above its names on, if that says how all in it is measured.
-
-    Between them may be one empty line or the rule of a Markdown table; `after`: where the shape
-    before it ends.
-    """
-    if shape.head < 0:
-        return shape
-    end = shape.start
-    for _ in range(2):
-        end = max(text.rfind("\n", after, end), after)
-        start = text.rfind("\n", after, end) + 1 or after
-        line = text[start:end]
-        if line.strip() and not RULE.match(line):
-            break
-    if not is_measure_line(line):
-        return shape
-    start += len(line) - len(line.lstrip())
-    return shape._replace(start=start, spans=((start, shape.spans[0][1]), *shape.spans[1:]))
+def _is_inside(text: str, start: int) -> bool:
+    """Whether the text begins inside of a block of code that goes on here: all is indented."""
+    lines = [*text[:start].splitlines()[1:], text[start:]]
+    return text[:start].strip() != "" and all(not line or line[0] in " \t" for line in lines)
 
 
 def _read_opened(

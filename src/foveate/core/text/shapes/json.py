@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from foveate.core.text.sentences import unit_spans
-from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder
+from foveate.core.text.shapes.shape import ReadResult, Shape, ShapeBuilder
 from foveate.core.types import Span
 
 LONGEST_RECORD = 4_000
@@ -28,6 +28,8 @@ DEEPEST = 40
 """Values inside one another that are opened; deeper ones stay whole."""
 SHORTEST = 200
 """Characters; fewer in a longer text are part of what stands around them."""
+LEAST_RESUMED = 0.4
+"""Of a text that begins in the middle of a record is whole ones."""
 FEWEST_KEYS = 2
 FEWEST_RECORDS = 2
 FEWEST_MEMBERS = 3
@@ -90,10 +92,14 @@ def read_json(text: str, start: int) -> ReadResult:
     return ReadResult(shape, max(scan.at, start + 1))
 
 
-def resume_json(text: str) -> int:
-    """Where a text that begins in the middle of a record goes on with a whole one; -1: nowhere."""
+def resume_json(text: str) -> Shape | None:
+    """The records from the first whole one on, where the text begins in the middle of another."""
+    if text.lstrip().startswith(("{", "[")):
+        return None
     found = _RESUMES.search(text, 0, LONGEST_RECORD)
-    return found.end() if found else -1
+    shape = read_json(text, found.end()).shape if found else None
+    is_most = shape is not None and shape.end - shape.start > LEAST_RESUMED * len(text)
+    return shape if is_most else None
 
 
 def _is_grid(root: Node) -> bool:

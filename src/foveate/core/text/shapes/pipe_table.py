@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from foveate.core.text.shapes.delimited import LOOKED_AT, names_row
-from foveate.core.text.shapes.qualifiers import add_rows, usual_width
+from foveate.core.text.shapes.delimited import LOOKED_AT, names_row, usual_width
 from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, line_end
 
 RULE = re.compile(r"[ \t]*+\|(?:[ \t]*+:?+-++:?+[ \t]*+\|?+)++[ \t]*+\r?\Z")
@@ -41,9 +40,9 @@ def read_pipe_table(text: str, start: int) -> ReadResult:
         builder.add(lines[1][0], head)
     rows = lines[names + 1 + ruled :]
     columns = usual_width(cells[:LOOKED_AT])
-    starts, below = [a for a, _ in rows], cells[names + 1 :]
-    head, units = add_rows(builder, head, starts, below, columns)
-    builder.counted.append(("rows", rows[units:]))
+    for a, _ in rows:
+        builder.add(a, head)
+    builder.counted.append(("rows", rows))
     shape = builder.shape(text, "markdown table", lines[-1][1], head=head, columns=columns)
     return ReadResult(shape, max(at, start + 1))
 

@@ -29,9 +29,7 @@ class Shape(NamedTuple):
     `leans[i]`: the unit that i is never shown without, itself where it stands alone. `head`: the
     unit that what goes on in a later part of the same text needs too, -1 if there is none;
     `columns`: of a table, or the indentation of what goes on, else 0. `broken`: it ended in the
-    middle of something. `title`: the unit that titles the rows that go on in a later part, -1 if
-    there is none; `untitled`: how many units but the names may go on with a group whose title
-    stands before.
+    middle of something.
     """
 
     name: str
@@ -43,8 +41,6 @@ class Shape(NamedTuple):
     head: int = -1
     columns: int = 0
     broken: bool = False
-    title: int = -1
-    untitled: int = 0
 
     @property
     def is_table(self) -> bool:
@@ -58,7 +54,7 @@ class Shape(NamedTuple):
         leans = tuple([lean or unit for unit, lean in enumerate(self.leans)])
         rows = self.counted[0]
         counted = rows._replace(spans=(self.spans[0], *rows.spans)), *self.counted[1:]
-        return self._replace(head=-1, leans=leans, counted=counted, untitled=self.untitled + 1)
+        return self._replace(head=-1, leans=leans, counted=counted)
 
 
 _MARKED = re.compile(r"#{1,6}[ \t]")
@@ -97,8 +93,6 @@ class ShapeBuilder:
     starts: list[int] = field(default_factory=list)
     leans: list[int] = field(default_factory=list)
     counted: list[tuple[str, list[Span]]] = field(default_factory=list)
-    title: int = -1
-    untitled: int = 0
 
     def add(self, start: int, lean: int = -1) -> int:
         """A unit from here on; `lean`: the unit it leans on. Its number."""
@@ -134,9 +128,8 @@ class ShapeBuilder:
             if found
         )
         return Shape(
-            name, starts[0], last, tuple(spans), tuple(self.leans), counted, head, columns,
-            broken, self.title, self.untitled,
-        )  # fmt: skip
+            name, starts[0], last, tuple(spans), tuple(self.leans), counted, head, columns, broken
+        )
 
 
 def check_shape(shape: Shape, start: int, size: int) -> Shape:

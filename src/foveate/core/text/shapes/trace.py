@@ -19,7 +19,6 @@ _FRAME = re.compile(
 )
 FRAMES_BELOW = re.compile(r"\n[ \t]++at (?:async |new )?[\w.$<>/]")
 """Behind a line that is the error of the frames below it, as in Java and JavaScript."""
-_IN_THREAD = re.compile(r"Exception in thread ")
 _FOREIGN = re.compile(
     r"site-packages|dist-packages|lib/python\d|<frozen |node_modules|importlib/|\(node:"
     r"|at (?:java|javax|jdk|sun|kotlin|scala|org\.spring\w*|org\.apache|io\.netty)\."
@@ -65,11 +64,6 @@ def _goes_on(line: str, *, first: bool, after_blank: bool) -> bool:
 def ends_frames(text: str, before: Span, line: str) -> bool:
     """Whether the line has the error of the frame that the line before it belongs to."""
     return indent_of(text[slice(*before)]) > 0 and _RAISED.match(line) is not None
-
-
-def ends_traceback(text: str, start: int, end: int) -> bool:
-    """Whether this part of the text begins with the name of an error, not with a frame."""
-    return any(one.match(text, start, end) for one in (_ERROR, _RAISED, _IN_THREAD))
 
 
 def add_trace(text: str, lines: Sequence[Span], builder: ShapeBuilder, head: int) -> None:

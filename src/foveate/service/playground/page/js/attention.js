@@ -1,4 +1,4 @@
-// Attention by position: a published reading curve, the blocks under it, and the same as a table.
+// Attention by position: the published reading curve, the blocks under it, and the same as a table.
 
 import { drawChart } from "./chart.js";
 import { height, placesOf } from "./curves.js";
@@ -8,19 +8,19 @@ import { figure, percent } from "./figures.js";
 import { known } from "./known.js";
 import { characters } from "./spans.js";
 
+const CAPTION =
+  "How often gpt-3.5-turbo answered right when the passage stood there (Liu et al. 2023, Lost in the Middle, arXiv:2307.03172v3). Below it, where each block of the two contexts stands; the stronger its colour, the better its score. Other models read otherwise.";
+
 /** What shows it: `show(run, naive, gold)`, and `again()` after a change of theme. */
 export function attention(host) {
-  const choice = el("select", { id: "which-curve" });
   const chart = el("div", { class: "chart", role: "img" });
-  const caption = el("figcaption");
   const tables = el("div");
   let lanes = [];
   let seen = false;
 
   const draw = () => {
-    const curve = known.curves.find((one) => one.name === choice.value);
-    if (!curve || !lanes.length) return;
-    fill(caption, captionOf(curve));
+    const { curve } = known;
+    if (!lanes.length) return;
     chart.setAttribute("aria-label", `${spoken(curve)} The table below has the figures.`);
     fill(
       tables,
@@ -31,7 +31,6 @@ export function attention(host) {
         fill(chart, el("p", { class: "nothing" }, error.message)),
       );
   };
-  choice.addEventListener("change", draw);
   new IntersectionObserver(
     ([entry]) => {
       if (entry.isIntersecting && !seen) {
@@ -44,7 +43,7 @@ export function attention(host) {
 
   return {
     show(run, naive, gold) {
-      if (!choice.options.length) begin(host, choice, chart, caption, tables);
+      if (!host.children.length) begin(host, chart, tables);
       lanes = [run, naive]
         .filter(Boolean)
         .map((one) => ({ name: one.manifest.recipe, places: places(one, gold) }));
@@ -54,21 +53,10 @@ export function attention(host) {
   };
 }
 
-function begin(host, choice, chart, caption, tables) {
-  fill(
-    choice,
-    known.curves.map((curve) =>
-      el(
-        "option",
-        { value: curve.name },
-        curve.model ? `${curve.name}: ${curve.model}` : curve.name,
-      ),
-    ),
-  );
+function begin(host, chart, tables) {
   fill(
     host,
-    el("label", { class: "field" }, el("span", null, "Published curve"), choice),
-    el("figure", null, chart, caption),
+    el("figure", null, chart, el("figcaption", null, CAPTION)),
     el("details", null, el("summary", null, "The same as a table"), tables),
   );
 }
@@ -80,14 +68,8 @@ const places = (run, gold) =>
     (block) => gold.trim() !== "" && goldRanges(block.text, gold).length > 0,
   );
 
-const captionOf = ({ source, model }) => [
-  model ? `How often ${model} answered right when the passage stood there. ` : "",
-  source,
-  ". Below it, where each block of the two contexts stands; the stronger its colour, the better its score. Other models read otherwise.",
-];
-
-const spoken = ({ model, positions, accuracy }) =>
-  `Right answers of ${model || "a model that reads all places alike"} by place: ${positions.map((position, index) => `${percent(position)}: ${accuracy[index]}`).join(", ")}.`;
+const spoken = (curve) =>
+  `Right answers of gpt-3.5-turbo by place: ${curve.map((value, index) => `${percent(index / (curve.length - 1))}: ${value}`).join(", ")}.`;
 
 function table({ name, places: rows }, curve) {
   const head = ["Block", "From", "To", "Score", "Read there", "Expected answer"];

@@ -23,8 +23,8 @@ export async function drawChart(host, curve, lanes) {
   const ink = colour("--ink-2");
   const accent = colour("--accent");
   const line = {
-    x: curve.positions.map((position) => 100 * position),
-    y: curve.accuracy,
+    x: curve.map((_, index) => (100 * index) / (curve.length - 1)),
+    y: curve,
     mode: "lines+markers",
     name: "right answers",
     line: { color: accent, width: 2.5, shape: "linear" },
@@ -102,8 +102,8 @@ const lane = (places, level, shade) => ({
 });
 
 function layout(curve, lanes, ink) {
-  const low = Math.min(...curve.accuracy);
-  const high = Math.max(...curve.accuracy);
+  const low = Math.min(...curve);
+  const high = Math.max(...curve);
   const room = Math.max(4, (high - low) * 0.15);
   const grid = colour("--line");
   const axis = {

@@ -1,11 +1,10 @@
-// Reading curves: how well a model was measured to read each place of its context.
+// A reading curve: how well a model was measured to read evenly spaced places of its context.
 
 /** The accuracy at a relative position, on the straight line between its neighbours. */
-export function height({ positions, accuracy }, at) {
-  const next = positions.findIndex((position, index) => index > 0 && position >= at);
-  const i = next < 0 ? positions.length - 1 : next;
-  const share = (at - positions[i - 1]) / (positions[i] - positions[i - 1]);
-  return accuracy[i - 1] + (accuracy[i] - accuracy[i - 1]) * share;
+export function height(curve, at) {
+  const place = at * (curve.length - 1);
+  const i = Math.min(Math.floor(place), curve.length - 2);
+  return curve[i] + (curve[i + 1] - curve[i]) * (place - i);
 }
 
 /** Where each block stands in its text, as shares from 0 to 1; `weight`: its score between the

@@ -1,5 +1,5 @@
-// What the package knows and the page shows: sentences, light words, zones; from the public API the
-// reading curves.
+// What the package knows and the page shows: sentences, light words, zones, and how well
+// a model reads each place of its context.
 
 export const known = {
   sentences: {},
@@ -8,7 +8,7 @@ export const known = {
   several: "$^",
   light: {},
   zones: {},
-  curves: [],
+  curve: [],
   styles: [],
 };
 

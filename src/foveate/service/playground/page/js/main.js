@@ -56,8 +56,7 @@ async function begin() {
   await learn();
   try {
     const me = await ask("/v1/me"); // alone: without a key that counts it is the only one refused
-    const [recipes, curves] = await Promise.all([ask("/v1/recipes"), ask("/v1/curves")]);
-    known.curves = curves.value.curves;
+    const recipes = await ask("/v1/recipes");
     const before = fromAddress();
     await offer(
       {
