@@ -76,6 +76,22 @@ def test_a_table_has_its_empty_cells() -> None:
 
 
 @pytest.mark.parametrize(
+    "marks", [("-", "-", "-"), ("1.", "2.", "3."), ("\\(a\\)", "b\\)", "c\\)")]
+)
+def test_marks_of_items_are_no_column(marks: tuple[str, str, str]) -> None:
+    """V1: a mark stands apart from its text, and the text goes on below its own beginning."""
+    texts = ("Close the valve of the boiler and", "wait for the pressure to fall below", "one bar.")
+    placed: list[Placed] = []
+    for number, mark in enumerate(marks):
+        top = 700 - 42 * number
+        placed += [(60, top, 11, mark), (85, top, 11, texts[0])]
+        placed += [(85, top - 14 * n, 11, text) for n, text in enumerate(texts[1:], 1)]
+    lines = _text(placed).split("\n")
+    shown = [mark.replace("\\", "") for mark in marks]
+    assert lines == [line for mark in shown for line in (f"{mark} {texts[0]}", texts[1], texts[2])]
+
+
+@pytest.mark.parametrize(
     ("placed", "shown"),
     [
         ([(60, 700, 11, "Flow of 10"), (113, 704, 7, "3"), (120, 700, 11, "litres")],

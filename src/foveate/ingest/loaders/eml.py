@@ -138,8 +138,8 @@ def _read_parts(part: EmailMessage, limits: Limits) -> _Body:
         return found
     if kind == "related":
         root = next((n for n, each in enumerate(bodies) if each.pages), 0)
-        for number, (each, body) in enumerate(zip(parts, bodies, strict=True)):
-            found.add(body if number == root else _Body(attached=list(_leaves(each))))
+        for number, (inside, body) in enumerate(zip(parts, bodies, strict=True)):
+            found.add(body if number == root else _Body(attached=list(_leaves(inside))))
         return found
     for each in bodies:
         found.add(each)

@@ -7,6 +7,7 @@ columns of prose, if their lines are long, or of a table.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ _LEAST_ROWS = 3
 _DEPTH = 3  # columns within columns
 _SMALL, _ABOVE, _BELOW = 0.85, 0.15, 0.03  # of the height of what is raised or lowered
 _KERN = 0.3  # of a line's height: before what is raised
+_MARK = re.compile(r"[^\w\s]|o|\(?(?:[0-9]{1,3}|[A-Za-z]{1,4})[.)]")
+"""The mark of a list's item, which stands apart from its text and is no column."""
 _RAISED, _LOWERED = Look(place=1), Look(place=-1)
 
 Text = str | list[list[str]]
@@ -132,7 +135,8 @@ def _parts(line: Sequence[Glyph]) -> Iterator[list[Glyph]]:
     for glyph in line:
         if last is not None and glyph.right:
             wide = _WIDE * max(last.height, glyph.height)
-            if glyph.left - last.right > wide or glyph.right < last.left - wide:
+            is_apart = glyph.left - last.right > wide or glyph.right < last.left - wide
+            if is_apart and not _MARK.fullmatch("".join(each.sign for each in part).strip()):
                 yield part
                 part = []
         part.append(glyph)
