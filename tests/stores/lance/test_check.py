@@ -26,7 +26,7 @@ def url(tmp_path):
 def table(url):
     """The table of the store, to be changed behind its back."""
     with closing(LanceStore(url, create=False)) as store:
-        return tables.open_table(store.location, tables.STORE)
+        return tables.open_table(store.location)
 
 
 def test_bytes_are_those_of_rows_and_indexes(url):
@@ -74,7 +74,7 @@ def test_a_row_that_is_there_twice_is_named(url):
     rows = found.to_table(filter="chunk_id IS NOT NULL").slice(0, 1)
     found.insert(pa.Table.from_batches(rows.to_batches(), schema=found.schema))
     findings = maintenance.check(url).findings
-    assert any("already; ids are unique" in one.what for one in findings), findings
+    assert any("twice; ids are unique" in one.what for one in findings), findings
 
 
 def test_what_only_other_stores_do_says_what_to_do(url, tmp_path):

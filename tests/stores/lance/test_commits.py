@@ -22,11 +22,6 @@ def store(tmp_path):
         yield store
 
 
-def written(store, *entries):
-    """A part of these documents."""
-    return store.write_part([(entry.document, entry.chunks, None) for entry in entries])
-
-
 def acts(entries, seed, count):
     """Random writes, deletions and batches, each to be done to any store."""
     random = Random(seed)
@@ -59,14 +54,16 @@ def test_any_history_with_compaction_holds_what_the_embedded_store_holds(store, 
 def test_small_files_become_few(store):
     """T4: a store that grew document by document does not stay in as many files."""
     fill(store, corpus(count=70))
-    assert len(store._versions.current().dataset.get_fragments()) < 45
+    assert store.version > 70
+    assert len(store._now.dataset.get_fragments()) < 45
 
 
 def test_a_reader_goes_on_with_its_version_until_it_is_older_than_is_kept(store):
     """T5: compacting takes no file from a version that is young enough to be read."""
     entries = corpus(count=12)
     fill(store, entries)
-    old = store._versions.current()
+    assert store.version > 12
+    old = store._now
     before = old.content_hashes()
     for entry in entries[:-1]:
         store.delete(entry.document.id)
@@ -76,33 +73,6 @@ def test_a_reader_goes_on_with_its_version_until_it_is_older_than_is_kept(store)
     with pytest.raises((OSError, ValueError), match="Not found"):
         old.read(["text"], "chunk_id IS NOT NULL")
     assert len(list(store.documents())) == 1
-
-
-def test_parts_are_committed_once_and_meet_no_other(store):
-    """T5, X1: parts with a document or a chunk in common are refused, and so is one twice."""
-    one, other = corpus(count=2)
-    first, second = written(store, one), written(store, one, other)
-    with pytest.raises(BadInput, match="'d00' is there twice"):
-        store.commit_parts([first, second])
-    with pytest.raises(BadInput, match="'d00' is there twice"):
-        written(store, one, one)
-    store.commit_parts([first])
-    with pytest.raises(BadInput, match="not in the store any more: it is committed already"):
-        store.commit_parts([first])
-    store.commit_parts([second])
-    assert [name for name, _ in store.documents()] == ["d00", "d01"]
-    assert store.stats().chunks == len(one.chunks) + len(other.chunks)
-    assert store.check().findings == ()
-
-
-def test_a_part_of_another_store_is_refused(store, tmp_path):
-    """T5, X1: rows of another store never get into this one."""
-    (entry,) = corpus(count=1)
-    with closing(LanceStore(f"lance:{tmp_path}/other", **lance_writers.OPTIONS)) as other:
-        stranger = written(other, entry)
-    with pytest.raises(BadInput, match="written for another store"):
-        store.commit_parts([stranger])
-    assert list(store.documents()) == []
 
 
 def test_an_id_of_a_document_that_stays_is_refused_at_once(store):

@@ -45,7 +45,9 @@ def stores(tmp_path_factory):
     with plain.batch():
         for one in rows():
             plain.put(*one)
-    lean.commit_parts([lean.write_part(rows())])
+    with lean.batch():
+        for one in rows():
+            lean.put(*one)
     lean.compact()
     with closing(plain), closing(lean):
         yield plain, lean

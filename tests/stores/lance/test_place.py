@@ -23,7 +23,7 @@ def test_a_url_says_where_the_tables_are(url, uri):
     """T1: a folder, or a prefix of an object store."""
     place = parse_location(url)
     assert place.uri == uri
-    assert place.table_uri("store") == f"{uri}/store.lance"
+    assert place.table_uri() == f"{uri}/store.lance"
     assert (place.local_path() is None) == ("://" in uri)
 
 

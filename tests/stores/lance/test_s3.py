@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pickle
 import socket
 from contextlib import closing
 from itertools import count
@@ -12,7 +11,7 @@ from foveate.core.errors import ExternalError
 from foveate.stores import open_store
 from foveate.stores.lance import LanceStore
 from foveate.testing import isolation
-from foveate.testing.store_corpus import EMBEDDER, corpus
+from foveate.testing.store_corpus import corpus
 from foveate.testing.stores import LAWS
 from s3_server import BUCKET, KEY, SECRET, s3_server
 
@@ -75,24 +74,6 @@ def test_the_environment_says_how_to_reach_it(server, monkeypatch):
         assert repr(store) == f"LanceStore('{url}')"
     with closing(open_store(url, create=False)) as store:
         assert [name for name, _ in store.documents()] == ["d00"]
-
-
-def test_parts_of_several_processes_become_one_transaction(server):
-    """T5: parts travel as values; nobody sees them until all of them are committed."""
-    options = {"storage_options": server, **lance_writers.OPTIONS}
-    url = f"lance+s3://{BUCKET}/parts"
-    entries = corpus(3, 6)
-    with closing(LanceStore(url, **options)) as store:
-        sent = []
-        for some in (entries[:3], entries[3:]):
-            with closing(LanceStore(url, **options)) as worker:
-                rows = [
-                    (e.document, e.chunks, EMBEDDER.embed([c.text for c in e.chunks])) for e in some
-                ]
-                sent.append(pickle.dumps(worker.write_part(rows)))
-        assert list(store.documents()) == []
-        store.commit_parts([pickle.loads(part) for part in sent])
-        assert [name for name, _ in store.documents()] == [e.document.id for e in entries]
 
 
 def test_no_error_tells_a_key(server):

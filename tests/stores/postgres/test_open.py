@@ -51,7 +51,7 @@ def test_any_name_can_be_a_schema(postgres: str, name: str):
         found = store.search(entry.chunks[0].text, EMBEDDER.embed(["x"])[0])
         assert [c.document_id for c in found.candidates][:1] == [entry.document.id]
         assert store.check().findings == ()
-        assert store.stats().bytes["texts"] > 0
+        assert store.stats().bytes["chunks"] > 0
         store.compact()
 
 

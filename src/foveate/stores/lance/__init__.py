@@ -4,6 +4,6 @@
 """
 
 from foveate.stores.lance.location import SCHEMES
-from foveate.stores.lance.store import LanceStore, Part
+from foveate.stores.lance.store import LanceStore
 
-__all__ = ["SCHEMES", "LanceStore", "Part"]
+__all__ = ["SCHEMES", "LanceStore"]

@@ -41,15 +41,15 @@ _URL = re.compile(r"(?P<scheme>[a-z0-9+.-]+)://(?P<rest>.*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where the tables lie (`uri`, as Lance names it), and how the store is named to people."""
+    """Where the table lies (`uri`, as Lance names it), and how the store is named to people."""
 
     uri: str
     name: str
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    def table_uri(self, name: str) -> str:
-        """The address of one of the store's tables."""
-        return f"{self.uri.rstrip('/')}/{name}.lance"
+    def table_uri(self) -> str:
+        """The address of the store's table."""
+        return f"{self.uri.rstrip('/')}/store.lance"
 
     def local_path(self) -> Path | None:
         """The folder, where it is one of this machine."""

@@ -7,14 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from foveate.core.errors import BadInput
 from foveate.stores.lance.tables import Head, store_schema
 from foveate.stores.rows import (
     SHARED,
     PreparedDocument,
     chunk_members,
     document_member,
-    duplicate_id_error,
 )
 from foveate.stores.totals import CHUNKS, DOCUMENTS
 
@@ -48,14 +46,3 @@ def count_rows(head: Head, rows: Sequence[Mapping[str, Any]], *, sign: int = 1) 
     chunks = [pair for row in named if row["chunk_id"] for pair in chunk_members(row, [row])]
     head.apply(documents, DOCUMENTS, sign)
     head.apply(chunks, CHUNKS, sign)
-
-
-def note_ids(names: set[str], ids: set[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Add the ids of documents and chunks; raises `BadInput` for one that is there already."""
-    for row in rows:
-        name, chunk = row["document_id"], row["chunk_id"]
-        if chunk is not None and chunk in ids:
-            raise duplicate_id_error("another document", chunk)
-        if chunk is None and name in names:
-            raise BadInput(f"document {name!r} is there twice; give it once", field="document_id")
-        (names if chunk is None else ids).add(name if chunk is None else chunk)

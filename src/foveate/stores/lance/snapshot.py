@@ -27,7 +27,7 @@ from foveate.stores.lance.conditions import (
     quote_literal,
     where_condition,
 )
-from foveate.stores.lance.tables import MEMBER_COLUMNS, Head, read_head, vector_index
+from foveate.stores.lance.tables import MEMBER_COLUMNS, Head, vector_index
 from foveate.stores.places import is_near
 from foveate.stores.rows import (
     DOCUMENT_FIELDS,
@@ -57,10 +57,9 @@ class Snapshot:
     dimensions: int
     exact: int
 
-    @property
-    def version(self) -> int:
-        """Lance's number."""
-        return int(self.dataset.version)
+    def copy(self) -> Any:
+        """The table at this version, to be written to."""
+        return self.dataset.checkout_version(self.dataset.version)
 
     def read(self, columns: Sequence[str], condition: str) -> Any:
         """Rows as an Arrow table."""
@@ -137,9 +136,9 @@ class Snapshot:
         others = [key for key in close if key not in hits]
         both = hits | self._matching(words, all_of(condition, in_condition("key", others)), 0)
         keys = sorted({*close, *hits})
-        found = self._load(keys)
+        chunks, vectors = self._load(keys)
         scores = np.array([both.get(key, 0.0) for key in keys])
-        cosines = None if aim is None else cosine_similarities(found.vectors, aim)
+        cosines = None if aim is None else cosine_similarities(vectors, aim)
         in_words = np.flatnonzero([key in hits for key in keys])
         in_close = np.flatnonzero([key in close for key in keys])
         if cosines is not None and len(in_close):
@@ -149,7 +148,7 @@ class Snapshot:
             in_words,
             bm25=scores.take if words else None,
             cosines=None if cosines is None else cosines.take,
-            load=lambda rows: [found.chunks[row] for row in rows.tolist()],
+            load=lambda rows: [chunks[row] for row in rows.tolist()],
             depth=asked.depth,
             limit=asked.limit,
             index=index,
@@ -167,7 +166,7 @@ class Snapshot:
         if window <= _MAX_WINDOW:
             reach = {at + n for _, at in places for n in range(-window, window + 1)}
             conditions.append(in_condition("`sequence`", (n for n in reach if abs(n) < 2**63)))
-        made = self._build(self.read(self._columns(), all_of(IS_CHUNK, *conditions))).chunks
+        made, _ = self._build(self.read(self._columns(), all_of(IS_CHUNK, *conditions)))
         return [one for one in made if is_near(wanted[one.document_id], one.sequence, window)]
 
     def _columns(self) -> list[str]:
@@ -212,15 +211,15 @@ class Snapshot:
         name = f"lance ivf_rq {blake3(parts.encode()).hexdigest()[:16]}" if parts else ""
         return rows.column("key").to_pylist(), name
 
-    def _load(self, keys: Sequence[str]) -> _Rows:
-        """The chunks with these keys, by key."""
+    def _load(self, keys: Sequence[str]) -> tuple[list[Chunk], Any]:
+        """The chunks with these keys, by key, and their vectors as int8 rows."""
         tables = [
             self.read(self._columns(), in_condition("key", some)) for some in iter_batches(keys)
         ]
         found = pa.concat_tables(tables or [self.read(self._columns(), "false")])
         return self._build(found.sort_by("key"))
 
-    def _build(self, found: Any) -> _Rows:
+    def _build(self, found: Any) -> tuple[list[Chunk], Any]:
         columns = [found.column(name).to_pylist() for name in HANDED_OUT]
         vectors = np.zeros((found.num_rows, self.dimensions), dtype=np.int8)
         if self.dimensions:
@@ -230,36 +229,4 @@ class Snapshot:
             vectors[there] = numbers.astype(np.int8).reshape(-1, self.dimensions)
         packed = [row.tobytes() for row in vectors]
         rows = zip(range(found.num_rows), *columns, packed, strict=True)
-        return _Rows(chunks=list(chunks_from_rows(rows).values()), vectors=vectors)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Rows:
-    """Chunks, and their vectors as int8 rows."""
-
-    chunks: list[Chunk]
-    vectors: Any
-
-
-class Versions:
-    """The latest version of a table, opened again when there is a newer one."""
-
-    def __init__(self, dataset: Any, dimensions: int, exact: int) -> None:
-        self._dimensions, self._exact = dimensions, exact
-        self._now = self._open(dataset)
-
-    def current(self) -> Snapshot:
-        """The latest version; one that somebody is reading stays as it is."""
-        now = self._now
-        latest = now.dataset.latest_version
-        if latest != now.version:
-            self._now = now = self._open(now.dataset.checkout_version(latest))
-        return now
-
-    def _open(self, dataset: Any) -> Snapshot:
-        return Snapshot(
-            dataset=dataset,
-            head=read_head(dataset),
-            dimensions=self._dimensions,
-            exact=self._exact,
-        )
+        return list(chunks_from_rows(rows).values()), vectors

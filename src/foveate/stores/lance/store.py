@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
-from dataclasses import dataclass
 from datetime import timedelta
-from secrets import token_hex
 from threading import RLock
 from typing import Any
 
-import lance
 import pyarrow as pa
 
 from foveate.core.bounded_cache import BoundedCache
-from foveate.core.errors import BadInput, ExternalError
+from foveate.core.errors import ExternalError
 from foveate.core.types import Chunk
 from foveate.ports import Document, SearchResult
 from foveate.stores.base import BaseStore, PutRequest, Report, Search, Stats
@@ -29,29 +26,16 @@ from foveate.stores.lance import tables
 from foveate.stores.lance.check import check
 from foveate.stores.lance.conditions import IS_CHUNK, all_of, in_condition
 from foveate.stores.lance.location import convert_engine_errors, is_conflict, parse_location
-from foveate.stores.lance.rows import build_rows, count_rows, note_ids
-from foveate.stores.lance.snapshot import Snapshot, Versions
+from foveate.stores.lance.rows import build_rows, count_rows
+from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.rows import PreparedDocument, duplicate_id_error, prepare_document
 from foveate.stores.totals import CHUNKS, DOCUMENTS
 
 EXACT = 1_000_000
 """Up to so many chunks every vector is compared."""
 RETENTION = timedelta(days=1)
-_PART_LIFETIME = timedelta(days=7)
 _COUNTS_BYTES = 64 << 20
 _ATTEMPTS, _MAX_WAIT = 200, 1.0
-
-Batches = Callable[[], Iterable[Any]]
-"""Gives the rows of a transaction as Arrow batches, again for every attempt."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """So many rows that wait under a name to be committed to the store with this id."""
-
-    name: str
-    rows: int
-    store: str
 
 
 class LanceStore(BaseStore):
@@ -82,8 +66,7 @@ class LanceStore(BaseStore):
             )
             self.embedder_name = facts["embedder"]
             self.dimensions = int(facts["dimensions"])
-            self._store_id = facts["store"]
-            self._versions = Versions(dataset, self.dimensions, exact)
+            self._now = self._open(dataset)
 
     def __repr__(self) -> str:
         return f"LanceStore({self.location.name!r})"
@@ -113,58 +96,11 @@ class LanceStore(BaseStore):
             gone = {name for name, one in mine.items() if one is None}
             self._write([one for one in mine.values() if one is not None], gone)
 
-    def write_part(self, documents: Iterable[Sequence[Any]]) -> Part:
-        """Write documents, each once, as rows that no reader sees yet; raises `BadInput`.
-
-        `documents`: (document, chunks, vectors). Any process may; send the part to the caller of
-        `commit_parts` within a week.
-        """
-        given = [prepare_document(PutRequest(*one), self.dimensions) for one in documents]
-        with convert_engine_errors(self.location):
-            table = build_rows(given, self.dimensions)
-            note_ids(set(), set(), table.select(["document_id", "chunk_id"]).to_pylist())
-            part = Part(name=token_hex(16), rows=table.num_rows, store=self._store_id)
-            for name, value in (("part", part.name), ("written", int(time.time()))):
-                table = table.append_column(name, pa.array([value] * part.rows))
-            waiting = tables.open_table(self.location, tables.PARTS) or tables.create_table(
-                self.location, tables.PARTS, table.slice(0, 0)
-            )
-            options = self.location.storage_options()
-            lance.write_dataset(table, waiting, mode="append", storage_options=options)
-        return part
-
-    def commit_parts(self, parts: Iterable[Part]) -> None:
-        """Commit parts of any processes in one transaction; their documents replace older ones.
-
-        Raises `BadInput` for a document in two parts, and for a part of another store or one whose
-        rows are gone: it was committed before, or is older than a week.
-        """
-        sent = list(parts)
-        if not sent:
-            return
-        mine = in_condition("part", [part.name for part in sent])
-        with convert_engine_errors(self.location):
-            waiting = tables.open_table(self.location, tables.PARTS)
-            if any(part.store != self._store_id for part in sent):
-                raise BadInput(
-                    f"a part was written for another store than {self.location.name}, or for one "
-                    f"that stood there before; write it again with this one"
-                )
-            if waiting is None or waiting.count_rows(mine) != sum(part.rows for part in sent):
-                raise BadInput(
-                    "a part is not in the store any more: it is committed already, or older than "
-                    "a week; write its documents again"
-                )
-        columns = tables.store_schema(self.dimensions).names
-        self._commit(lambda: waiting.to_batches(columns=columns, filter=mine))
-        with suppress(ExternalError), convert_engine_errors(self.location):
-            waiting.delete(mine)
-
     @property
     def version(self) -> int:
         """Lance's number of the latest version; it counts all writes, so it is not for readers."""
         with self._current() as now:
-            return now.version
+            return int(now.dataset.version)
 
     def check(self) -> Report:
         """Work out again all that is derived, of one version; others may write meanwhile."""
@@ -177,17 +113,13 @@ class LanceStore(BaseStore):
         Others may write meanwhile; a read that began before `keep` fails.
         """
         with self._write_lock, self._current() as now:
-            dataset = now.dataset.checkout_version(now.version)
+            dataset = now.copy()
             chunks = sum(figures[CHUNKS] for figures in now.head.figures.values())
             many = chunks if self.dimensions and chunks > self._exact else 0
             with suppress(OSError):  # what another writer changes meanwhile is left as it is
                 dataset.optimize.compact_files()
                 tables.update_indexes(dataset, vectors=many)
             dataset.cleanup_old_versions(older_than=keep)
-            waiting = tables.open_table(self.location, tables.PARTS)
-            if waiting is not None:
-                waiting.delete(f"written < {int(time.time() - _PART_LIFETIME.total_seconds())}")
-                waiting.cleanup_old_versions(older_than=keep)
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -223,7 +155,7 @@ class LanceStore(BaseStore):
                 there = self._batch[document_id] is not None
             else:
                 with self._current() as now:
-                    there = bool(now.read(["key"], in_condition("key", [f"d{document_id}"])))
+                    there = now.has_document(document_id)
             self._batch[document_id] = None
             return there
 
@@ -283,23 +215,36 @@ class LanceStore(BaseStore):
 
     @contextmanager
     def _current(self) -> Iterator[Snapshot]:
-        """The latest version; Lance's errors inside leave as ours."""
+        """The latest version, opened again when there is a newer one; Lance's errors as ours.
+
+        One that somebody is reading stays as it is.
+        """
         with convert_engine_errors(self.location):
-            yield self._versions.current()
+            latest = self._now.dataset.latest_version
+            if latest != self._now.dataset.version:
+                self._now = self._open(self._now.dataset.checkout_version(latest))
+            yield self._now
+
+    def _open(self, dataset: Any) -> Snapshot:
+        return Snapshot(
+            dataset=dataset,
+            head=tables.read_head(dataset),
+            dimensions=self.dimensions,
+            exact=self._exact,
+        )
 
     def _write(self, documents: Sequence[PreparedDocument], gone: Collection[str] = ()) -> int:
-        """Documents in place of those with their ids, and some that go."""
-        with convert_engine_errors(self.location):
-            rows = build_rows(documents, self.dimensions)
-        return self._commit(rows.to_batches, gone) if documents or gone else 0
+        """Documents in place of those with their ids, and some that go, in one commit.
 
-    def _commit(self, batches: Batches, gone: Collection[str] = ()) -> int:
-        """Commit, again after each conflict; how many documents are replaced or removed."""
+        It is tried again after each conflict. How many documents are replaced or removed.
+        """
         with self._write_lock:
+            with convert_engine_errors(self.location):
+                rows = build_rows(documents, self.dimensions)
             for attempt in range(_ATTEMPTS):
                 try:
                     with self._current() as now:
-                        went = self._try_commit(now, batches, gone)
+                        went = self._try_commit(now, rows, gone)
                 except ExternalError as error:
                     if not is_conflict(error):
                         raise
@@ -307,35 +252,27 @@ class LanceStore(BaseStore):
                     time.sleep(random.uniform(0, wait))  # noqa: S311 (so that two do not keep step)
                 else:
                     with suppress(ExternalError), self._current() as now:
-                        tables.join_small_files(now.dataset.checkout_version(now.version))
+                        tables.join_small_files(now.copy())
                     return went
         raise ExternalError(
             f"store {self.location.name}: others write without a pause; nothing was changed, "
             f"try again"
         )
 
-    def _try_commit(self, now: Snapshot, batches: Batches, gone: Collection[str]) -> int:
+    def _try_commit(self, now: Snapshot, rows: Any, gone: Collection[str]) -> int:
         """One `merge_insert`: rows that come, rows that go, and the head."""
-        head, names, ids = deepcopy(now.head), set[str](), set[str]()
-        for batch in batches():
-            rows = batch.select(list(tables.MEMBER_COLUMNS)).to_pylist()
-            note_ids(names, ids, rows)
-            count_rows(head, rows)
-        now.check_free(sorted(ids), names.union(gone))
-        before = now.read_members(names.union(gone))
+        head = deepcopy(now.head)
+        come = rows.select(list(tables.MEMBER_COLUMNS)).to_pylist()
+        count_rows(head, come)
+        leaving = {row["document_id"] for row in come}.union(gone)
+        now.check_free([row["chunk_id"] for row in come if row["chunk_id"]], leaving)
+        before = now.read_members(leaving)
         count_rows(head, before, sign=-1)
         old = {row["document_id"] for row in before}
-        if not names and not old:
-            return 0
-        schema = tables.store_schema(self.dimensions)
-
-        def source() -> Iterator[Any]:
-            yield from tables.head_row(schema, head).to_batches()
-            yield from batches()
-
-        merge = now.dataset.checkout_version(now.version).merge_insert("key")
-        merge = merge.when_matched_update_all().when_not_matched_insert_all().conflict_retries(0)
-        if old:
-            merge = merge.when_not_matched_by_source_delete(in_condition("document_id", old))
-        merge.execute(pa.RecordBatchReader.from_batches(schema, source()))
+        if come or old:
+            merge = now.copy().merge_insert("key").when_matched_update_all()
+            merge = merge.when_not_matched_insert_all().conflict_retries(0)
+            if old:
+                merge = merge.when_not_matched_by_source_delete(in_condition("document_id", old))
+            merge.execute(pa.concat_tables([tables.head_row(rows.schema, head), rows]))
         return len(old)

@@ -1,7 +1,6 @@
-"""The tables of a Lance store, its head, and how a place becomes a store.
+"""The table of a Lance store, its head, and how a place becomes a store.
 
     PLACE/store.lance    documents, chunks and the head: one row each, one commit a transaction
-    PLACE/parts.lance    rows of parts that are not committed yet
 
 Every write replaces the one row of the head, so that of two writers from one version one must
 start again. The head says what each set of principals may read: its state and how much it is.
@@ -14,7 +13,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import pairwise
-from secrets import token_hex
 from typing import Any, TypeAlias
 
 import lance
@@ -22,14 +20,13 @@ import pyarrow as pa
 from blake3 import blake3
 
 from foveate.core.errors import BadInput
-from foveate.stores.checksums import damage, sum_of_facts
+from foveate.stores.checksums import damage
 from foveate.stores.lance.location import Location
 from foveate.stores.lazy import StoreNotFound, check_same_embedder
 from foveate.stores.rows import DOCUMENT_FIELDS
 from foveate.stores.totals import Totals
 
 VERSION = 6
-STORE, PARTS = "store", "parts"
 POSITION_COLUMNS = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
 MEMBER_COLUMNS = (*DOCUMENT_FIELDS, "chunk_id", "section", "text", *POSITION_COLUMNS)
 """What the state root covers of documents and chunks."""
@@ -68,15 +65,13 @@ def connect(
     place: Location, *, embedder: str, dimensions: int, create: bool
 ) -> tuple[Any, Mapping[str, str]]:
     """The store's table and its facts, made first where `create` says so; raises `BadInput`."""
-    found = open_table(place, STORE)
+    found = open_table(place)
     if found is None:
         if not create:
             raise StoreNotFound(f"no store in {place.name!r}; index documents into it first")
         facts = {"foveate": str(VERSION), "embedder": embedder, "dimensions": str(dimensions)}
-        facts["store"] = token_hex(16)
-        facts["checksum"] = str(sum_of_facts(facts))
         schema = store_schema(dimensions).with_metadata(facts)
-        found = create_table(place, STORE, head_row(schema, Totals()))
+        found = _create_table(place, head_row(schema, Totals()))
     facts = {k.decode(): v.decode() for k, v in (found.schema.metadata or {}).items()}
     if "foveate" not in facts:
         raise BadInput(f"{place.name!r} holds a table that is no foveate store; name another place")
@@ -86,8 +81,6 @@ def connect(
             f"{VERSION}; update foveate if it is older, or make the store again in a new place: "
             "foveate index FOLDER --store lance:PATH"
         )
-    if facts.pop("checksum", None) != str(sum_of_facts(facts)):
-        raise damage("its facts are not as they were written")
     kept = (facts["embedder"], int(facts["dimensions"]))
     name = f"the store in {place.name!r}"
     check_same_embedder(name, kept, (embedder, dimensions), new="place")
@@ -95,26 +88,26 @@ def connect(
     return found, facts
 
 
-def open_table(place: Location, name: str) -> Any:
-    """One of the store's tables, or None where it is not there."""
+def open_table(place: Location) -> Any:
+    """The store's table, or None where it is not there."""
     try:
-        return lance.dataset(place.table_uri(name), storage_options=place.storage_options())
+        return lance.dataset(place.table_uri(), storage_options=place.storage_options())
     except (ValueError, OSError) as error:
         if "was not found" in str(error):
             return None
         raise
 
 
-def create_table(place: Location, name: str, rows: Any) -> Any:
+def _create_table(place: Location, rows: Any) -> Any:
     """A new table with these rows, or the one that another writer has just created."""
-    uri, options = place.table_uri(name), place.storage_options()
+    uri, options = place.table_uri(), place.storage_options()
     local = place.local_path()
     if local is not None:
         local.mkdir(parents=True, exist_ok=True)
     try:
         return lance.write_dataset(rows, uri, mode="create", storage_options=options)
     except OSError:
-        found = open_table(place, name)
+        found = open_table(place)
         if found is None:
             raise
         return found

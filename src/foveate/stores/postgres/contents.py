@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from foveate.stores.postgres.half_vectors import VECTOR_INDEX, index_status_statement
 from foveate.stores.postgres.postings import MERGE
-from foveate.stores.postgres.schema import PARTS, begin_write
+from foveate.stores.postgres.schema import TABLE_NAMES, begin_write
 from foveate.stores.postgres.statements import StoreContext, quote_literal
 from foveate.stores.sql.audiences import DELETE_UNUSED
 from foveate.stores.sql.contents import count_rows
@@ -59,10 +59,9 @@ def vacuum_tables(store: StoreContext, *, merged: bool) -> None:
 
     Postings that were `merged` are written again, for their rows have moved behind what is free.
     """
-    for tables in PARTS.values():
-        for table in tables:
-            how = "FULL, ANALYZE" if merged and table == "postings" else "ANALYZE"
-            store.rows("VACUUM ({how}) {s}.{table}", how=how, table=table)
+    for table in TABLE_NAMES:
+        how = "FULL, ANALYZE" if merged and table == "postings" else "ANALYZE"
+        store.rows("VACUUM ({how}) {s}.{table}", how=how, table=table)
     (((valid, rows),),) = store.run(index_status_statement(store))
     if rows > store.exact and not valid and 0 < store.dimensions <= _MAX_INDEX_DIMENSIONS:
         create = (
@@ -73,13 +72,9 @@ def vacuum_tables(store: StoreContext, *, merged: bool) -> None:
         store.rows(create, index=VECTOR_INDEX)
 
 
-def bytes_by_part(store: StoreContext) -> dict[str, int]:
-    """Bytes by part, indexes included."""
-    found = {}
-    for part, tables in PARTS.items():
-        sizes = [
-            f"pg_total_relation_size({quote_literal(store.table(table))}::regclass)"
-            for table in tables
-        ]
-        (((found[part],),),) = store.run(Statement(f"SELECT ({' + '.join(sizes)})::bigint"))
-    return found
+def bytes_by_table(store: StoreContext) -> dict[str, int]:
+    """Bytes by table, indexes included."""
+    names = [quote_literal(store.table(table)) for table in TABLE_NAMES]
+    sizes = ", ".join(f"pg_total_relation_size({name}::regclass)" for name in names)
+    (row,) = store.run(Statement(f"SELECT {sizes}"))[0]
+    return dict(zip(TABLE_NAMES, row, strict=True))

@@ -6,7 +6,6 @@ Creation is one transaction under the writers' lock.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 
@@ -99,14 +98,10 @@ TABLES = (
     )""",
 )
 
-PARTS: Mapping[str, tuple[str, ...]] = {
-    "texts": ("documents", "chunks"),
-    "words": ("postings", "terms"),
-    "vectors": ("scan",),
-    "counts": ("counts",),
-    "other": ("meta", "audiences", "members"),
-}
-"""Part → tables, for `stats`."""
+
+TABLE_NAMES = (
+    *("meta", "audiences", "members", "documents", "chunks", "scan", "postings", "terms", "counts"),
+)
 
 
 def vector_column_types(dimensions: int) -> dict[str, str]:
@@ -183,8 +178,7 @@ def _create_tables(store: StoreContext, shown: str, embedder: str, dimensions: i
         EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = %s),
         (SELECT count(*) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
             WHERE n.nspname = %s AND c.relname = ANY(%s::text[]))"""
-    mine = [table for part in PARTS.values() for table in part]
-    bound = [store.schema, store.schema, mine]
+    bound = [store.schema, store.schema, list(TABLE_NAMES)]
     ((encoding, there, others),) = store.rows(query, bound)
     if encoding != "UTF8":
         raise BadInput(f"the database of {shown} is in {encoding}; a store needs one in UTF8")

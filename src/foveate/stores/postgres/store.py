@@ -183,5 +183,5 @@ class PostgresStore(SqlStore):
     def _stats(self, principals: tuple[str, ...] | None) -> Stats:
         with self._read_transaction() as store:
             return compute_stats(
-                store, principals, schema=VERSION, sizes=lambda: contents.bytes_by_part(store)
+                store, principals, schema=VERSION, sizes=lambda: contents.bytes_by_table(store)
             )

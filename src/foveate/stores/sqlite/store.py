@@ -17,7 +17,6 @@ from foveate.stores.sqlite import schema, search, vectors, write
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.database import SqliteDatabase
 from foveate.stores.sqlite.schema import load_facts
-from foveate.stores.sqlite.sizes import bytes_by_part
 from foveate.stores.sqlite.transactions import Transactions, convert_engine_errors
 
 
@@ -129,8 +128,29 @@ class SqliteStore(Transactions, SqlStore):
                 database,
                 principals,
                 schema=schema.VERSION,
-                sizes=lambda: bytes_by_part(database.connection, self.folder),
+                sizes=lambda: _sizes(database.connection, self.folder),
             )
+
+
+_FILES = {
+    schema.DATABASE: "database",
+    vectors.FILE: "vectors_file",
+    **{f"{schema.DATABASE}-{kind}": "log" for kind in ("wal", "shm")},
+}
+"""The files of a store; any other is what a killed process left."""
+
+
+def _sizes(connection: Connection, folder: Path) -> dict[str, int]:
+    """Bytes by file, and those of the database that are free."""
+    pages, page = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("freelist_count", "page_size")
+    )
+    found = {"free": pages * page, "database": -pages * page}
+    for path in filter(Path.is_file, sorted(folder.iterdir())):
+        name = _FILES.get(path.name, "left_over")
+        found[name] = found.get(name, 0) + path.stat().st_size
+    return found
 
 
 def _save_counts(connection: Connection, fingerprint: str, counts: Mapping[str, int]) -> None:
