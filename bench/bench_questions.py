@@ -30,12 +30,11 @@ from foveate import assemble, plugins
 from foveate.core.text.summary import extract_questions, summarise
 from foveate.core.types import Chunk
 from foveate.evals.bootstrap import interval, resampled_means
-from foveate.evals.cases import Case, Passage
-from foveate.evals.diagnosis.pools import fill_store
+from foveate.evals.cases import Case, Passage, chunk_from_passage
 from foveate.evals.measures import measure
 from foveate.evals.read import read_cases
 from foveate.ingest.enrich import with_questions
-from foveate.ports import INDEXED_SUMMARY, Embedder
+from foveate.ports import INDEXED_SUMMARY, Document, Embedder, Store
 from foveate.stores import open_store
 
 BEST = 10
@@ -85,6 +84,37 @@ def summed(chunk: Chunk, summaries: Mapping[str, str]) -> Chunk:
     """The chunk, indexed under its document's summary."""
     summary = summaries.get(chunk.document_id, "")
     return replace(chunk, metadata={**chunk.metadata, INDEXED_SUMMARY: summary})
+
+
+def fill_store(
+    store: Store,
+    cases: Sequence[Case],
+    embedder: Embedder | None,
+    *,
+    changed: Callable[[Chunk], Chunk] | None = None,
+) -> int:
+    """Put every document that the cases' candidates are of; how many chunks there are.
+
+    `changed`: what is to be stored of a chunk in its place.
+    """
+    documents: dict[str, dict[str, Passage]] = {}
+    taken: set[str] = set()
+    for passage in (passage for case in cases for passage in case.chunks):
+        if passage.id not in taken:
+            taken.add(passage.id)
+            documents.setdefault(passage.doc_id, {})[passage.id] = passage
+    for name, passages in documents.items():
+        ordered = sorted(passages.values(), key=lambda p: (p.sequence, p.start or 0, p.id))
+        chunks = [
+            replace(chunk_from_passage(p), document_id=name, source=p.source or name)
+            for p in ordered
+        ]
+        chunks = [changed(chunk) for chunk in chunks] if changed is not None else chunks
+        vectors = embedder.embed([chunk.text for chunk in chunks]) if embedder else None
+        first = ordered[0]
+        document = Document(id=name, source=first.source or name, text="", title=first.title)
+        store.put(document, chunks, vectors)
+    return len(taken)
 
 
 def recalls(

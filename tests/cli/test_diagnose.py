@@ -1,4 +1,4 @@
-"""`foveate diagnose`, on candidates and on a store of files that have changed since."""
+"""`foveate diagnose`, on a store of files that have changed since."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-from foveate.evals.cases import Case, Evidence, Passage
-from foveate.evals.diagnosis.pools import rename_conflicts
 from golden_cases import FILE
 
 OLD = "The night ferry to the island is suspended until further notice from the harbour."
@@ -57,68 +55,6 @@ def test_a_store_that_is_behind_its_folder(run, dataset, tmp_path):
     assert mended.out.startswith("0 of 1 questions")
 
 
-PLACES = ("kiln", "mill", "ferry", "archive")
-
-
-def pool(name, document, ids, start):
-    """A case that asks for one of two chunks of its document."""
-    texts = [f"The {name} opens at dawn on Mondays.", f"The {name} is closed for the winter."]
-    chunks = [
-        {"id": one, "doc_id": document, "text": text, "score": 1.0, "start": start and n * 99}
-        for n, (one, text) in enumerate(zip(ids, texts, strict=True))
-    ]
-    evidence = [{"doc_id": document, "text": texts[1], "chunk_ids": [ids[1]]}]
-    return {
-        "id": name, "dataset": "own", "question": f"Is the {name} closed for the winter?",
-        "answers": [], "chunks": chunks, "gold_doc_ids": [document], "evidence": evidence,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("start", [None, 1])
-@pytest.mark.parametrize(
-    "names",
-    [
-        [("d0", ("c0", "c1"))] * 4,  # everything is called the same
-        [("d0", (f"{place}-0", f"{place}-1")) for place in PLACES],
-        [(f"{place}.md", ("c0", "c1")) for place in PLACES],
-    ],
-    ids=["all", "documents", "chunks"],
-)
-def test_cases_that_use_the_same_names(run, tmp_path, names, start):
-    """E4: without a store, each case is asked of its own document, whatever others call theirs."""
-    records = [pool(place, *name, start) for place, name in zip(PLACES, names, strict=True)]
-    path = tmp_path / "cases.jsonl"
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
-    ran = run("diagnose", "--dataset", path, "--json")
-
-    record = json.loads(ran.out)
-    assert (ran.code, ran.err) == (0, "")
-    assert [one["layer"] for one in record["verdicts"]] == [""] * 4
-
-
-def test_a_document_that_cases_share_is_one():
-    """E4: the same chunks of the same document are kept once; a further chunk is added to it."""
-    shared = Passage(id="a", doc_id="d", text="The well is deep.", score=1.0, start=0)
-    more = Passage(id="b", doc_id="d", text="It was dug by hand.", score=1.0, start=18)
-    other = Passage(id="a", doc_id="d", text="The hall is wide.", score=1.0, start=0)
-    evidence = (Evidence(text="deep", doc_id="d"), Evidence(text="deep", doc_id="elsewhere"))
-    cases = [
-        Case(id=str(n), dataset="own", question="?", chunks=chunks, evidence=evidence)
-        for n, chunks in enumerate([(shared,), (shared, more), (other, more), (other,)])
-    ]
-    found = rename_conflicts(cases)
-
-    assert [[p.doc_id for p in one.chunks] for one in found] == [
-        ["d"], ["d", "d"], ["d (3)", "d (3)"], ["d (4)"],
-    ]  # fmt: skip
-    assert [[p.id for p in one.chunks] for one in found] == [
-        ["a"], ["a", "b"], ["a (3)", "b (3)"], ["a (4)"],
-    ]  # fmt: skip
-    assert [[e.doc_id for e in one.evidence] for one in found] == [
-        [name, "elsewhere"] for name in ("d", "d", "d (3)", "d (4)")
-    ]
-
-
 def test_a_file_that_cannot_be_read_is_passed_over(run, dataset):
     """E4, X2: nothing is known of that document; one that is new in the folder is said to be."""
     docs = dataset.parent / "docs"
@@ -159,17 +95,6 @@ def test_with_a_store_the_cases_need_no_candidates(run, dataset):
     assert run("index", dataset.parent / "docs", "--store", "s").code == 0
     ran = run("diagnose", "--dataset", dataset, "--store", "s", "--json")
     assert (ran.code, json.loads(ran.out)["questions"]) == (0, 1)
-    refused = run("diagnose", "--dataset", dataset)
-    assert (refused.code, "field 'chunks': is missing" in refused.err) == (3, True)
-    assert "or the store that is asked: --store" in refused.err
-
-
-def test_without_a_store_the_candidates_are_searched(run):
-    """E4, F2: golden cases alone are enough to begin with."""
-    ran = run("diagnose", "--dataset", FILE, "--budget", 500, "--json")
-    assert ran.code == 0
-    record = json.loads(ran.out)
-    assert record["questions"] == len(record["verdicts"]) > 3
 
 
 @pytest.mark.parametrize(

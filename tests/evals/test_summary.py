@@ -22,7 +22,7 @@ from foveate.evals.tables import (
     BETTER,
     WORSE,
     Table,
-    count_over,
+    count_contexts,
     set_table,
     summary_lines,
     summary_tables,
@@ -112,7 +112,7 @@ def test_failures_and_overruns_are_counted():
     """E1: questions without a context and contexts over budget are said, not hidden."""
     found = summary(failed="too small", over=1.0)
 
-    assert (found.overall[1].failed, count_over(found, "good")) == (18, 18)
+    assert (found.overall[1].failed, count_contexts(found, "good", "over")) == (18, 18)
 
 
 def test_questions_without_evidence_in_their_candidates_are_named():

@@ -6,15 +6,22 @@ from pathlib import Path
 from typing import Annotated
 
 from foveate.cli import output
-from foveate.cli.options import CaseLimit, Json, Principals, RecipeName, SearchLimit, option
+from foveate.cli.options import (
+    STORE,
+    CaseLimit,
+    Json,
+    Principals,
+    RecipeName,
+    SearchedStore,
+    SearchLimit,
+    option,
+)
 
 
 def diagnose(
     *,
     dataset: Annotated[list[str], option("FILE", "Files of cases, or patterns of names.")],
-    store: Annotated[
-        str, option("URL", "Store to search (default: one made of the cases' candidates).")
-    ] = "",
+    store: SearchedStore = str(STORE),
     folder: Annotated[
         list[Path] | None, option("DIR", "Folder of the documents as they are now; repeatable.")
     ] = None,
@@ -35,17 +42,15 @@ def diagnose(
     """Find the layer that lost each failing question, with counts, measures and suggestions.
 
     The evidence of every question is followed through the documents, the chunks, both searches
-    and the context. Without --store the candidates of the cases are indexed and searched.
+    and the context.
     """
-    from contextlib import ExitStack
-
     from foveate import plugins
     from foveate.cli import diagnose_run
     from foveate.cli.eval_steps import limit_cases
     from foveate.cli.show import format_columns
     from foveate.evals.diagnosis import run as diagnosis
-    from foveate.evals.diagnosis.pools import rename_conflicts
     from foveate.evals.diagnosis.verdict import read_answers, read_sessions
+    from foveate.evals.read import read_cases
     from foveate.evals.tables import table_to_markdown
     from foveate.pipeline.assembler import Assembler
     from foveate.pipeline.options import AssembleOptions, resolve_options
@@ -54,21 +59,19 @@ def diagnose(
     options = AssembleOptions(recipe=recipe, budget=budget, limit=limit)
     ranks = plugins.reranker(reranker) if reranker is not None else None
     resolve_options(options)  # what is refused is refused before any file is read
-    known = diagnose_run.load_cases(dataset, pools=not store)
+    known = read_cases(dataset, pools=False)
     chosen = [case for case in limit_cases(known, cases) if case.evidence]
-    chosen = chosen if store else [*rename_conflicts(chosen)]
     ids = {case.id for case in known}
     beside = diagnosis.DiagnosisInputs(
         current=diagnose_run.current_texts(folder) if folder else None,
         answers=diagnose_run.read_beside(answers, read_answers, ids),
         sessions=diagnose_run.read_beside(sessions, read_sessions, ids),
     )
-    with ExitStack() as stack:
-        opened, embedder = stack.enter_context(
-            open_store_with_embedder(store) if store else diagnose_run.temporary_store(chosen)
-        )
+    with (
+        open_store_with_embedder(store) as (opened, embedder),
+        output.progress_bar() as progress,
+    ):
         assembler = Assembler(opened, embedder=embedder, options=options, reranker=ranks)
-        progress = stack.enter_context(output.progress_bar())
         found = diagnosis.diagnose(
             chosen, assembler, principals=principal or (), beside=beside, progress=progress
         )

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from foveate import plugins
 from foveate.core.errors import BadInput
-from foveate.evals.cases import Case
-from foveate.evals.diagnosis.pools import fill_store
 from foveate.evals.diagnosis.probe import CurrentText
-from foveate.evals.read import read_cases
-from foveate.ports import Embedder, Store
 
 T = TypeVar("T")
-
-
-def load_cases(names: Sequence[str], *, pools: bool) -> tuple[Case, ...]:
-    """The cases; the error for missing candidates names --store as the alternative."""
-    try:
-        return read_cases(names, pools=pools)
-    except BadInput as error:
-        if not (pools and error.field == "chunks"):
-            raise
-        raise BadInput(f"{error}; give them, or the store that is asked: --store") from None
 
 
 def read_beside(
@@ -41,23 +24,6 @@ def read_beside(
         why = f"none of its ids is a case's, such as {next(iter(found))!r}; use those of --dataset"
         raise BadInput(f"{path}: {why}")
     return found
-
-
-@contextmanager
-def temporary_store(cases: Sequence[Case]) -> Iterator[tuple[Store, Embedder | None]]:
-    """A store of the cases' candidates, which is removed at the end."""
-    from foveate.stores import open_store
-
-    embedder = plugins.embedder("wordllama")
-    with TemporaryDirectory(prefix="foveate-") as folder:
-        store = open_store(
-            Path(folder) / "store", embedder_name=embedder.name, dimensions=embedder.dimensions
-        )
-        try:
-            fill_store(store, cases, embedder)
-            yield store, embedder
-        finally:
-            store.close()
 
 
 def current_texts(folders: Sequence[Path]) -> CurrentText:

@@ -1,7 +1,6 @@
 """The figures of an evaluation: cells, the summary, and how JSON has them.
 
-*Missed* is 1 - evidence recall, averaged over sets and budgets with equal weight. The *ratio* is a
-recipe's missed over the baseline's.
+*Missed* is 1 - evidence recall, averaged over sets and budgets with equal weight.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from foveate.core.errors import BadInput
 from foveate.core.json_values import read_value
 from foveate.evals.bootstrap import interval, resampled_means
 from foveate.evals.figures import SCHEMA, Summary
-from foveate.evals.tables import count_over
+from foveate.evals.tables import count_contexts
 
 RECALL_LOSS = 0.01
 """How far a recipe's recall may be below the baseline's."""
@@ -36,7 +36,7 @@ def find_losses(summary: Summary) -> list[str]:
                 f"{one.recipe} recalls less than {summary.baseline}: {difference.value:+.4f}; "
                 f"the limit is -{RECALL_LOSS:g}"
             )
-        over = count_over(summary, one.recipe)
+        over = count_contexts(summary, one.recipe, "over")
         if over and one.recipe != summary.baseline:
             found.append(f"{one.recipe} has contexts over their budget: {over}; the limit is 0")
     return found

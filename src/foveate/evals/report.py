@@ -111,18 +111,12 @@ def _draw_panel(
         panel.axhline(ceiling, color="#9ca3af", linestyle="--", linewidth=0.8)
     panel.set_xticks(range(len(summary.budgets)), [f"{b:,}" for b in summary.budgets])
     panel.grid(axis="y", color="#e5e7eb", linewidth=0.8)
-    for side in ("top", "right"):
-        panel.spines[side].set_visible(False)
+    panel.spines[["top", "right"]].set_visible(False)
     panel.tick_params(labelbottom=True, labelleft=True)
 
 
-SUMMARY_FILE, REPORT_FILE, CHART_FILE, PAGE_FILE, RESULTS_FILE = (
-    "summary.json",
-    "report.md",
-    "recall.png",
-    "report.html",
-    "results.jsonl",
-)
+SUMMARY_FILE, REPORT_FILE, RESULTS_FILE = "summary.json", "report.md", "results.jsonl"
+CHART_FILE, PAGE_FILE = "recall.png", "report.html"
 ANSWERS_FILE = "answers.jsonl"
 """Of a model that was asked: what it said, so that it is not asked again."""
 

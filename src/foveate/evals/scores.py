@@ -14,7 +14,7 @@ Each set is named after its variant: `farm (oracle)`. Of `given`, it keeps its n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -31,13 +31,6 @@ GOLD_SCORE, OTHER_SCORE = 0.99, 0.30
 """Of the chunks that are set apart, and the most that another one gets."""
 
 _LABEL = re.compile(r" \((oracle|noisy:[\d.e-]+|cosine|rrf|none)\)\Z")
-
-ScoreVariant = Callable[[Case], Case]
-
-
-def unchanged(case: Case) -> Case:
-    """The case as it is."""
-    return case
 
 
 def oracle(case: Case) -> Case:
@@ -95,7 +88,10 @@ def rescore_cases(
 
     `load_embedder` is called if a variant compares vectors. Raises `BadOption` or `UnknownName`.
     """
-    variants = parse_variants(names, load_embedder)
+    if not names or len(set(names)) != len(names):
+        raise BadOption(f"--scores: {', '.join(names)!r}; name each variant once")
+    embedder = load_embedder() if {"cosine", "rrf"} & set(names) else None
+    variants = [_parse_variant(name, embedder) for name in names]
     needs_gold = any(name == "oracle" or name.startswith("noisy:") for name in names)
     if needs_gold and not any(map(_gold, cases)):
         raise BadOption(
@@ -105,24 +101,12 @@ def rescore_cases(
     return tuple(variant(case) for variant in variants for case in cases)
 
 
-def parse_variants(
-    names: Iterable[str], load_embedder: Callable[[], Embedder]
-) -> tuple[ScoreVariant, ...]:
-    """The functions of these names, each named once."""
-    wanted = tuple(names)
-    if not wanted or len(set(wanted)) != len(wanted):
-        raise BadOption(f"--scores: {', '.join(wanted)!r}; name each variant once")
-    needs_vectors = {"cosine", "rrf"} & set(wanted)
-    embedder = load_embedder() if needs_vectors else None
-    return tuple(_parse_variant(name, embedder) for name in wanted)
-
-
-def _parse_variant(name: str, embedder: Embedder | None) -> ScoreVariant:
+def _parse_variant(name: str, embedder: Embedder | None) -> Callable[[Case], Case]:
     if name.startswith("noisy:"):
         return partial(noisy, share=_parse_share(name))
     if embedder is not None and name in {"cosine", "rrf"}:
         return partial(cosine if name == "cosine" else rrf, embedder=embedder)
-    plain = {GIVEN: unchanged, "oracle": oracle, "none": none}
+    plain = {GIVEN: lambda case: case, "oracle": oracle, "none": none}
     if name not in plain:
         raise UnknownName("score variant", name, (*plain, "cosine", "rrf", "noisy:0.6"))
     return plain[name]

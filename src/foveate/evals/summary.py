@@ -168,12 +168,7 @@ def _build_cell(
         drawn = draws.get((first.recipe, first.budget, measure))
         pairs = _paired_differences(rows, base, measure) if drawn is not None else ()
         known = [pair for pair in pairs if pair is not None]
-        figures[measure] = Figure(
-            mean=fmean(values) if values else None,
-            known=len(values),
-            difference=None if drawn is None else interval(fmean(known), _drop_nan(drawn)),
-            pairs=len(known),
-        )
+        figures[measure] = _figure(values, len(values), known, drawn, len(known))
     return Cell(
         dataset=first.dataset,
         budget=first.budget,
@@ -193,20 +188,14 @@ def _overall_cell(
     figures = {}
     for measure in names:
         found = [cell.figures[measure] for cell in mine]
-        means = [one.mean for one in found if one.mean is not None]
-        compared = [one.difference.value for one in found if one.difference is not None]
-        drawn = [
-            column
-            for cell in mine
-            if (column := draws[cell.dataset].get((recipe, cell.budget, measure))) is not None
-        ]
-        figures[measure] = Figure(
-            mean=fmean(means) if means else None,
-            known=sum(one.known for one in found),
-            difference=interval(fmean(compared), _drop_nan(sum(drawn) / len(drawn)))
-            if drawn
-            else None,
-            pairs=sum(one.pairs for one in found),
+        keys = [(cell.dataset, (recipe, cell.budget, measure)) for cell in mine]
+        drawn = [draws[name][key] for name, key in keys if key in draws[name]]
+        figures[measure] = _figure(
+            [one.mean for one in found if one.mean is not None],
+            sum(one.known for one in found),
+            [one.difference.value for one in found if one.difference is not None],
+            sum(drawn) / len(drawn) if drawn else None,
+            sum(one.pairs for one in found),
         )
     return Cell(
         dataset="",
@@ -219,8 +208,14 @@ def _overall_cell(
     )
 
 
-def _drop_nan(draws: Any) -> Any:
-    return draws[~np.isnan(draws)]
+def _figure(
+    values: Sequence[float], known: int, differences: Sequence[float], draws: Any, pairs: int
+) -> Figure:
+    """The means of values and of differences, with an interval by the draws of the latter."""
+    if draws is None:
+        return Figure(mean=fmean(values) if values else None, known=known)
+    found = interval(fmean(differences), draws[~np.isnan(draws)])
+    return Figure(mean=fmean(values), known=known, difference=found, pairs=pairs)
 
 
 def _sum_faults(counts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:

@@ -98,16 +98,16 @@ LEGEND = (
 def summary_lines(summary: Summary) -> Iterator[str]:
     """What a person wants to know first: a sentence for each recipe, the baseline's apart."""
     base = next(one for one in summary.overall if one.recipe == summary.baseline)
-    known, spent = _found(summary, base.recipe), base.mean("tokens")
-    others = [one for one in summary.overall if one is not base]
     over = f", over {len(summary.budgets)} budgets" if len(summary.budgets) > 1 else ""
+    found = {name: count_contexts(summary, name, "complete") for name in summary.recipes}
+    others = [one for one in summary.overall if one is not base]
     for one in others:
-        yield (
-            f"{one.recipe} finds {_found(summary, one.recipe):,} of {one.questions:,} "
-            f"({base.recipe} {known:,}) with {_format_change(one.mean('tokens'), spent)}{over}"
-        )
+        change = _format_change(one.mean("tokens"), base.mean("tokens"))
+        known = f"({base.recipe} {found[base.recipe]:,})"
+        said = f"{one.recipe} finds {found[one.recipe]:,} of {one.questions:,}"
+        yield f"{said} {known} with {change}{over}"
     if not others:
-        yield f"{base.recipe} finds {known:,} of {base.questions:,}{over}"
+        yield f"{base.recipe} finds {found[base.recipe]:,} of {base.questions:,}{over}"
     for one in summary.answers.overall if summary.answers else ():
         figures = (
             f"{head} {figure.mean:.3f}"
@@ -117,10 +117,10 @@ def summary_lines(summary: Summary) -> Iterator[str]:
         yield f"answers from {one.recipe}: {', '.join(figures) or 'none'}"
 
 
-def _found(summary: Summary, recipe: str) -> int:
-    """Questions of which all evidence is in the context, each budget counting them again."""
+def count_contexts(summary: Summary, recipe: str, measure: str) -> int:
+    """The contexts of a recipe of which a measure that is 0 or 1 is 1, over all budgets."""
     mine = (cell for cell in summary.cells if cell.recipe == recipe)
-    return sum(round(cell.mean("complete") * cell.questions) for cell in mine)
+    return sum(round(cell.mean(measure) * cell.questions) for cell in mine)
 
 
 def _format_change(tokens: float, base: float) -> str:
@@ -182,18 +182,12 @@ def context_table(summary: Summary) -> Table:
                 _format_mean(one.figures["use"]),
                 f"{one.mean('tokens'):,.0f}",
                 EMPTY_CELL if one.price is None else f"{one.price:,.0f}",
-                str(count_over(summary, one.recipe)),
+                str(count_contexts(summary, one.recipe, "over")),
                 str(one.failed),
             )
             for one in summary.overall
         ),
     )
-
-
-def count_over(summary: Summary, recipe: str) -> int:
-    """Contexts of a recipe that are over their budget."""
-    mine = (cell for cell in summary.cells if cell.recipe == recipe)
-    return sum(round(cell.mean("over") * cell.questions) for cell in mine)
 
 
 def hygiene_table(summary: Summary) -> Table:
@@ -211,23 +205,18 @@ def hygiene_table(summary: Summary) -> Table:
 
 def scores_table(summary: Summary) -> Table:
     """What each recipe misses with the scores of each variant, over the sets of that variant."""
-    variants = dict.fromkeys(split_label(name)[1] for name in summary.datasets)
+    missed: dict[tuple[str, str], list[float]] = {}
+    for cell in summary.cells:
+        key = (cell.recipe, split_label(cell.dataset)[1])
+        missed.setdefault(key, []).append(1 - cell.mean("recall"))
+    variants = dict.fromkeys(variant for _, variant in missed)
     return Table(
         title="Evidence missed, by the scores of the candidates",
         head=("recipe", *variants),
         rows=tuple(
-            (recipe, *(f"{_missed(summary, recipe, name):.3f}" for name in variants))
+            (recipe, *(f"{fmean(missed[recipe, name]):.3f}" for name in variants))
             for recipe in summary.recipes
         ),
-    )
-
-
-def _missed(summary: Summary, recipe: str, variant: str) -> float:
-    """The mean over the sets with these scores, and over the budgets."""
-    return fmean(
-        1 - cell.mean("recall")
-        for cell in summary.cells
-        if cell.recipe == recipe and split_label(cell.dataset)[1] == variant
     )
 
 

@@ -54,8 +54,6 @@ def sweep_thresholds(
     chunks: Sequence[Candidate],
     stages: Sequence[DedupNear],
     tokenizer: Tokenizer,
-    *,
-    examples: int = MAX_EXAMPLES,
 ) -> Iterator[Level]:
     """One level a stage, each with a threshold of its own, the highest first.
 
@@ -78,7 +76,7 @@ def sweep_thresholds(
             tokens=sum(costs.values()),
             tokens_saved=sum(costs[name] for name in before),
             new=len(new),
-            examples=_pick_examples(new, examples),
+            examples=_pick_examples(new),
         )
 
 
@@ -99,12 +97,12 @@ def _find_dropped_pairs(
         )
 
 
-def _pick_examples(pairs: Sequence[DuplicatePair], count: int) -> tuple[DuplicatePair, ...]:
+def _pick_examples(pairs: Sequence[DuplicatePair]) -> tuple[DuplicatePair, ...]:
     """The least alike pairs, each text once."""
     found: dict[tuple[str, str], DuplicatePair] = {}
     for pair in sorted(pairs, key=lambda p: (p.similarity, p.kept, p.dropped)):
         found.setdefault((pair.kept_text, pair.dropped_text), pair)
-    return tuple(found.values())[:count]
+    return tuple(found.values())[:MAX_EXAMPLES]
 
 
 def shorten_pair(one: str, other: str, length: int = MAX_SHOWN_LENGTH) -> tuple[str, str]:

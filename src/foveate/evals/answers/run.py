@@ -6,6 +6,7 @@ comparison on both sides; `MAX_FAILURES_IN_A_ROW` of them end the run, which kee
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -99,23 +100,20 @@ class AnswerRunner:
     def estimate(self, cases: Sequence[Case], setting: Setting) -> CallEstimate:
         """What `run` would ask."""
         counter = tokenizer(setting.tokenizer)
-        counts = {"answer": 0, "score": 0}
-        seen: set[str] = set()
-        read = before = 0
+        keys: dict[str, str] = {}
+        read = 0
         for one in build_requests(cases, setting, self.options.prompt):
             for kind, key in self._call_keys(one).items():
-                if key in seen:
-                    continue
-                seen.add(key)
-                if key in self._calls:
-                    before += 1
-                    continue
-                counts[kind] += 1
-                read += sum(
-                    counter.count(text_from_content(message["content"])) for message in one.messages
-                )
+                if key not in keys and key not in self._calls:
+                    texts = (text_from_content(message["content"]) for message in one.messages)
+                    read += sum(map(counter.count, texts))
+                keys[key] = kind
+        asked = Counter(kind for key, kind in keys.items() if key not in self._calls)
         return CallEstimate(
-            answers=counts["answer"], scores=counts["score"], read=read, known=before
+            answers=asked["answer"],
+            scores=asked["score"],
+            read=read,
+            known=len(keys) - asked.total(),
         )
 
     def run(

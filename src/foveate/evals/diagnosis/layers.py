@@ -110,33 +110,24 @@ def measure_layers(
     known = [probe for probe in probes if probe.gold]
     trails = [trail for probe in probes for trail in probe.trails]
     fused = [[c.id for c in probe.rankings.fused] for probe in known]
+    whole = [ndcg(r, p.gold) for r, p in zip(fused, known, strict=True)]
+    legs = [max(ndcg(p.rankings.words, p.gold), ndcg(p.rankings.vectors, p.gold)) for p in known]
+    pairs = zip(fused, known, strict=True)
+    again = [(r, p.reranked, p.gold) for r, p in pairs if p.reranked is not None]
+    stated = [t for t in trails if t.document >= MIN_EVIDENCE_SHARE]
     return {
-        STRATEGY.name: {
-            "ndcg": _mean(ndcg(r, p.gold) for r, p in zip(fused, known, strict=True)),
-            "ndcg_routed": _mean(
-                max(
-                    ndcg(r, p.gold),
-                    ndcg(p.rankings.words, p.gold),
-                    ndcg(p.rankings.vectors, p.gold),
-                )
-                for r, p in zip(fused, known, strict=True)
-            ),
-        },
+        STRATEGY.name: {"ndcg": _mean(whole), "ndcg_routed": _mean(map(max, whole, legs))},
         CHUNKING.name: {
-            "context_recall": _mean(t.chunk for t in trails if t.document >= MIN_EVIDENCE_SHARE),
-            "under": float(sum(t.chunk < MIN_EVIDENCE_SHARE <= t.document for t in trails)),
+            "context_recall": _mean(t.chunk for t in stated),
+            "under": float(sum(t.chunk < MIN_EVIDENCE_SHARE for t in stated)),
         },
         EMBEDDING.name: {
             "recall_words": _mean(_gold_recall(p.rankings.words[:limit], p) for p in known),
             "recall_vectors": _mean(_gold_recall(p.rankings.vectors[:limit], p) for p in known),
         },
         RERANKING.name: {
-            "ndcg_before": _mean(
-                ndcg(r[:limit], p.gold)
-                for r, p in zip(fused, known, strict=True)
-                if p.reranked is not None
-            ),
-            "ndcg_after": _mean(ndcg(p.reranked, p.gold) for p in known if p.reranked is not None),
+            "ndcg_before": _mean(ndcg(before[:limit], gold) for before, _, gold in again),
+            "ndcg_after": _mean(ndcg(after, gold) for _, after, gold in again),
         },
         EVALUATION.name: {
             "recall": _mean(float(t.document >= MIN_EVIDENCE_SHARE or t.stale) for t in trails)

@@ -82,10 +82,7 @@ def diagnose(
         baselines.append(_naive_evidence_share(followed, assembler, reader.principals))
         verdicts.append(
             decide_verdict(
-                followed,
-                limit=limit,
-                said=known.answers.get(case.id),
-                session=known.sessions.get(case.id, ()),
+                followed, limit, known.answers.get(case.id), known.sessions.get(case.id, ())
             )
         )
         if progress is not None:
@@ -127,11 +124,7 @@ def diagnosis_tables(found: Diagnosis) -> tuple[Table, ...]:
     """Losses by layer with each layer's measure, and the questions lost."""
     lost = [v for v in found.verdicts if v.layer]
     rows = [
-        (
-            layer.name,
-            str(found.counts[layer.name]),
-            format_figures(found.figures[layer.name]),
-        )
+        (layer.name, str(found.counts[layer.name]), format_figures(found.figures[layer.name]))
         for layer in LAYERS
     ]
     if found.counts[MODEL]:
@@ -141,20 +134,14 @@ def diagnosis_tables(found: Diagnosis) -> tuple[Table, ...]:
         head=("layer", "lost", "measure"),
         rows=tuple(rows),
     )
-    if not lost:
-        return (first,)
     shown = lost[:MAX_SHOWN_QUESTIONS]
-    rest = (
-        f", the first {MAX_SHOWN_QUESTIONS} of {len(lost)}"
-        if len(lost) > MAX_SHOWN_QUESTIONS
-        else ""
-    )
+    rest = f", the first {len(shown)} of {len(lost)}" if len(lost) > len(shown) else ""
     second = Table(
         title=f"Questions lost{rest}",
         head=("set", "question", "layer", "how it shows"),
         rows=tuple((v.dataset, v.id, v.layer, v.detail) for v in shown),
     )
-    return first, second
+    return (first, second) if lost else (first,)
 
 
 def list_advice(found: Diagnosis) -> tuple[tuple[str, str], ...]:

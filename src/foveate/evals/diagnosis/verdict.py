@@ -45,7 +45,6 @@ class Verdict:
 
 def decide_verdict(
     probe: Probe,
-    *,
     limit: int,
     said: RecordedAnswers | None = None,
     session: Sequence[AgentTurn] = (),
