@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from foveate.core.bounded_cache import BoundedCache
 from foveate.core.compact.values import extract_values
+from foveate.core.text.log_levels import is_severe
 from foveate.core.types import Span, content_hash
 
 LONGEST_LINE = 240
@@ -22,35 +23,8 @@ LEAST_WORDS = 3
 """In a line; fewer are a value with its key, which a ledger names without quoting it."""
 _LINE = re.compile(r"[^\n]++")
 _NUMBER = re.compile(r"0x[\da-fA-F]++|\d++")
-_LEVEL = re.compile(
-    r"""\b(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|(?P<severe>
-          ERROR|CRITICAL|FATAL|SEVERE|PANIC|ALERT|EMERG(?:ENCY)?))\b
-      | (?i:(?:level|lvl|severity)["']?\s*+[=:]\s*+["']?|[\[<](?:[\w-]+:)?)
-        (?i:trace|debug|info|notice|warn(?:ing)?|(?P<severe_too>
-          err(?:or)?|crit(?:ical)?|fatal|severe|panic|alert|emerg(?:ency)?))\b
-      | (?<!\S)(?:[VDIW]|(?P<severe_letter>[EF]))(?:/[\w.]+\(|\d{4}\ \d{2}:|\ [\w.]+\ *+:)
-    """,
-    re.VERBOSE,
-)
-_SAYS_ERROR = re.compile(
-    r"(?<!\bno )(?<!\b0 )(?<!\bwithout )(?<!\bno further )"
-    r"\b(?:errors?|failed|fails|failure|exception|fatal|panic|segfault)\b(?!=|: 0\b)",
-    re.IGNORECASE,
-)
 _KNOWN: BoundedCache[str, tuple[Span, ...]] = BoundedCache(2_000_000)
 """An agent sends its logs again with each call; reading them again took a fifth of the time."""
-
-
-def is_severe(entry: str) -> bool:
-    """Whether the entry of a log, from its beginning on, is an error.
-
-    >>> is_severe("10:00 [error] disk full"), is_severe("10:01 INFO 3 ERROR so far")
-    (True, False)
-    """
-    level = _LEVEL.search(entry)
-    if level is None:
-        return _SAYS_ERROR.search(entry) is not None
-    return any(level.groups())
 
 
 def value_form(text: str) -> str:
