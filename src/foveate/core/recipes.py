@@ -26,7 +26,7 @@ _EVIDENCE = (
     {"use": "order", "by": "attention"},
 )
 _SHORT_IF_TIGHT = {"name": "numbered", "header_form": "auto"}
-_WHOLE_CHUNKS = {"use": "pack", "policy": "greedy"}
+_WHOLE_CHUNKS = {"use": "pack", "policy": "greedy", "overflow": "truncate"}
 _BEST_FIRST = {"use": "order", "by": "relevance"}
 
 _OWN: Mapping[str, Mapping[str, Any]] = {
@@ -181,7 +181,7 @@ _SESSION: Mapping[str, Mapping[str, Any]] = {
         "stages": [
             "dedup_exact",
             {"use": "dedup_near", "method": "containment"},
-            _WHOLE_CHUNKS,
+            {"use": "pack", "policy": "greedy"},
             _BEST_FIRST,
         ],
         "format": "numbered",

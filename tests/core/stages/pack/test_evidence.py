@@ -565,3 +565,16 @@ def test_a_table_that_ended_lends_its_head_to_no_later_chunk() -> None:
 
     assert "A-25" in shown["t2"]
     assert "t1" not in shown
+
+
+@pytest.mark.parametrize("recipe", ["reranked", "citations", "chat", "factual-qa"])
+def test_recipes_of_whole_chunks_cut_what_does_not_fit(recipe: str) -> None:
+    """J8, S9: room that is left shows the beginning of the next chunk, up to a sentence's end."""
+    texts = [" ".join(f"Gate {n} of mill {k} is made of oak." for n in range(20)) for k in "abc"]
+    pool = [candidate(text, id=f"c{n}", score=1 - n / 10) for n, text in enumerate(texts)]
+    context = assemble("Which gate is of oak?", pool, budget=360, recipe=recipe)
+    cut = [block for block in context.blocks if block.rendition == "truncated"]
+
+    assert context.token_count > 300
+    assert len(cut) == 1
+    assert cut[0].text.rstrip("… ").endswith("oak.")
