@@ -134,7 +134,8 @@ def _block_row(block: Block, entry: Citation | None) -> list[str]:
         if block.rendition == "verbatim"
         else f"<br>{_FAINT}{_format_name(block.rendition)}</span>"
     )
-    return [label, where, f"{block.score:.3f}{kind}", text]
+    score = f"{block.score:.3f}" if block.scored else ""
+    return [label, where, f"{score}{kind}", text]
 
 
 def _decision_row(one: Decision) -> list[str]:
