@@ -7,7 +7,7 @@ import re
 
 from source_tree import TESTS, short, test_functions
 
-ID = r"[ABCDEFIJKPRSTUWX]\d{1,2}"
+ID = r"[ABCDEFIJKPRSTUVWX]\d{1,2}"
 LEAD = re.compile(rf"\s*(?P<ids>{ID}(?:(?:\s*[,;/&+]\s*|\s+and\s+|\s+){ID})*)\b")
 
 

@@ -100,6 +100,7 @@ def test_every_number_and_note_is_explained() -> None:
     """D7, F1: the page explains each key that the code writes, and names none that is gone."""
     _, hidden = sanitise("a\u200b \u202e \x07 \u2028 b\U000e0041")
     of_inputs = {"no_candidates", IDENTIFIER_MISSING, "scores_from", "supplements_left_out"}
+    of_inputs |= {"ranked_behind"}
     of_inputs |= {"reranked", "reranked_by", FAILED}
     written = keys_of_the_code() | of_inputs | {"image_tokens", IDENTIFIER_LEFT_OUT, *hidden}
 

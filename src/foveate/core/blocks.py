@@ -83,6 +83,7 @@ def block_from_candidate(
         row=places[0][0],
         line=_first_line(candidate, shown, chunk),
         score=candidate.score,
+        scored=candidate.given_score is not None,
         rendition=shown.kind,
         kind="supplement" if candidate.origin == "supplement" else "chunk",
         summary=summary,

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from foveate.core.checks import canonical_metadata, plain_metadata
@@ -25,64 +24,54 @@ from foveate.core.fields import (
     standardise_record,
 )
 from foveate.core.images import IMAGES, images_to_json
+from foveate.core.scores import decide_scores
 from foveate.core.types import Candidate, Chunk
 
 T = TypeVar("T")
+UNSCORED = "unscored"
+"""In bundles: the score was given by nobody."""
 _NUMBERS = ("page", "row", "line", "start", "end", "byte_offset")
-RANK_SMOOTHING = 60
-"""As in reciprocal rank fusion: the first few places are told apart, and not too much."""
-
-
-class BestFirst(tuple[Candidate, ...]):
-    """Candidates that came without scores: the order of their list is their score."""
-
-    __slots__ = ()
 
 
 def candidates_from_items(items: Any, place: str = "item") -> tuple[Candidate, ...]:
     """Candidates, chunks or mappings → candidates, in the given order.
 
-    If no item has a score, the order of the list becomes the score (`BestFirst`).
+    What their score is, `core/scores.py` decides.
     Raises `BadInput` naming the position (counted from 1, as `line`; `place` says what is counted)
     and the field.
     """
-    items = list(_check_iterable(items))
-    found = tuple(
+    read = [
         _parse_at_line(number, item, _candidate_from_item, place)
-        for number, item in enumerate(items, 1)
-    )
-    check_consistency(found, place)
-    return _score_by_order(found, items)
+        for number, item in enumerate(_check_iterable(items), 1)
+    ]
+    return _consistent_list(read, place)
 
 
 def candidates_from_jsonl(lines: Iterable[str]) -> tuple[Candidate, ...]:
     """JSON Lines → candidates; blank lines are passed over, a line that is not JSON is refused."""
-    read = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    items = [_parse_at_line(number, line, _object_from_line) for number, line in read]
-    found = tuple(
-        _parse_at_line(number, item, _candidate_from_item)
-        for (number, _), item in zip(read, items, strict=True)
+    read = [
+        _parse_at_line(number, line, _candidate_from_line)
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    ]
+    return _consistent_list(read, "line")
+
+
+def _consistent_list(
+    read: Sequence[tuple[Candidate, bool | None]], place: str
+) -> tuple[Candidate, ...]:
+    """The candidates with the scores that decide; None: whether one was given is not known."""
+    found = tuple([candidate for candidate, _ in read])
+    check_consistency(found, place)
+    # A value's score is 0.0 if none was given: then another one that some of them have decides.
+    values = [candidate for candidate, has in read if has is None]
+    known = any(c.score for c in values) or all(
+        c.semantic_score is c.lexical_score is None for c in values
     )
-    check_consistency(found, "line")
-    return _score_by_order(found, items)
-
-
-def score_of_place(place: int) -> float:
-    """The score of a place in a list that is best first, counted from 1."""
-    return 1 / (RANK_SMOOTHING + place)
-
-
-def _has_score(item: Any) -> bool:
-    return (
-        item.get("score") is not None if isinstance(item, Mapping) else not isinstance(item, Chunk)
+    decided: tuple[Candidate, ...] = decide_scores(
+        found, [known if has is None else has for _, has in read]
     )
-
-
-def _score_by_order(found: tuple[Candidate, ...], items: Iterable[Any]) -> tuple[Candidate, ...]:
-    if len(found) < 2 or any(map(_has_score, items)):
-        return found
-    places = enumerate(found, 1)
-    return BestFirst(replace(candidate, score=score_of_place(n)) for n, candidate in places)
+    return decided
 
 
 def parse_json(line: str, advice: str = "give one JSON object a line") -> Any:
@@ -159,6 +148,8 @@ def candidate_to_json(candidate: Candidate) -> dict[str, Any]:
             record[name] = value
     if candidate.origin != "retrieved":
         record["origin"] = candidate.origin
+    if not candidate.scored:
+        record[UNSCORED] = True
     return record
 
 
@@ -195,11 +186,11 @@ def _check_iterable(items: Any) -> Iterable[Any]:
     return items
 
 
-def _object_from_line(line: str) -> Any:
+def _candidate_from_line(line: str) -> tuple[Candidate, bool | None]:
     item = parse_json(line)
     if isinstance(item, list):
         raise BadInput("a list is no candidate; give each of its objects a line of its own")
-    return item
+    return _candidate_from_item(item)
 
 
 def _parse_at_line(number: int, item: Any, make: Callable[[Any], T], place: str = "line") -> T:
@@ -214,15 +205,17 @@ def _parse_at_line(number: int, item: Any, make: Callable[[Any], T], place: str 
         raise BadInput(message, line=number, field=error.field, place=place) from None
 
 
-def _candidate_from_item(item: Any) -> Candidate:
+def _candidate_from_item(item: Any) -> tuple[Candidate, bool | None]:
+    """The candidate, and whether a `score` was given with it."""
     if isinstance(item, Candidate):
-        return item
+        return item, None
     if isinstance(item, Chunk):
-        return Candidate(chunk=item)
+        return Candidate(chunk=item), False
     if not isinstance(item, Mapping):
         kind = type(item).__name__
         raise BadInput(f"a candidate is an object with a text, such as {{'text': '…'}}, not {kind}")
-    return candidate_from_record(standardise_record(item))
+    record = standardise_record(item)
+    return candidate_from_record(record), record.get("score") is not None
 
 
 def candidate_from_record(record: Mapping[str, Any]) -> Candidate:
@@ -232,7 +225,8 @@ def candidate_from_record(record: Mapping[str, Any]) -> Candidate:
     rest = {name: value for name in CANDIDATE_FIELDS if (value := record.get(name)) is not None}
     if "origin" in rest:
         read_origin("origin", rest["origin"])
-    return Candidate(chunk=chunk_from_record(record), **rest)
+    scored = record.get(UNSCORED) is not True
+    return Candidate(chunk=chunk_from_record(record), scored=scored, **rest)
 
 
 def _missing_text(record: Mapping[str, Any]) -> str:
@@ -255,7 +249,7 @@ def chunk_from_record(record: Mapping[str, Any]) -> Chunk:
             values[key] = value
         elif key == IMAGES:
             extra[key] = images_to_json(value)
-        elif key not in KNOWN:
+        elif key not in KNOWN and not (key == UNSCORED and value is True):
             extra[str(key)] = value
     metadata = {} if record.get("metadata") is None else record["metadata"]
     if not isinstance(metadata, Mapping):

@@ -128,7 +128,7 @@ class Field(NamedTuple):
 
     `keys`: beside the text, read if the field is missing. `within`: in the metadata; the first
     with a value of the field's form is read. `guarded`: a misspelling is refused; shorter names
-    are words of their own.
+    are words of their own. `distances`: keys of which less is better; one less the value is read.
     """
 
     name: str
@@ -136,6 +136,7 @@ class Field(NamedTuple):
     keys: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
     guarded: bool = True
+    distances: tuple[str, ...] = ()
 
 
 SOURCES = ("source", "source_path", "file_path", "file_name", "filename", "url", "path")
@@ -161,12 +162,25 @@ _CHUNK_FIELDS = (
 )
 INTEGER_FIELDS = tuple(field.name for field in _CHUNK_FIELDS if field.read is read_integer)
 STRING_FIELDS = ("text", "id", "document_id", "source", "title", "section", "summary")
-SCORE_FIELDS = ("score", "semantic_score", "lexical_score", "rerank_score")
+RERANKED = ("relevance_score", "_relevance_score")
+"""As Cohere, Voyage, Jina, LangChain and LanceDB call a reranker's score."""
+_SCORE_FIELDS = (
+    Field("score", read_number, ("_score", "@search.score")),
+    Field(
+        "semantic_score", read_number, ("similarity", "similarity_score"), (), True, ("_distance",)
+    ),
+    Field("lexical_score", read_number),
+    Field("rerank_score", read_number, (*RERANKED, "@search.reranker_score"), RERANKED),
+)
+SCORE_FIELDS = tuple(field.name for field in _SCORE_FIELDS)
+SCORE_KEYS = frozenset(
+    {*SCORE_FIELDS, *(k for f in _SCORE_FIELDS for k in (*f.keys, *f.distances))}
+)
 FIELDS: Mapping[str, Field] = {
     field.name: field
     for field in (
         *_CHUNK_FIELDS,
-        *(Field(name, read_number) for name in SCORE_FIELDS),
+        *_SCORE_FIELDS,
         Field("origin", read_origin, guarded=False),
     )
 }
@@ -203,7 +217,7 @@ MAX_LISTED_KEYS = 12
 """Keys or columns; so many are named in an error."""
 HEADER_KEYS = tuple(f"Header {level}" for level in range(1, 7))
 """LangChain's splitter by headers: one key a level."""
-_WITHIN = frozenset({"principals", *HEADER_KEYS, *(k for f in _CHUNK_FIELDS for k in f.within)})
+_WITHIN = frozenset({"principals", *HEADER_KEYS, *(k for f in FIELDS.values() for k in f.within)})
 
 
 def _misspell(name: str) -> Iterator[str]:
@@ -239,13 +253,13 @@ def standardise_record(record: Mapping[str, Any]) -> Mapping[str, Any]:
     for key in sorted(extra & MISSPELLINGS.keys()):
         raise BadInput(f"is unknown; did you mean {MISSPELLINGS[key]!r}?", field=key)
     found = dict(record)
-    for field in _CHUNK_FIELDS if extra else ():
-        for key in field.keys:
+    for field in FIELDS.values() if extra else ():
+        for key in (*field.keys, *field.distances):
             if (
                 found.get(field.name) is None
                 and (value := _form(field, record.get(key))) is not None
             ):
-                found[field.name] = value
+                found[field.name] = 1 - value if key in field.distances else value
                 del found[key]
     if isinstance(metadata, Mapping):
         for name, value in parse_metadata(metadata, "start").items():
@@ -263,7 +277,7 @@ def parse_metadata(metadata: Mapping[Any, Any], *without: str) -> dict[str, Any]
     found: dict[str, Any] = {}
     if _WITHIN.isdisjoint(metadata):
         return found
-    for field in _CHUNK_FIELDS:
+    for field in FIELDS.values():
         forms = (_form(field, metadata.get(key)) for key in field.within)
         value = next((one for one in forms if one is not None), None)
         if value is not None and field.name not in without:
@@ -292,5 +306,6 @@ def _form(field: Field, value: Any) -> Any:
         if field.read is read_section and value.startswith("/") and value.endswith("/"):
             value = [part for part in value.split("/") if part]
     with suppress(BadInput):
-        return field.read(field.name, value) or (0 if field.read is read_integer else None)
+        read = field.read(field.name, value)
+        return read if read or field.read in (read_integer, read_number) else None
     return None

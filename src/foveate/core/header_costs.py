@@ -24,7 +24,7 @@ from foveate.core.zones import Budget
 _FIELD_PATHS = {
     name: f"chunk.{name}" for name in ("source", "title", "section", "page", "row", "line")
 }
-_FIELD_PATHS["score"] = "score"
+_FIELD_PATHS["score"] = "given_score"
 
 
 class PartialPassage(NamedTuple):
@@ -32,7 +32,7 @@ class PartialPassage(NamedTuple):
 
     origin: str
     chunk: Chunk
-    score: float
+    given_score: float | None
 
 
 def build_request(
@@ -91,7 +91,7 @@ def header_key(recipe: Recipe) -> Callable[[Candidate], Hashable]:
         seen: Candidate | PartialPassage = candidate
         if candidate.parts and candidate.shown is not None:
             first = rendition_chunks(candidate, candidate.shown)[0]
-            seen = PartialPassage(candidate.origin, first, candidate.score)
+            seen = PartialPassage(candidate.origin, first, candidate.given_score)
         values: Hashable = read(seen)
         return values
 

@@ -157,7 +157,10 @@ def part_hashes(inputs: Inputs) -> dict[str, str]:
 def candidates_hash(candidates: Sequence[Candidate]) -> str:
     """Everything of candidates, in order, that a stage or a format may look at."""
     hasher = blake3(pack(f"<{len(candidates)}d", *[c.score for c in candidates]))
-    more = [(n, *_get_scores(c)) for n, c in enumerate(candidates) if _get_scores(c) != _NO_SCORES]
+    more: list[tuple[object, ...]] = [
+        (n, *_get_scores(c)) for n, c in enumerate(candidates) if _get_scores(c) != _NO_SCORES
+    ]
+    more += [(n, "unscored") for n, c in enumerate(candidates) if not c.scored]
     hasher.update((chunks_hash([c.chunk for c in candidates]) + repr(more)).encode())
     return hasher.hexdigest(16)
 

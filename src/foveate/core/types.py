@@ -219,6 +219,7 @@ class Part:
     span: Span
     origin: Origin = "retrieved"
     score: float = 0.0
+    scored: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +250,7 @@ class Candidate:
 
     `parts` is set by stitch (empty: one chunk), `duplicates` by dedup, `renditions` or
     `sentences` by compress, `shown` by pack, and by divide as the most that may be shown.
+    `scored`: whether anybody gave the score; else a place in a list stands in its stead.
     """
 
     chunk: Chunk
@@ -257,6 +259,7 @@ class Candidate:
     lexical_score: float | None = None
     rerank_score: float | None = None
     origin: Origin = "retrieved"
+    scored: bool = True
     parts: tuple[Part, ...] = ()
     duplicates: tuple[Duplicate, ...] = ()
     renditions: tuple[Rendition, ...] = ()
@@ -290,6 +293,11 @@ class Candidate:
         """The chunk's document."""
         return self.chunk.document_id
 
+    @property
+    def given_score(self) -> float | None:
+        """The score if somebody gave it; a neighbour's is a share of another one's."""
+        return self.score if self.scored and self.origin == "retrieved" else None
+
 
 def rank(candidate: Candidate) -> Rank:
     """The total order: score descending, then source, sequence, byte offset, id ascending."""
@@ -304,6 +312,7 @@ class Block:
     neutralises it; `summary` is set on the first block of a document only. `document_spans` are
     the ranges of the document that the text shows, where offsets are known. `span` is where the
     (neutralised) body stands in the finished text. `images` are parts of their own behind the body.
+    `score` is what the block was ranked by; it is shown if it is `scored`, that is given.
     """
 
     marker: int
@@ -317,6 +326,7 @@ class Block:
     row: int | None = None
     line: int | None = None
     score: float = 0.0
+    scored: bool = True
     rendition: RenditionKind = "verbatim"
     kind: Literal["chunk", "supplement"] = "chunk"
     summary: str = ""

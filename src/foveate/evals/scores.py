@@ -20,9 +20,9 @@ from functools import partial
 
 import numpy as np
 
-from foveate.core.candidates import score_of_place
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.manifest import digest
+from foveate.core.scores import score_of_place
 from foveate.evals.cases import Case
 from foveate.ports import Embedder
 

@@ -13,10 +13,11 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from foveate.core.assemble import TokenCountCache, assemble
-from foveate.core.candidates import BestFirst, candidate_to_json
+from foveate.core.candidates import candidate_to_json
 from foveate.core.errors import ExternalError
 from foveate.core.image_fit import has_any_image
 from foveate.core.request import Inputs, Recipe
+from foveate.core.scores import ScoredList
 from foveate.core.text.words import long_identifiers
 from foveate.core.types import Candidate, Chunk, Context, Number, Supplement, rank
 from foveate.pipeline.bounded_calls import failure_reason
@@ -220,8 +221,8 @@ def inputs_for(
 ) -> Inputs:
     """What the core gets for these candidates."""
     options = resolved.options
-    if isinstance(candidates, BestFirst):
-        notes = (("scores_from", "the order of the list"), *notes)
+    if isinstance(candidates, ScoredList):
+        notes = (*candidates.notes, *notes)
     return Inputs(
         query=query,
         candidates=candidates,

@@ -1,21 +1,19 @@
 """Checks of what a caller passes: the query, principals, chat messages, candidates.
 
 Documents of LangChain, LlamaIndex and Haystack are told apart by their class's package, so no
-framework is imported. A retriever's list is an order: if no value has a score, the order becomes
-one (`core/candidates.py`); values without a score rank below all that have one.
+framework is imported. What the score of a list is, `core/scores.py` decides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite
-from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from foveate.core.candidates import BestFirst, candidates_from_items, score_of_place
+from foveate.core.candidates import candidates_from_items
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.fields import StandardRecord, parse_metadata
+from foveate.core.scores import ScoredList
 from foveate.core.types import Candidate, Context
 from foveate.pipeline import tables
 
@@ -118,10 +116,10 @@ def candidates_of(items: Any) -> tuple[Candidate, ...]:
     """Candidates, mappings, a framework's documents, or a table's rows, in the given order.
 
     A table: a pandas or polars DataFrame, an Arrow table, batch or reader, or anything that hands
-    out Arrow's C stream. If nothing in it has a score, its order becomes the score.
+    out Arrow's C stream.
     Raises `BadInput` naming the position (counted from 1, as `line`) and the field.
     """
-    if isinstance(items, BestFirst):
+    if isinstance(items, ScoredList):
         return items
     rows = tables.rows_from_table(items)
     if rows is not None:
@@ -144,33 +142,9 @@ def records_from_items(items: Any) -> Any:
     for place, item in enumerate(found):
         if (record := _record_from_item(item, place + 1)) is not None:
             read[place] = StandardRecord(record)
-    scored = any(record.get("score") is not None for record in read.values())
-    if scored or len(found) == 1 or len(read) < len(found):
-        _add_missing_scores(list(read.values()))
     number_chunks(read.values())
     _unify_metadata(read.values())
     return [read.get(place, item) for place, item in enumerate(found)]
-
-
-def complete_scores(scores: Sequence[float | None]) -> list[float]:
-    """A score for each: those that are given as they are, an order where none is.
-
-    >>> complete_scores([-1.5, None, -3.0])
-    [-1.5, -4.5, -3.0]
-    >>> [round(score, 4) for score in complete_scores([None, None])]
-    [0.0164, 0.0161]
-    """
-    given = [score for score in scores if score is not None]
-    if not given:
-        return [score_of_place(place) for place in range(1, len(scores) + 1)]
-    low = min(given)
-    step = (max(given) - low) or 1.0
-    below = 0
-    found = []
-    for score in scores:
-        below += score is None
-        found.append(low - step * below if score is None else score)
-    return found
 
 
 def _find_framework(kind: type) -> str:
@@ -191,17 +165,6 @@ def _record_from_item(item: Any, number: int) -> dict[str, Any] | None:
         message = f"give Documents or nodes with a text, not {type(item).__name__}"
         raise BadInput(f"{message}; filter others out before", line=number, place="item")
     return record if score is None else {**record, "score": score}
-
-
-def _add_missing_scores(found: Sequence[dict[str, Any]]) -> None:
-    given = [record.get("score") for record in found]
-    if all(score is not None for score in given):
-        return
-    # What is no number is refused at the door, with its place; here it must only not be compared.
-    known = [float(s) if isinstance(s, Real) and isfinite(s) else None for s in given]
-    for record, score in zip(found, complete_scores(known), strict=True):
-        if record.get("score") is None:
-            record["score"] = score
 
 
 def _unify_metadata(found: Iterable[dict[str, Any]]) -> None:
@@ -268,9 +231,6 @@ def _read_document(item: Any, package: str) -> dict[str, Any]:
     paged = any(metadata.get(key) is not None for key in ("page", "page_label"))
     # The `start_index` of a page is an offset in the page, not the document.
     found = parse_metadata(metadata, *(("start",) if paged and package == "langchain_core" else ()))
-    reranked = metadata.get("relevance_score") if package == "langchain_core" else None
-    if isinstance(reranked, Real) and not isinstance(reranked, bool) and isfinite(reranked):
-        found["score"] = found["rerank_score"] = float(reranked)
     for field, value in given.items():
         if value is not None and not (field == "document_id" and not value):
             found[field] = value

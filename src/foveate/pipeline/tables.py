@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from foveate.core.errors import BadInput, MissingExtra
-from foveate.core.fields import LIKELY_TEXT_KEYS, MAX_LISTED_KEYS, TEXT_KEYS
+from foveate.core.fields import LIKELY_TEXT_KEYS, MAX_LISTED_KEYS, SCORE_KEYS, TEXT_KEYS
 
 
 def rows_from_table(items: Any) -> list[dict[str, Any]] | None:
@@ -197,7 +197,6 @@ def _short_error(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0].partition(". ")[0]
 
 
-SCORE_COLUMNS = ("score", "semantic_score", "lexical_score", "rerank_score")
 VECTOR_COLUMN = "embedding"
 
 
@@ -230,7 +229,7 @@ def parse_cell(cell: Any, column: Column) -> Any:
         return None if gap else cell
     if column.name == "modified_at" and isinstance(cell, date):
         return _to_utc(cell)
-    return float(cell) if column.name in SCORE_COLUMNS and isinstance(cell, Decimal) else cell
+    return float(cell) if column.name in SCORE_KEYS and isinstance(cell, Decimal) else cell
 
 
 def mapping_from_pairs(cell: list[Any]) -> Any:

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, Field, TypeAdapter
 
+from foveate.core.fields import SCORE_FIELDS
 from foveate.core.images import MAX_CAPTION, MAX_IMAGES, MAX_SIDE, MEDIA_TYPES
 from foveate.models import registry
 from foveate.service.problems import LAYER_STATUSES, MEDIA_TYPE, status_sentence
@@ -22,7 +23,6 @@ from foveate.service.request_options import RequestOptions
 _IDS = ("id", "document_id")
 _TEXTS = ("source", "title", "summary")
 _INTEGERS = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
-_SCORES = ("score", "semantic_score", "lexical_score", "rerank_score")
 
 
 def _nullable(kind: str, **more: Any) -> dict[str, Any]:
@@ -51,7 +51,7 @@ CANDIDATE_SCHEMA: dict[str, Any] = {
         **{name: {"type": ["string", "integer", "null"]} for name in _IDS},
         **{name: _nullable("string") for name in _TEXTS},
         **{name: _nullable("integer", minimum=0) for name in _INTEGERS},
-        **{name: _nullable("number") for name in _SCORES},
+        **{name: _nullable("number") for name in SCORE_FIELDS},
         "section": {"type": ["string", "array", "null"], "items": {"type": "string"}},
         "modified_at": _nullable("string", format="date-time"),
         "principals": _nullable("array", items={"type": "string"}),

@@ -7,13 +7,11 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from foveate import BadInput, assemble
 from foveate.core.candidates import candidates_from_items
 from foveate.core.fields import parse_metadata
-from foveate.pipeline.inputs import complete_scores, number_chunks, records_from_items
+from foveate.pipeline.inputs import number_chunks, records_from_items
 
 
 class _Foreign:
@@ -27,22 +25,6 @@ class _Foreign:
 
 class _Own(_Foreign):
     """A class of the user's that inherits from it."""
-
-
-SCORES = st.lists(st.none() | st.floats(-50, 50), max_size=12)
-
-
-@given(SCORES)
-def test_what_has_no_score_stands_below_all_that_has_one(scores):
-    """I1: given scores stay; the others are below them all, in the order they came."""
-    found = complete_scores(scores)
-
-    given_ = [one for one in scores if one is not None]
-    filled = [f for f, s in zip(found, scores, strict=True) if s is None]
-    assert [f for f, s in zip(found, scores, strict=True) if s is not None] == given_
-    assert filled == sorted(filled, reverse=True)
-    assert len(set(filled)) == len(filled)
-    assert not given_ or all(one < min(given_) for one in filled)
 
 
 def test_the_order_of_a_list_without_scores_is_kept():

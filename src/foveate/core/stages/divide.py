@@ -197,6 +197,7 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
         zip(groups, _chunks_of_groups(candidate, groups), strict=True)
     ):
         mine = [candidate.parts[c] for c in group.chunks]
+        best = max(mine, key=lambda part: part.score)
         parts = tuple([candidate.parts[c] for c in held])
         retrieved = any(part.origin == "retrieved" for part in mine)
         some = _select_sentences(sentences, group.sentences)
@@ -204,7 +205,8 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
             replace(
                 candidate,
                 chunk=passage if n == first else _chunk_with_passage_text(mine[0].chunk, passage),
-                score=max([part.score for part in mine]),
+                score=best.score,
+                scored=best.scored,
                 origin="retrieved" if retrieved else "neighbour",
                 parts=parts,
                 sentences=some,

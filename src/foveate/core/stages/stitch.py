@@ -178,6 +178,7 @@ def build_passage(run: list[JoinedPiece]) -> Candidate:
                     span=(at, end),
                     origin=piece.origin,
                     score=piece.score,
+                    scored=piece.scored,
                 )
             )
         duplicates += [_shift(duplicate, at) for duplicate in piece.duplicates]
@@ -224,9 +225,11 @@ def _build_candidate(
     duplicates: tuple[Duplicate, ...],
 ) -> Candidate:
     origins = [piece.origin for piece in pieces]
+    best = max(pieces, key=lambda piece: piece.score)
     return Candidate(
         chunk=chunk,
-        score=max([piece.score for piece in pieces]),
+        score=best.score,
+        scored=best.scored,
         semantic_score=_best_score([piece.semantic_score for piece in pieces]),
         lexical_score=_best_score([piece.lexical_score for piece in pieces]),
         rerank_score=_best_score([piece.rerank_score for piece in pieces]),

@@ -68,7 +68,7 @@ def fields(block: Block, *names: str) -> dict[str, str]:
         "section": one_line(block.section),
         "page": "" if block.page is None else str(block.page),
         "row": "" if block.row is None else str(block.row),
-        "score": f"{block.score:.3f}" if block.score else "",
+        "score": f"{block.score:.3f}" if block.score and block.scored else "",
     }
     shown = {name: values[name] for name in names if values[name] or name in {"source", "title"}}
     shown.update(header_metadata(block))

@@ -92,8 +92,8 @@ def _corroborated(kept: Candidate, copies: list[Candidate]) -> Candidate:
             if chunk.id not in own:
                 found.setdefault(chunk.id, Duplicate(chunk=chunk, span=whole))
     kept = replace(kept, duplicates=tuple(sorted(found.values(), key=_place)))
-    score = max([kept.score, *[copy.score for copy in copies]])
-    return kept if score == kept.score else replace(kept, score=score)
+    best = max((kept, *copies), key=lambda candidate: candidate.score)
+    return kept if best is kept else replace(kept, score=best.score, scored=best.scored)
 
 
 def _chunks(copy: Candidate) -> list[Chunk]:
