@@ -18,7 +18,7 @@ from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.image_tokens import parse_formula
-from foveate.core.json_values import read_record
+from foveate.core.typed import read_record
 from foveate.ports import Usage
 
 SAFE_WINDOW = 8_192

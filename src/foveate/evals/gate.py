@@ -25,7 +25,7 @@ import numpy as np
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, UnknownName, name_in_errors
-from foveate.core.json_values import read_record
+from foveate.core.typed import read_record
 from foveate.evals.bootstrap import interval, resampled_means
 from foveate.evals.figures import SCHEMA, OverallFigures, Summary
 from foveate.pipeline.text_files import read_text_file, read_toml_file

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, UnknownName
-from foveate.core.json_values import read_value
+from foveate.core.typed import read_value
 from foveate.pipeline.text_files import read_text_file
 
 CURVE_KIND = "foveate.curve/1"
