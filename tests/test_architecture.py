@@ -33,7 +33,7 @@ ALL_FILES = python_files(PACKAGE)
 
 # Standard-library modules that cannot open, fetch, sleep, log, roll dice or read a clock.
 # `datetime` is here for its types, `sys` for its constants and sizes, `_thread` for a lock,
-# `importlib` for the tables of our own classes;
+# `pkgutil` for the tables of our own classes;
 # the rest of them is caught below.
 PURE_STANDARD_LIBRARY = {
     "__future__",
@@ -54,8 +54,6 @@ PURE_STANDARD_LIBRARY = {
     "fractions",
     "functools",
     "heapq",
-    "html",
-    "importlib",
     "inspect",
     "itertools",
     "json",
@@ -63,6 +61,7 @@ PURE_STANDARD_LIBRARY = {
     "math",
     "numbers",
     "operator",
+    "pkgutil",
     "re",
     "string",
     "struct",

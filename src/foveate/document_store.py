@@ -17,8 +17,8 @@ from typing import Self, Unpack
 
 from foveate import plugins
 from foveate.answer.ask import Answer, AskOptions, ask, resolve_for_model
-from foveate.core.arguments import check_arguments
 from foveate.core.checks import check_principals
+from foveate.core.typed import check_arguments
 from foveate.core.types import Context
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.run import ingest

@@ -17,8 +17,8 @@ from types import MappingProxyType
 from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
-from foveate.core.image_tokens import parse_formula
-from foveate.core.json_values import read_record
+from foveate.core.images.tokens import parse_formula
+from foveate.core.typed import read_record
 from foveate.ports import Usage
 
 SAFE_WINDOW = 8_192
@@ -36,7 +36,7 @@ class Model:
     `frame`: what the chat format adds to each message, and before the answer. `price`: US dollars a
     million tokens read, read from the provider's cache, and written; None where it is not known.
     `tokenizer`: by default one with a margin that is enough for every vocabulary it was tried with.
-    `images`: the formula that counts images (`core/image_tokens.py`); empty: the format's.
+    `images`: the formula that counts images (`core/images/tokens.py`); empty: the format's.
     """
 
     name: str

@@ -15,8 +15,8 @@ from foveate.answer.messages import (
     image_tokens,
 )
 from foveate.answer.read_back import parse_message
-from foveate.core.image_tokens import count_image_tokens
 from foveate.core.images import image_from_bytes
+from foveate.core.images.tokens import count_image_tokens
 from foveate.ports import text_from_content
 from provider_types import check_request
 

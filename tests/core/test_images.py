@@ -18,15 +18,15 @@ from foveate.core.assemble import assemble as assemble_inputs
 from foveate.core.candidates import candidates_from_items
 from foveate.core.formats import BUILTIN
 from foveate.core.image_fit import IMAGE_TOKENS
-from foveate.core.image_tokens import count_image_tokens
 from foveate.core.images import (
     MAX_SIDE,
     Image,
     image_from_bytes,
     image_hash,
     images_of,
-    read_image_header,
 )
+from foveate.core.images.header import read_image_header
+from foveate.core.images.tokens import count_image_tokens
 from foveate.core.recipes import builtin_recipes
 from foveate.core.render import Renderer
 from foveate.core.replay import build_bundle, compare_bundles, inputs_from_bundle

@@ -31,7 +31,7 @@ WORDS = tuple(f"{a}{b}{c}" for a in "blmnrt" for b in ("a", "en", "oo") for c in
 SMALL = 400_000
 """Bytes that a cache may keep in these tests: as much as one or two of the requests need."""
 ONE_VALUE = {
-    "cli/diagnose_run.py", "core/json_values.py", "core/manifest.py",
+    "cli/diagnose_run.py", "core/manifest.py",
     "evals/trials.py", "ingest/on_ray.py",
     "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
     "providers/json_request.py",
@@ -40,7 +40,7 @@ ONE_VALUE = {
 }  # fmt: skip
 """Files whose cached functions take nothing, or a value of a list that the code closes."""
 SHORT_ENTRIES = {
-    "core/arguments.py": "the annotations of the functions and classes that check theirs",
+    "core/typed.py": "the annotations of the functions and classes that check theirs",
     "ingest/loaders/number_formats.py": "256 number formats of at most 200 characters",
     "providers/chat/gguf.py": "the hashes of 8 files",
     "providers/embedders/local.py": "the tokens of 16,384 words of at most 32 characters",

@@ -20,8 +20,8 @@ from foveate.answer.provider_citations import (
 )
 from foveate.answer.stream import Resolver, StreamEvent
 from foveate.answer.voice import citations_from_check
-from foveate.core.arguments import check_arguments, check_fields
 from foveate.core.errors import BadOption, ExternalError
+from foveate.core.typed import check_arguments, check_fields
 from foveate.core.types import Citation, Context
 from foveate.models import model as find_model
 from foveate.models import registry

@@ -18,9 +18,9 @@ from foveate.answer.claims import Sentence, sentences_from_pieces
 from foveate.answer.figures import missing_numbers, number_spellings
 from foveate.answer.quotes import Quotation, check_quotations
 from foveate.answer.support import Detector, Scorer, SourceIndex, Support
-from foveate.core.arguments import check_arguments
 from foveate.core.errors import BadInput
 from foveate.core.text.citation_markers import AnswerPiece, CitationMark, scan_markers
+from foveate.core.typed import check_arguments
 from foveate.core.types import Context, Span
 from foveate.pipeline.inputs import Channel, check_context
 

@@ -12,12 +12,12 @@ from typing import Any, Literal, cast
 
 from foveate import plugins
 from foveate.answer.image_bytes import ImageSource, add_image_bytes, gemini_part
-from foveate.core.arguments import check_arguments
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, UnknownName
 from foveate.core.formats.shared.parts import parse_content_parts
 from foveate.core.image_fit import IMAGE_TOKENS
 from foveate.core.json_text import join_lines
+from foveate.core.typed import check_arguments
 from foveate.core.types import Context
 from foveate.core.window import count_messages, join_by_template, join_message, join_parts
 from foveate.pipeline.inputs import Channel, check_context

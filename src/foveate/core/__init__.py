@@ -19,14 +19,14 @@ Read `types.py` (with `request.py`), `assemble.py`, `stages/floor.py` with `bala
 | citations of a context | `blocks.py` |
 | a context as JSON | `context_json.py` |
 | bundles and their comparison | `replay.py` |
-| what a manifest hashes | `manifest.py` |
+| the manifest, and what it hashes | `seal.py`, `manifest.py` |
 | shapes of structured text; the marks of gaps | `text/shapes/find.py`, `text/shapes/gaps.py` |
 | look-up by identifier | `text/words.py`, `stages/compress/features.py` |
 | the weights that choose extracts | `stages/compress/score.py` |
 | rows whose column names stand in an earlier chunk | `stages/pack/table_heads.py` |
 | code whose signatures stand in an earlier chunk | `stages/pack/code_heads.py` |
 | short headers | `formats/numbered.py` |
-| images within the budget, and their tokens | `image_fit.py`, `image_tokens.py` |
+| images within the budget, and their tokens | `image_fit.py`, `images/tokens.py` |
 | message lists of OpenAI | `compact/openai_chat.py`, `compact/openai_responses.py` |
 | message lists of Anthropic and Gemini | `compact/anthropic_messages.py`, `compact/gemini.py` |
 | shortened tool results | `compact/shorten.py` |

@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Any, TypeGuard, TypeVar
 
 from foveate.core.checks import MAX_INTEGER, check_string, is_encodable, plain_metadata
-from foveate.core.renditions import full_rendition, rendition_chunks
+from foveate.core.renditions import full_rendition, rendition_chunks, rendition_hash
 from foveate.core.request import Recipe
 from foveate.core.text.profile import HashedText, text_profile
 from foveate.core.text.sanitise import sanitise
@@ -24,7 +24,6 @@ from foveate.core.types import (
     Rendition,
     Source,
     Span,
-    rendition_hash,
 )
 
 _PLACE_TYPES = ([int, int, str], [int, NoneType, str])

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_type_hints
 from blake3 import blake3
 
 from foveate.core.errors import BadInput
-from foveate.core.json_values import read_value
+from foveate.core.typed import read_value
 from foveate.core.zones import Budget
 
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
-from foveate.core.image_tokens import CAPTIONS
 from foveate.core.images import Image
+from foveate.core.images.tokens import CAPTIONS
 from foveate.core.types import Block
 
 StepObserver: TypeAlias = Callable[[str], AbstractContextManager[Any]]

@@ -16,9 +16,12 @@ from numbers import Real
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from blake3 import blake3
+
 from foveate.core.checks import (
     MAX_INTEGER,
     abbreviate,
+    canonical_metadata,
     check_integer,
     check_metadata,
     check_string,
@@ -208,6 +211,38 @@ def read_fields(chunk: Any) -> None:
         put(chunk, "embedding", read_vector("embedding", chunk.embedding))
     if chunk.metadata:
         check_metadata(chunk.metadata)
+
+
+_get_spelled = attrgetter("content_hash", *STRING_FIELDS[1:], *INTEGER_FIELDS, "principals")
+_get_place = attrgetter(*STRING_FIELDS[2:], *INTEGER_FIELDS)
+
+
+def complete_fields(chunk: Any) -> None:
+    """Give a new chunk, whose fields were read and whose text was hashed, what it came without."""
+    put = object.__setattr__
+    if not chunk.id:
+        put(chunk, "id", _derived_id(chunk))
+    if not chunk.document_id:
+        put(chunk, "document_id", chunk.source or chunk.id)
+    if not chunk.source:
+        put(chunk, "source", chunk.document_id)
+    if chunk.modified_at is not None and chunk.modified_at.tzinfo is None:
+        put(chunk, "modified_at", chunk.modified_at.replace(tzinfo=UTC))
+    if chunk.principals.__class__ is not tuple or chunk.principals:
+        put(chunk, "principals", read_principals("principals", chunk.principals))
+    put(chunk, "_spelled", repr(_get_spelled(chunk)))
+
+
+def _derived_id(chunk: Any) -> str:
+    """A hash of all that tells this chunk from another; the same for the same chunk."""
+    metadata = canonical_metadata(chunk.metadata)
+    key = repr((*_get_place(chunk), tuple(chunk.principals), metadata, chunk.content_hash))
+    return blake3(key.encode()).hexdigest(8)
+
+
+def canonical_chunk(chunk: Any) -> str:
+    """All that a chunk holds but metadata and vector, in one line; the text by its hash."""
+    return chunk._spelled or repr(_get_spelled(chunk))  # noqa: SLF001 (kept: every manifest wants it)
 
 
 TEXT_KEYS = FIELDS["text"].keys

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from foveate.core.image_tokens import CAPTIONS, count_image_tokens, parse_formula
 from foveate.core.images import IMAGES, MAX_IMAGES, Image, images_of
+from foveate.core.images.tokens import CAPTIONS, count_image_tokens, parse_formula
 from foveate.core.renditions import full_rendition, rendition_chunks
 from foveate.core.request import Inputs
 from foveate.core.text.profile import HashedText
@@ -145,23 +145,19 @@ def has_images(chunk: Chunk) -> bool:
     return bool(chunk.metadata) and IMAGES in chunk.metadata
 
 
+def chunks_with_images(inputs: Inputs) -> list[Chunk]:
+    """The chunks of candidates and neighbours that may have images."""
+    return [*filter(has_images, (*(c.chunk for c in inputs.candidates), *inputs.neighbours))]
+
+
 def with_captions_alone(inputs: Inputs) -> Inputs:
     """The inputs with captions for images: conversations are counted as texts."""
-    return replace(inputs, image_formula=CAPTIONS) if has_any_image(inputs) else inputs
-
-
-def has_any_image(inputs: Inputs) -> bool:
-    """Whether a candidate or a neighbour may have images."""
-    chunks = (*(c.chunk for c in inputs.candidates), *inputs.neighbours)
-    return any(has_images(chunk) for chunk in chunks)
+    return replace(inputs, image_formula=CAPTIONS) if chunks_with_images(inputs) else inputs
 
 
 def set_aside(inputs: Inputs, room: Budget) -> int:
     """Tokens that the images of all candidates take, at most what the room keeps for images."""
-    if not room.images:
-        return 0
-    chunks = [c.chunk for c in inputs.candidates if has_images(c.chunk)]
-    chunks += [chunk for chunk in inputs.neighbours if has_images(chunk)]
+    chunks = chunks_with_images(inputs) if room.images else []
     formula = image_formula(inputs) if chunks else CAPTIONS
     if formula == CAPTIONS:
         return 0

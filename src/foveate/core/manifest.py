@@ -16,10 +16,11 @@ from blake3 import blake3
 
 from foveate.core.checks import canonical_metadata
 from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, Tokenizer
+from foveate.core.fields import canonical_chunk
 from foveate.core.request import CanonicalRecipe, Inputs, Recipe, Stage
+from foveate.core.seal import Manifest
 from foveate.core.text.shapes.shape import ShapeReader
-from foveate.core.types import Candidate, Chunk, Manifest, Vector
-from foveate.core.types import canonical_chunk as spelled_chunk
+from foveate.core.types import Candidate, Chunk, Vector
 from foveate.core.zones import Budget
 
 VECTORS_PER_BLOCK = 256  # vectors
@@ -167,7 +168,7 @@ def candidates_hash(candidates: Sequence[Candidate]) -> str:
 
 def chunks_hash(chunks: Sequence[Chunk]) -> str:
     """The same of chunks: a line for each, what few of them have, and the vectors."""
-    lines = [spelled_chunk(chunk) for chunk in chunks]
+    lines = [canonical_chunk(chunk) for chunk in chunks]
     lines += [
         repr((n, c.modified_at and c.modified_at.isoformat(), canonical_metadata(c.metadata)))
         for n, c in enumerate(chunks)

@@ -7,7 +7,6 @@ systems. Where such a system contradicts its own test vectors, the vectors win.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from foveate.core import formats, stages
@@ -28,6 +27,16 @@ _EVIDENCE = (
 _SHORT_IF_TIGHT = {"name": "numbered", "header_form": "auto"}
 _WHOLE_CHUNKS = {"use": "pack", "policy": "greedy", "overflow": "truncate"}
 _BEST_FIRST = {"use": "order", "by": "relevance"}
+
+
+def _whole(
+    description: str, form: Any, by: str = "relevance", *, stitch: bool = True
+) -> Mapping[str, Any]:
+    """Whole chunks, each once, as many as fit: one recipe, of which uses set format and order."""
+    joined = ("stitch",) if stitch else ()
+    steps = [*_DEDUPLICATION, *joined, _WHOLE_CHUNKS, {"use": "order", "by": by}]
+    return {"description": description, "stages": steps, "format": form}
+
 
 _OWN: Mapping[str, Mapping[str, Any]] = {
     "naive": {
@@ -61,16 +70,14 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
         ],
         "format": _SHORT_IF_TIGHT,
     },
-    "reranked": {
-        "description": "For a reranker that you trust: whole chunks by score alone, best first.",
-        "stages": [*_DEDUPLICATION, _WHOLE_CHUNKS, _BEST_FIRST],
-        "format": _SHORT_IF_TIGHT,
-    },
-    "factual-qa": {
-        "description": "For questions with one answer: whole chunks as XML, the best at both ends.",
-        "stages": [*_DEDUPLICATION, "stitch", _WHOLE_CHUNKS, {"use": "order", "by": "edges"}],
-        "format": "xml",
-    },
+    "reranked": _whole(
+        "For a reranker that you trust: whole chunks by score alone, best first.",
+        _SHORT_IF_TIGHT,
+        stitch=False,
+    ),
+    "factual-qa": _whole(
+        "For questions with one answer: whole chunks as XML, the best at both ends.", "xml", "edges"
+    ),
     "summarise": {
         "description": "For summaries: by document in reading order, shortened to fit more.",
         "stages": [
@@ -83,16 +90,10 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
         ],
         "format": "grouped",
     },
-    "citations": {
-        "description": "For answers that cite their sources: whole chunks, numbered, best first.",
-        "stages": [*_DEDUPLICATION, "stitch", _WHOLE_CHUNKS, _BEST_FIRST],
-        "format": "numbered",
-    },
-    "chat": {
-        "description": "For conversation: whole chunks without headers, best first.",
-        "stages": [*_DEDUPLICATION, "stitch", _WHOLE_CHUNKS, _BEST_FIRST],
-        "format": "minimal",
-    },
+    "citations": _whole(
+        "For answers that cite their sources: whole chunks, numbered, best first.", "numbered"
+    ),
+    "chat": _whole("For conversation: whole chunks without headers, best first.", "minimal"),
     "tight": {
         "description": "For small windows: each fact once, the sentences that match best, as XML.",
         "stages": [*_DEDUPLICATION, "stitch", _SENTENCES, *_EVIDENCE],
@@ -190,17 +191,15 @@ _SESSION: Mapping[str, Mapping[str, Any]] = {
 """Best first in the order of arrival, so that later turns can be appended."""
 
 
-def _make(name: str, record: Mapping[str, Any]) -> Recipe:
+_RECORDS = {**_OWN, **_PUBLISHED, **_SESSION}
+
+
+def _make(name: str) -> Recipe:
     known = ComponentRegistry(stages=stages.BUILTIN, formats=formats.BUILTIN)
-    return recipe_from_dict({"name": name, **record}, known)
+    return recipe_from_dict({"name": name, **_RECORDS[name]}, known)
 
 
-_RECIPES = LazyTable(
-    {
-        name: partial(_make, name, record)
-        for name, record in {**_OWN, **_PUBLISHED, **_SESSION}.items()
-    }
-)
+_RECIPES = LazyTable(_RECORDS, _make)
 
 
 def builtin_recipes() -> Mapping[str, Recipe]:

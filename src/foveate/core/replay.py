@@ -28,8 +28,9 @@ from foveate.core.manifest import (
 )
 from foveate.core.removed import FORMER_NOTES, without_removed
 from foveate.core.request import CompressionMethod, Inputs, Offer
+from foveate.core.seal import Manifest
 from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_to_dict
-from foveate.core.types import Context, Decision, Manifest, StageTrace, Supplement
+from foveate.core.types import Context, Decision, StageTrace, Supplement
 from foveate.core.zones import Budget
 
 KIND = "foveate-bundle"

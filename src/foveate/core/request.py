@@ -84,7 +84,7 @@ class Inputs:
     `exact` says whether its search compared every row, else `index` names what chose some.
     `notes`: what was done before, or could not be, for the trace's first entry; decides nothing.
     `offers`: shorter versions of texts that a model was asked for, as `compress` wants them.
-    `image_formula`: what counts images (`image_tokens.py`); empty: the format's own.
+    `image_formula`: what counts images (`images/tokens.py`); empty: the format's own.
     """
 
     query: str

@@ -9,17 +9,22 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from types import FunctionType
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
-from foveate.core.arguments import describe_type, is_of_type
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.removed import advice_on_value
 from foveate.core.request import Recipe
+from foveate.core.typed import describe_type, is_of_type, refuse_unknown, typed_fields
 from foveate.core.zones import Budget
 
 NONE = "none"
+_OPTIONS = (
+    *("description", "cite", "tokenizer"),
+    *("summary_label", "supplement_label", "supplements_end", "include_metadata"),
+)
+"""Of a recipe, what is written as it is, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +39,9 @@ class ComponentRegistry:
 def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
     """The recipe as plain data."""
     record: dict[str, Any] = {"name": recipe.name}
-    labels = ("summary_label", "supplement_label", "supplements_end")
-    for name in ("description", "cite", "tokenizer", *labels, "include_metadata"):
-        value = getattr(recipe, name)
-        if value != _field_default(Recipe, name):
-            record[name] = list(value) if isinstance(value, tuple) else value
-    budget = Budget(**{f.name: getattr(recipe.budget, f.name) for f in fields(Budget)})
-    if options := _non_default_options(budget):
+    given = _non_default_options(recipe)
+    record |= {option: given[option] for option in _OPTIONS if option in given}
+    if options := _non_default_options(recipe.budget, Budget):
         record["budget"] = options
     name = _component_name(recipe.format, known.formats, "format")
     record["format"] = {"name": name, **_non_default_options(recipe.format)}
@@ -55,8 +56,7 @@ def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
 
 def recipe_from_dict(record: Mapping[str, Any], known: ComponentRegistry) -> Recipe:
     """Plain data as a recipe; raises `UnknownName` or `BadOption`."""
-    allowed = [f.name for f in fields(Recipe) if f.init]
-    _refuse_unknown("recipe key", record, allowed)
+    refuse_unknown("recipe key", record, [one.name for one in typed_fields(Recipe)])
     for name in ("name", "stages", "format"):
         if name not in record:
             raise BadOption(f"recipe: {name!r} is missing")
@@ -116,7 +116,7 @@ def _build_component(
         raise UnknownName(kind, str(name), factories) from None
     rest = {option: value for option, value in options.items() if option != key}
     if isinstance(factory, FunctionType):
-        _refuse_unknown(f"{kind} {name} option", rest, ())
+        refuse_unknown(f"{kind} {name} option", rest, ())
         return factory
     return _construct(factory, rest, str(name))
 
@@ -130,8 +130,8 @@ def _construct(factory: Callable[..., Any], options: Any, where: str) -> Any:
 
 
 def _check_options(cls: Any, options: Mapping[str, Any], where: str) -> dict[str, Any]:
-    _refuse_unknown(f"{where} option", options, [f.name for f in fields(cls) if f.init])
-    hints = get_type_hints(cls)
+    hints = {one.name: one.hint for one in typed_fields(cls)}
+    refuse_unknown(f"{where} option", options, hints)
     checked: dict[str, Any] = {}
     for name, given in options.items():
         value = None if given == NONE and type(None) in get_args(hints[name]) else given
@@ -146,12 +146,6 @@ def _check_options(cls: Any, options: Mapping[str, Any], where: str) -> dict[str
     return checked
 
 
-def _refuse_unknown(kind: str, given: Mapping[str, Any], allowed: Any) -> None:
-    for key in given:
-        if key not in allowed:
-            raise UnknownName(kind, key, allowed)
-
-
 def _component_name(thing: Any, factories: Mapping[str, Callable[..., Any]], kind: str) -> str:
     for name, factory in factories.items():
         if factory is thing or factory is type(thing):
@@ -159,22 +153,16 @@ def _component_name(thing: Any, factories: Mapping[str, Callable[..., Any]], kin
     raise BadOption(f"{kind} {thing!r} has no name to write down; register it under an entry point")
 
 
-def _non_default_options(thing: Any) -> dict[str, Any]:
+def _non_default_options(thing: Any, kind: Any = None) -> dict[str, Any]:
     if not is_dataclass(thing):
         return {}
-    found: dict[str, Any] = {}
-    for f in fields(thing):
-        value = getattr(thing, f.name)
-        if f.init and value != _field_default(type(thing), f.name):
-            found[f.name] = NONE if value is None else value
-            if isinstance(value, tuple):
-                found[f.name] = list(value)
-    return found
-
-
-def _field_default(cls: Any, name: str) -> Any:
-    f = next(f for f in fields(cls) if f.name == name)
-    return f.default_factory() if f.default_factory is not MISSING else f.default
+    known: Any = kind or type(thing)
+    values = {one: getattr(thing, one.name) for one in typed_fields(known)}
+    return {
+        one.name: NONE if value is None else list(value) if isinstance(value, tuple) else value
+        for one, value in values.items()
+        if value != one.default
+    }
 
 
 def _format_toml_pairs(table: Mapping[str, Any]) -> str:

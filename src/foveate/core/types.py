@@ -9,27 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import accumulate
 from math import isfinite
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
-from unicodedata import unidata_version
 
 from blake3 import blake3
 
-from foveate._version import __version__
-from foveate.core.checks import canonical_metadata
 from foveate.core.errors import BadInput
-from foveate.core.fields import (
-    INTEGER_FIELDS,
-    SCORE_FIELDS,
-    STRING_FIELDS,
-    read_fields,
-    read_number,
-    read_principals,
-)
+from foveate.core.fields import SCORE_FIELDS, complete_fields, read_fields, read_number
 from foveate.core.images import Image
+from foveate.core.seal import Manifest
 from foveate.core.zones import Budget
 
 if TYPE_CHECKING:
@@ -101,36 +91,9 @@ class Chunk:
 
     def __post_init__(self) -> None:
         """Each field is read as `core/fields.py` says; raises `BadInput` naming it."""
-        put = object.__setattr__
         read_fields(self)
-        put(self, "content_hash", content_hash(self.text))
-        if not self.id:
-            put(self, "id", _derived_id(self))
-        if not self.document_id:
-            put(self, "document_id", self.source or self.id)
-        if not self.source:
-            put(self, "source", self.document_id)
-        if self.modified_at is not None and self.modified_at.tzinfo is None:
-            put(self, "modified_at", self.modified_at.replace(tzinfo=UTC))
-        if self.principals.__class__ is not tuple or self.principals:
-            put(self, "principals", read_principals("principals", self.principals))
-        put(self, "_spelled", repr(_get_spelled(self)))
-
-
-_get_spelled = attrgetter("content_hash", *STRING_FIELDS[1:], *INTEGER_FIELDS, "principals")
-_get_place = attrgetter(*STRING_FIELDS[2:], *INTEGER_FIELDS)
-
-
-def _derived_id(chunk: Chunk) -> str:
-    """A hash of all that tells this chunk from another; the same for the same chunk."""
-    metadata = canonical_metadata(chunk.metadata)
-    key = repr((*_get_place(chunk), tuple(chunk.principals), metadata, chunk.content_hash))
-    return blake3(key.encode()).hexdigest(8)
-
-
-def canonical_chunk(chunk: Chunk) -> str:
-    """All that a chunk holds but metadata and vector, in one line; the text by its hash."""
-    return chunk._spelled or repr(_get_spelled(chunk))  # noqa: SLF001 (kept: every manifest wants it)
+        object.__setattr__(self, "content_hash", content_hash(self.text))
+        complete_fields(self)
 
 
 TABLE_NAMES = "table_names_sequence"
@@ -155,18 +118,6 @@ class Rendition:
     value: float = 1.0
     verbatim: bool = True
     _key: str = field(default="", init=False, repr=False, compare=False)
-
-
-def rendition_hash(shown: Rendition) -> str:
-    """The content hash of a rendition's text, worked out when it is first asked for."""
-    key = shown._key  # noqa: SLF001 (kept for this function and `set_rendition_hash` alone)
-    return key or set_rendition_hash(shown, content_hash(shown.text))._key  # noqa: SLF001
-
-
-def set_rendition_hash(shown: Rendition, key: str) -> Rendition:
-    """The rendition, which now knows its text's content hash."""
-    object.__setattr__(shown, "_key", key)
-    return shown
 
 
 class PieceRuns(NamedTuple):
@@ -409,36 +360,6 @@ class Citation:
     snippet: str
     corroborating: tuple[Source, ...] = ()
     sections: tuple[str, ...] = ()
-
-
-MANIFEST_SCHEMA = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
-    """What a context was made of, by hash (BLAKE3, 32 hex digits).
-
-    `when`, and `unicode`, the version of Python's tables of letters, are not compared. `exact` and
-    `index` say how the store searched; they change no byte of the context.
-    """
-
-    schema: int = MANIFEST_SCHEMA
-    version: str = __version__
-    recipe: str
-    recipe_hash: str
-    query_hash: str
-    inputs_hash: str
-    budget_hash: str
-    state_root: str
-    tokenizer: str
-    tokenizer_fingerprint: str
-    output_hash: str
-    budget_tokens: int | None
-    token_count: int
-    exact: bool = True
-    index: str = ""
-    when: str = field(default="", compare=False)
-    unicode: str = field(default=unidata_version, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

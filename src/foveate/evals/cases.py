@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from foveate.core.json_values import NonBlank
+from foveate.core.typed import NonBlank
 from foveate.core.types import Candidate, Chunk
 
 Progress = Callable[[int, int, str], None]

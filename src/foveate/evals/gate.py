@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from foveate.core.errors import BadInput
-from foveate.core.json_values import read_value
+from foveate.core.typed import read_value
 from foveate.evals.bootstrap import interval, resampled_means
 from foveate.evals.figures import SCHEMA, Summary
 from foveate.evals.tables import count_contexts

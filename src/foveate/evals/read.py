@@ -8,8 +8,8 @@ from typing import Any
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, name_in_errors
-from foveate.core.json_values import read_value, type_name
 from foveate.core.manifest import digest
+from foveate.core.typed import read_value, type_name
 from foveate.evals.cases import Case
 from foveate.evals.questions import read_questions
 from foveate.pipeline.text_files import expand_patterns, read_lines

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from foveate.core.arguments import check_fields
 from foveate.core.errors import BadOption
+from foveate.core.typed import check_fields
 from foveate.core.types import Context
 from foveate.pipeline.flow import (
     AssemblyResult,

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from foveate import plugins
-from foveate.core.arguments import check_arguments
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
 from foveate.core.json_text import compact_json, join_lines
+from foveate.core.typed import check_arguments
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, token_counter
 from foveate.pipeline.compact_json import check_tools
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from foveate import plugins
-from foveate.core.arguments import check_arguments
 from foveate.core.checks import check_principals
 from foveate.core.compact.compaction import Compacted, CompactOptions, compact_messages
 from foveate.core.compact.forms import check_messages
 from foveate.core.compact.shorten import is_part_of, noted_handle, shorten_result
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
+from foveate.core.typed import check_arguments
 from foveate.core.types import content_hash
 from foveate.models import Model
 from foveate.models import model as model_named

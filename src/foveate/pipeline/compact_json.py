@@ -12,8 +12,8 @@ from foveate.core.compact.compaction import Compacted, CompactOptions, compact_m
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall, InvalidRequest, UnknownName
 from foveate.core.json_text import compact_json
-from foveate.core.json_values import read_value
 from foveate.core.replay import Verdict
+from foveate.core.typed import read_value
 from foveate.core.types import Number, content_hash
 from foveate.models import Model
 from foveate.pipeline.compact import (

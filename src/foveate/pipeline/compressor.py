@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from foveate.core.admission import admit
-from foveate.core.arguments import check_fields
 from foveate.core.assemble import TokenCountCache, assemble, run_stages
 from foveate.core.compressed_rendition import find_copied_sentences, rendition_from_compressed_text
 from foveate.core.contracts import Tokenizer
@@ -22,6 +21,7 @@ from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Inputs, Offer, Recipe, Request
 from foveate.core.stages.compress import Compress, is_uncompressed
 from foveate.core.text.profile import holding_profiles
+from foveate.core.typed import check_fields
 from foveate.core.types import Candidate, rank
 from foveate.core.window import remaining_budget
 from foveate.pipeline.bounded_calls import BoundedCalls, CallTimeout, failure_reason

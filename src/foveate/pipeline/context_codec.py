@@ -13,7 +13,8 @@ from typing import Any
 from foveate._version import __version__
 from foveate.core.errors import MissingExtra
 from foveate.core.manifest import budget_hash, canonical_recipe, digest
-from foveate.core.types import MANIFEST_SCHEMA, Block, Citation, Context, Manifest, StageTrace
+from foveate.core.seal import MANIFEST_SCHEMA, Manifest
+from foveate.core.types import Block, Citation, Context, StageTrace
 from foveate.core.zones import Budget
 from foveate.pipeline.options import ResolvedOptions
 

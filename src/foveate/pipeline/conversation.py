@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
-from foveate.core.arguments import check_arguments
 from foveate.core.chat.history_fit import History
 from foveate.core.chat.request import Conversation, build_conversation
 from foveate.core.chat.turns import Turn
@@ -14,6 +13,7 @@ from foveate.core.chat.zone_demand import ChatOptions, FlexibleBudget, Zone
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.core.request import Inputs
+from foveate.core.typed import check_arguments
 from foveate.pipeline.flow import inputs_for
 from foveate.pipeline.history_summary import Summariser, summarise
 from foveate.pipeline.inputs import candidates_of, check_query, turns_from_messages

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.candidates import candidate_to_json
 from foveate.core.errors import ExternalError
-from foveate.core.image_fit import has_any_image
+from foveate.core.image_fit import chunks_with_images
 from foveate.core.request import Inputs, Recipe
 from foveate.core.scores import ScoredList
 from foveate.core.text.words import long_identifiers
@@ -258,7 +258,7 @@ def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[A
         )
         known.update(stored)
     inputs = yield from _compressed(ports, inputs, resolved, known)
-    if resolved.image_formula and has_any_image(inputs):  # without images it is no input
+    if resolved.image_formula and chunks_with_images(inputs):  # without images it is no input
         inputs = replace(inputs, image_formula=resolved.image_formula)
     context = assemble(inputs, tokenizer, known, ports.observers)
     new = {h: known[h] for h in hashes if h not in stored and h in known}

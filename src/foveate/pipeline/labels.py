@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from foveate.core.arguments import show_value
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Recipe
 from foveate.core.text.sentences import base_language
+from foveate.core.typed import show_value
 
 FIELDS = {
     "summary": "summary_label",

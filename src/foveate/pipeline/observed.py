@@ -8,14 +8,13 @@ from dataclasses import asdict
 from typing import Any
 
 from foveate import plugins
-from foveate.core.arguments import check_arguments
 from foveate.core.compact.compaction import Compacted
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.json_text import compact_json
-from foveate.core.json_values import read_value
+from foveate.core.typed import check_arguments, read_value
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, token_counter
 from foveate.ports import Usage
 from foveate.providers.tokenizers.simple import Margin, Observation

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from foveate import plugins
 from foveate.core import zones
-from foveate.core.arguments import check_fields, show_value
 from foveate.core.checks import check_principals
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadOption, UnknownName, name_in_errors
 from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml
+from foveate.core.typed import check_fields, show_value
 from foveate.core.types import Chunk, Supplement, Vector
 from foveate.core.window import split_template
 from foveate.models import Model

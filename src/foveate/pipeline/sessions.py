@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
-from foveate.core.arguments import check_arguments
 from foveate.core.chat.history_fit import History
 from foveate.core.chat.next_turn import TurnRequest
 from foveate.core.chat.next_turn import next_turn as proceed_purely
@@ -15,6 +14,7 @@ from foveate.core.chat.session_json import session_from_json, session_to_json
 from foveate.core.chat.zone_demand import FlexibleBudget, filter_permitted
 from foveate.core.errors import BadOption
 from foveate.core.request import Inputs
+from foveate.core.typed import check_arguments
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.conversation import chat_inputs, resolve_chat_options
 from foveate.pipeline.history_summary import Summariser, summarise

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from foveate.core.errors import BadInput, name_in_errors
-from foveate.core.json_values import NonBlank, read_record
 from foveate.core.manifest import digest
 from foveate.core.request import Recipe
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.supplement import SupplementGate
 from foveate.core.text.terms import document_terms, query_terms
+from foveate.core.typed import NonBlank, read_record
 from foveate.core.types import Supplement
 from foveate.pipeline.text_files import read_toml_file
 from foveate.ports import Embedder

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from foveate.core.arguments import check_fields
 from foveate.core.candidates import is_readable
 from foveate.core.chat.citation_note import cited_numbers
 from foveate.core.chat.history_fit import History, Summary
@@ -18,6 +17,7 @@ from foveate.core.chat.turns import SYSTEM_ROLES, Turn, TurnCitation
 from foveate.core.chat.zone_demand import FlexibleBudget
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.request import Inputs
+from foveate.core.typed import check_fields
 from foveate.core.types import Block, Chunk
 
 QUOTE_LENGTH = 200  # characters of a block that are kept of what was cited

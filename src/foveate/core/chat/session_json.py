@@ -9,7 +9,7 @@ from typing import Any
 from foveate.core.candidates import chunk_from_record, chunk_to_json
 from foveate.core.chat.session import Session
 from foveate.core.errors import BadInput
-from foveate.core.json_values import read_value
+from foveate.core.typed import read_value
 from foveate.core.types import Chunk
 
 KIND = "foveate-session"

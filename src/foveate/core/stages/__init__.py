@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pkgutil import resolve_name
 from typing import Any
 
-from foveate.core.lazy_table import class_table
+from foveate.core.lazy_table import LazyTable
 
-BUILTIN: Mapping[str, Callable[..., Any]] = class_table(
-    __name__,
-    {
-        "floor": "floor:Floor",
-        "prefer_recent": "recent:PreferRecent",
-        "dedup_exact": "dedup.exact:DedupExact",
-        "dedup_near": "dedup.near:DedupNear",
-        "shortlist": "shortlist:Shortlist",
-        "expand": "expand:Expand",
-        "stitch": "stitch:Stitch",
-        "group": "group:Group",
-        "compress": "compress:Compress",
-        "divide": "divide:Divide",
-        "supplement_gate": "supplement:SupplementGate",
-        "pack": "pack:Pack",
-        "order": "order:Order",
-    },
+_PLACES = {
+    "floor": "floor:Floor",
+    "prefer_recent": "recent:PreferRecent",
+    "dedup_exact": "dedup.exact:DedupExact",
+    "dedup_near": "dedup.near:DedupNear",
+    "shortlist": "shortlist:Shortlist",
+    "expand": "expand:Expand",
+    "stitch": "stitch:Stitch",
+    "group": "group:Group",
+    "compress": "compress:Compress",
+    "divide": "divide:Divide",
+    "supplement_gate": "supplement:SupplementGate",
+    "pack": "pack:Pack",
+    "order": "order:Order",
+}
+BUILTIN: Mapping[str, Callable[..., Any]] = LazyTable(
+    _PLACES, lambda name: resolve_name(f"{__name__}.{_PLACES[name]}")
 )

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import name_in_errors
-from foveate.core.json_values import read_value
+from foveate.core.typed import read_value
 from foveate.evals.diagnosis import layers
 from foveate.evals.diagnosis.layers import AgentTurn
 from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE, EvidenceTrail, Probe

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
+
 from foveate.core.errors import BadOption, UnknownName
-from foveate.core.lazy_table import class_table
 from foveate.ports import Model
 from foveate.providers.chat.request import ChatProvider, Limits
 
@@ -12,14 +13,11 @@ NAMES = ("anthropic:MODEL", "gguf:FILE", "ollama:MODEL", "openai:MODEL")
 _PROVIDERS_OF_MODELS = {"claude": "anthropic", "gpt": "openai"}
 """What the name of a hosted model begins with, and who runs it."""
 
-_CLASSES = class_table(
-    __name__,
-    {
-        "anthropic": "anthropic:AnthropicProvider",
-        "ollama": "ollama:OllamaProvider",
-        "openai": "openai:OpenAIProvider",
-    },
-)
+_PLACES = {
+    "anthropic": "anthropic:AnthropicProvider",
+    "ollama": "ollama:OllamaProvider",
+    "openai": "openai:OpenAIProvider",
+}
 
 
 def load_model(name: str, *, limits: Limits | None = None) -> Model:
@@ -78,5 +76,5 @@ def _load_provider(name: str) -> ChatProvider:
     model, url = split_name(rest)
     if not model:
         raise BadOption(f"model {name!r}; write {known[provider]}, the address after it")
-    made: ChatProvider = _CLASSES[provider](model, url)
+    made: ChatProvider = resolve_name(f"{__name__}.{_PLACES[provider]}")(model, url)
     return made

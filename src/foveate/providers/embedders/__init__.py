@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
+
 from foveate.core.errors import BadOption, UnknownName
-from foveate.core.lazy_table import class_table
 from foveate.ports import Embedder
 
-_CLASSES = class_table(
-    __name__,
-    {
-        "hashing": "local:HashingEmbedder",
-        "ollama": "remote:OllamaEmbedder",
-        "openai": "remote:OpenAIEmbedder",
-        "sentence-transformers": "local:SentenceTransformersEmbedder",
-        "wordllama": "local:WordLlamaEmbedder",
-    },
-)
+_PLACES = {
+    "hashing": "local:HashingEmbedder",
+    "ollama": "remote:OllamaEmbedder",
+    "openai": "remote:OpenAIEmbedder",
+    "sentence-transformers": "local:SentenceTransformersEmbedder",
+    "wordllama": "local:WordLlamaEmbedder",
+}
 NAMES = ("hashing", "ollama:MODEL", "openai:MODEL", "sentence-transformers:MODEL", "wordllama")
 
 
@@ -35,5 +33,5 @@ def load_embedder(name: str = "wordllama") -> Embedder:
         raise UnknownName("embedder", name, NAMES)
     if bool(model) != (":" in known[provider]) or (colon and not model):
         raise BadOption(f"embedder {name!r}; write {known[provider]}")
-    made: Embedder = _CLASSES[provider](*([model] if model else []))
+    made: Embedder = resolve_name(f"{__name__}.{_PLACES[provider]}")(*([model] if model else []))
     return made

@@ -25,7 +25,7 @@ from blake3 import blake3
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, BadOption, ExternalError
-from foveate.core.json_values import read_value
+from foveate.core.typed import read_value
 from foveate.stores.atomic_write import atomic_write, lock_file
 
 SCOPES = ("assemble", "search", "ask", "check", "replay", "read", "write", "metrics", "mcp")

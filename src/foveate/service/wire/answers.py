@@ -14,7 +14,8 @@ from foveate.answer.check import DanglingMarker
 from foveate.answer.provider_citations import ConfirmedCitation, RefusedCitation
 from foveate.answer.quotes import Quotation
 from foveate.answer.support import Support
-from foveate.core.types import Citation, Manifest, StageTrace
+from foveate.core.seal import Manifest
+from foveate.core.types import Citation, StageTrace
 from foveate.service.wire.requests import Bundle
 
 

@@ -10,19 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from foveate.core.renditions import full_rendition, join_chunk_spans
-from foveate.core.text.profile import TextPiece, text_profile
-from foveate.core.token_counter import Cost, TokenCounter, new_cost
-from foveate.core.types import (
-    BlockPosition,
-    Candidate,
-    Part,
-    Rendition,
-    Span,
-    content_hash,
+from foveate.core.renditions import (
+    full_rendition,
+    join_chunk_spans,
     rendition_hash,
     set_rendition_hash,
 )
+from foveate.core.text.profile import TextPiece, text_profile
+from foveate.core.token_counter import Cost, TokenCounter, new_cost
+from foveate.core.types import BlockPosition, Candidate, Part, Rendition, Span, content_hash
 from foveate.core.zones import Budget
 
 SHARES = (0.75, 0.5, 0.25)

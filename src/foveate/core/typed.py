@@ -1,22 +1,40 @@
-"""Checks what a caller passes against the annotations of the call: the one place for wrong types.
+"""Values checked and read by their annotations: the one place for wrong types.
 
-`check_arguments` wraps a function, `check_fields` is called where a value of options is made. What
-an annotation cannot say, such as a range, is checked where it matters. What is left at its default
-is not looked at.
+`check_arguments` wraps a function and `check_fields` is called where a value of options is made;
+what is left at its default is not looked at. `read_value` and `read_record` read JSON. What an
+annotation cannot say, such as a range, is checked where it matters.
+
+JSON is read as dataclasses of these: tuples (of lists), mappings, literals, unions with None,
+strings, numbers, `Any`, and `Annotated[type, check]`, where `check(value)` raises `BadInput`. Keys
+that a dataclass does not name are passed over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from contextlib import suppress
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, wraps
 from inspect import Parameter, signature
+from math import inf
 from numbers import Integral, Real
-from types import FunctionType, NoneType, UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from types import FunctionType, MappingProxyType, NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 from typing import is_typeddict as is_typed_dict
 
-from foveate.core.errors import BadOption
+from foveate.core.checks import check_integer, check_string
+from foveate.core.errors import BadInput, BadOption, UnknownName
 from foveate.core.removed import advice
 
 P = ParamSpec("P")
@@ -54,13 +72,16 @@ def check_arguments(*apart: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 def check_fields(value: Any) -> None:
     """Raise `BadOption` for a field of a dataclass that has a value of a wrong type."""
-    for name, (hint, default) in _fields(type(value)).items():  # type: ignore[arg-type]
-        _check(name, getattr(value, name), hint, default)
+    for one in typed_fields(type(value)):  # type: ignore[arg-type]
+        if not one.name.startswith("_"):
+            _check(one.name, getattr(value, one.name), one.hint, one.default)
 
 
 def is_of_type(value: Any, hint: Any) -> bool:
     """Whether a value is what an annotation says; of a protocol, whether it has any of it."""
     origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return is_of_type(value, args[0])
     if origin in (Union, UnionType):
         return any(is_of_type(value, arg) for arg in args)
     if origin is Literal:
@@ -184,7 +205,7 @@ def _hints(owner: Any) -> dict[str, Any]:
     missing: dict[str, Any] = {}
     while True:
         try:
-            return get_type_hints(owner, localns=missing)
+            return get_type_hints(owner, localns=missing, include_extras=True)
         except NameError as error:
             name = str(error.name)
             missing[name] = type(name, (_Unloaded,), {})
@@ -203,15 +224,158 @@ def _parameters(function: Callable[..., Any]) -> tuple[dict[str, tuple[Any, Any]
     return known, list(named)
 
 
+class TypedField(NamedTuple):
+    """A field that a dataclass is made with; `default` is `MISSING` where it must be given."""
+
+    name: str
+    key: str
+    """Of the field in JSON: its `metadata["key"]`, else its name."""
+    hint: Any
+    default: Any
+
+
 @cache
-def _fields(cls: Any) -> dict[str, tuple[Any, Any]]:
+def typed_fields(cls: Any) -> tuple[TypedField, ...]:
+    """The fields of a dataclass, in order."""
     hints = _hints(cls)
-    return {
-        one.name: (hints[one.name], _default(one))
+    return tuple(
+        TypedField(
+            one.name,
+            one.metadata.get("key", one.name),
+            hints[one.name],
+            one.default if one.default_factory is MISSING else one.default_factory(),
+        )
         for one in fields(cls)
-        if one.init and not one.name.startswith("_")
-    }
+        if one.init
+    )
 
 
-def _default(one: Field[Any]) -> Any:
-    return Parameter.empty if one.default is MISSING else one.default
+Readers = Mapping[Any, Callable[[Any], Any]]
+"""Type → how it is read, where that is not by its fields."""
+_NO_READERS: Readers = MappingProxyType({})
+
+
+def read_value(kind: Any, value: Any, place: str = "", readers: Readers = _NO_READERS) -> Any:
+    """The value of this type; raises `BadInput` with the place of what is wrong.
+
+    >>> read_value(tuple[int, ...], [1, 2])
+    (1, 2)
+    """
+    if (scalar := _SCALARS.get(kind)) is not None:
+        scalar(value, place)
+        return value
+    if kind in readers:
+        return _in_place(readers[kind], value, place)
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        found = read_value(parts[0], value, place, readers)
+        _in_place(parts[1], found, place)
+        return found
+    if origin in (Union, UnionType):
+        return _read_union(parts, value, place, readers)
+    if is_dataclass(kind):
+        return _read_dataclass(kind, value, place, readers)
+    if origin is tuple:
+        return _read_tuple(parts, value, place, readers)
+    if origin is Literal:
+        _require(any(value is p or value == p for p in parts), f"one of {parts}", value, place)
+        return value
+    _require(isinstance(value, Mapping), "an object", value, place)
+    return {k: read_value(parts[1], v, f"{place}.{k}", readers) for k, v in value.items()}
+
+
+def read_record(kind: Any, value: Any, what: str = "key") -> Any:
+    """`read_value` of a dataclass that refuses other keys by `UnknownName`; `what` a key is."""
+    if isinstance(value, Mapping):
+        refuse_unknown(what, value, [one.key for one in typed_fields(kind)])
+    return read_value(kind, value)
+
+
+def refuse_unknown(what: str, given: Mapping[Any, Any], known: Collection[str]) -> None:
+    """Raise `UnknownName` for the first key that is none of the known ones."""
+    for name in given:
+        if name not in known:
+            raise UnknownName(what, str(name), known)
+
+
+def check_not_blank(text: str) -> None:
+    """Refuse a text without a character that shows."""
+    if not text.strip():
+        raise BadInput("is blank")
+
+
+NonBlank = Annotated[str, check_not_blank]
+
+
+def type_name(value: Any) -> str:
+    """What a JSON value is, in words."""
+    return "null" if value is None else type(value).__name__
+
+
+def _read_union(parts: tuple[Any, ...], value: Any, place: str, readers: Readers) -> Any:
+    if value is None and NoneType in parts:
+        return None
+    *others, last = (kind for kind in parts if kind is not NoneType)
+    for kind in others:
+        with suppress(BadInput):
+            return read_value(kind, value, place, readers)
+    return read_value(last, value, place, readers)
+
+
+def _read_dataclass(kind: Any, value: Any, place: str, readers: Readers) -> Any:
+    _require(isinstance(value, Mapping), "an object", value, place)
+    found = {}
+    for name, key, hint, default in typed_fields(kind):
+        inner = f"{place}.{key}" if place else key
+        if key in value:
+            found[name] = read_value(hint, value[key], inner, readers)
+        elif default is MISSING:
+            raise BadInput("is missing", field=inner)
+    return kind(**found)
+
+
+def _read_tuple(parts: tuple[Any, ...], value: Any, place: str, readers: Readers) -> Any:
+    several = parts[-1] is Ellipsis
+    wanted = "a list" if several else f"a list of {len(parts)}"
+    _require(isinstance(value, list | tuple), wanted, value, place)
+    kinds = (parts[0],) * len(value) if several else parts
+    _require(len(kinds) == len(value), wanted, value, place)
+    return tuple(
+        read_value(kind, item, f"{place}[{number}]", readers)
+        for number, (kind, item) in enumerate(zip(kinds, value, strict=True))
+    )
+
+
+def _in_place(work: Callable[[Any], Any], value: Any, place: str) -> Any:
+    try:
+        return work(value)
+    except BadInput as error:
+        raise BadInput(str(error), field=place or None) from None
+
+
+def _require(right: object, wanted: str, value: object, place: str) -> None:
+    if not right:
+        raise BadInput(f"must be {wanted}, not {type_name(value)}", field=place or None)
+
+
+def _check_integer(value: Any, place: str) -> None:
+    _require(type(value) is int, "a whole number", value, place)
+    check_integer(place, value)
+
+
+def _check_number(value: Any, place: str) -> None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    _require(is_number and -inf < value < inf, "a finite number", value, place)
+
+
+def _check_boolean(value: Any, place: str) -> None:
+    _require(isinstance(value, bool), "true or false", value, place)
+
+
+_SCALARS: Mapping[Any, Callable[[Any, str], None]] = {
+    str: lambda value, place: check_string(place, value),
+    int: _check_integer,
+    float: _check_number,
+    bool: _check_boolean,
+    Any: lambda _value, _place: None,
+}

@@ -7,15 +7,15 @@ as metadata does. A record of a candidate may give them beside its text.
 from __future__ import annotations
 
 import re
-import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 
 from blake3 import blake3
 
 from foveate.core.checks import check_integer, check_string
 from foveate.core.errors import BadInput
+from foveate.core.images.header import read_image_header
 
 IMAGES = "images"
 """The key of a chunk's metadata, and of a candidate's record."""
@@ -57,26 +57,8 @@ class Image:
         """Refuse what no provider takes, and what must not be written into bundles and logs."""
         for name in ("media_type", "url", "hash", "caption"):
             check_string(name, getattr(self, name))
-        if self.media_type not in MEDIA_TYPES:
-            message = f"is {self.media_type!r}; give one of {', '.join(MEDIA_TYPES)}"
-            raise BadInput(message, field="media_type")
-        for name in ("width", "height"):
-            size = getattr(self, name)
-            if type(size) is not int or not 1 <= size <= MAX_SIDE:
-                raise BadInput(
-                    f"is {size!r}; give the image's size in pixels, 1 to {MAX_SIDE} a side, and "
-                    "scale a larger image down",
-                    field=name,
-                )
-        if not self.url and not self.hash:
-            raise BadInput("is missing; give the image's url or the hash of its bytes", field="url")
-        if self.hash and not _HASH.fullmatch(self.hash):
-            raise BadInput("must be BLAKE3 of the image's bytes, 32 hex digits", field="hash")
-        if self.url:
-            _check_url(self.url)
-        if len(self.caption) > MAX_CAPTION:
-            message = f"has {len(self.caption)} characters; give at most {MAX_CAPTION}"
-            raise BadInput(message, field="caption")
+        for name, message in _faults(self):
+            raise BadInput(message, field=name)
         if self.page is not None:
             check_integer("page", self.page)
 
@@ -94,21 +76,40 @@ _FIELDS = tuple(one.name for one in fields(Image))
 _REQUIRED = ("media_type", "width", "height")
 
 
-def _check_url(url: str) -> None:
-    """Refuse addresses with secrets, which would be in every bundle; no message repeats one."""
+def _faults(image: Image) -> Iterator[tuple[str, str]]:
+    """Each field that is wrong, and what to give."""
+    if image.media_type not in MEDIA_TYPES:
+        yield "media_type", f"is {image.media_type!r}; give one of {', '.join(MEDIA_TYPES)}"
+    wanted = (
+        f"give the image's size in pixels, 1 to {MAX_SIDE} a side, and scale a larger image down"
+    )
+    for name, size in (("width", image.width), ("height", image.height)):
+        if type(size) is not int or not 1 <= size <= MAX_SIDE:
+            yield name, f"is {size!r}; {wanted} image down"
+    if not image.url and not image.hash:
+        yield "url", "is missing; give the image's url or the hash of its bytes"
+    if image.hash and not _HASH.fullmatch(image.hash):
+        yield "hash", "must be BLAKE3 of the image's bytes, 32 hex digits"
+    if image.url:
+        yield from (("url", message) for message in _faults_of_url(image.url))
+    if len(image.caption) > MAX_CAPTION:
+        yield "caption", f"has {len(image.caption)} characters; give at most {MAX_CAPTION}"
+
+
+def _faults_of_url(url: str) -> Iterator[str]:
+    """Addresses with secrets would be in every bundle; no message repeats one."""
     if url[:5].lower() == "data:":
-        raise BadInput("holds the image's bytes; give their hash (image_from_bytes)", field="url")
+        yield "holds the image's bytes; give their hash (image_from_bytes)"
     if not _URL.fullmatch(url):
-        message = "must be an http or https address of ASCII characters, at most 4,000 of them"
-        raise BadInput(message, field="url")
+        yield "must be an http or https address of ASCII characters, at most 4,000 of them"
     authority, *_ = re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)
     advice = "give an address without it, or the hash of the bytes"
     if "@" in authority:
-        raise BadInput(f"holds a user name or password; {advice}", field="url")
+        yield f"holds a user name or password; {advice}"
     for parameter in re.split(r"[?#&;]", url)[1:]:
         name = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), parameter.partition("=")[0])
         if _SECRET.search(name):
-            raise BadInput(f"has a parameter {name[:40]!r}, a secret; {advice}", field="url")
+            yield f"has a parameter {name[:40]!r}, a secret; {advice}"
 
 
 def image_from_bytes(data: bytes, *, caption: str = "", page: int | None = None) -> Image:
@@ -180,53 +181,3 @@ def images_of(metadata: Mapping[str, Any]) -> tuple[Image, ...]:
     if not all(isinstance(one, Mapping) and ("url" in one or "hash" in one) for one in found):
         return ()
     return parse_images(found) if all("media_type" in one for one in found) else ()
-
-
-class ImageHeader(NamedTuple):
-    """What the first bytes of an image say: its media type, its width and height in pixels."""
-
-    media_type: str
-    width: int
-    height: int
-
-
-def read_image_header(data: bytes) -> ImageHeader | None:
-    """The header of PNG, JPEG, GIF or WebP data; None if it is none of them, or cut too short.
-
-    >>> read_image_header(b"GIF89a" + bytes([3, 0, 2, 0]))
-    ImageHeader(media_type='image/gif', width=3, height=2)
-    """
-    try:
-        if data[:8] == b"\x89PNG\r\n\x1a\n":
-            return ImageHeader("image/png", *struct.unpack(">II", data[16:24]))
-        if data[:4] == b"GIF8":
-            return ImageHeader("image/gif", *struct.unpack("<HH", data[6:10]))
-        if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-            return _webp_header(data)
-        return _jpeg_header(data) if data[:2] == b"\xff\xd8" else None
-    except (struct.error, IndexError):
-        return None
-
-
-def _webp_header(data: bytes) -> ImageHeader | None:
-    kind = data[12:16]
-    if kind == b"VP8X" and len(data) >= 30:
-        width, height = (1 + int.from_bytes(data[at : at + 3], "little") for at in (24, 27))
-    elif kind == b"VP8L":
-        bits = struct.unpack("<I", data[21:25])[0]
-        width, height = 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
-    elif kind == b"VP8 ":
-        width, height = (size & 0x3FFF for size in struct.unpack("<HH", data[26:30]))
-    else:
-        return None
-    return ImageHeader("image/webp", width, height)
-
-
-def _jpeg_header(data: bytes) -> ImageHeader | None:
-    at = 2
-    while at + 9 < len(data) and data[at] == 0xFF:
-        if 0xC0 <= data[at + 1] <= 0xCF and data[at + 1] not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", data[at + 5 : at + 9])
-            return ImageHeader("image/jpeg", width, height)
-        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-    return None

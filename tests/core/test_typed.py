@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pytest
 
 from foveate.core.errors import BadInput
-from foveate.core.json_values import NonBlank, read_value
+from foveate.core.typed import NonBlank, read_value
 
 
 @dataclass(frozen=True, kw_only=True)
