@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from documents import Placed, pdf, placed_pdf, read
 from foveate.ingest.loaders.pdf_layout import Glyph, arrange
-from foveate.ingest.loaders.pdf_lines import Words
+from foveate.ingest.loaders.pdf_lines import Hyphens
 
 LEFT = ("Article 1. The fee is due on", "the first of May. It is paid", "at the office.")
 RIGHT = ("Article 2. Boats without a", "mark pay double. The keeper", "writes a receipt.")
@@ -146,7 +146,7 @@ def test_form_fields_stand_where_they_are_shown() -> None:
 )  # fmt: skip
 def test_hyphens_at_the_ends_of_lines(lines: str, shown: str) -> None:
     """V1: a hyphen stays in names, figures and compounds, and goes from a word that was cut."""
-    assert Words([lines]).join_lines(lines) == shown
+    assert Hyphens([lines]).join_lines(lines) == shown
 
 
 def test_a_cut_word_is_joined_in_a_page() -> None:

@@ -67,10 +67,10 @@ class _Chart:
             self._format = text
         elif inside == "v" and self._kind and self.series and self._place < _MAX_POINTS:
             known = self.series[-1].values.setdefault(self._kind, {})
-            known[self._place] = known.get(self._place, "") + _shown(text, self._format)
+            known[self._place] = known.get(self._place, "") + _format_value(text, self._format)
 
 
-def _shown(text: str, code: str) -> str:
+def _format_value(text: str, code: str) -> str:
     return format_number(text, code) if code and code != "General" else text
 
 

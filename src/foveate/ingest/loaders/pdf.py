@@ -17,7 +17,7 @@ from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.pdf_glyphs import form_fields, read_glyphs
 from foveate.ingest.loaders.pdf_layout import Text, arrange
-from foveate.ingest.loaders.pdf_lines import Words
+from foveate.ingest.loaders.pdf_lines import Hyphens
 from foveate.ingest.loaders.pictures import Pictures, png_from_pixels
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
@@ -94,12 +94,12 @@ def _read_pages(
     paths = dict(_bookmark_paths(pdf))
     path = ""
     pages = [_page_texts(pdf, number, blocks) for number in range(len(pdf))]
-    words = Words(text for page in pages for text in page if isinstance(text, str))
+    hyphens = Hyphens(text for page in pages for text in page if isinstance(text, str))
     for number, page in enumerate(pages):
         path = paths.get(number, path)
         start, before = blocks.size + 2 * bool(blocks.size), blocks.size
         for text in page:
-            _write(text, words, blocks)
+            _write(text, hyphens, blocks)
         start = start if blocks.size > before else before
         if blocks.size > before:
             sections.append(Section(start=start, end=blocks.size, path=path, page=number + 1))
@@ -109,9 +109,9 @@ def _read_pages(
     return blocks, sections
 
 
-def _write(text: Text, words: Words, blocks: Blocks) -> None:
+def _write(text: Text, hyphens: Hyphens, blocks: Blocks) -> None:
     if isinstance(text, str):
-        clean = _CONTROL.sub("", words.join_lines(text))
+        clean = _CONTROL.sub("", hyphens.join_lines(text))
         blocks.add_paragraph("\n".join(line.rstrip() for line in clean.split("\n")))
         return
     blocks.end_group()

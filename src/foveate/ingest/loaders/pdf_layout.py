@@ -98,10 +98,12 @@ def _lines(glyphs: Iterable[Glyph]) -> Iterator[list[Glyph]]:
         if not glyph.right:
             line += [glyph] if line and not has_ended else []
             continue
-        if last is not None and _is_apart(last, glyph, has_ended=has_ended):
+        if last is None or (not has_ended and last[2::2] == glyph[2::2]):
+            pass  # at the height of the one before, as most are
+        elif _is_apart(last, glyph, has_ended=has_ended):
             yield line
             line = []
-        elif last is not None:
+        else:
             _set_space(line, last, glyph, has_ended=has_ended)
         line.append(glyph)
         last, has_ended = glyph, False
@@ -133,7 +135,7 @@ def _parts(line: Sequence[Glyph]) -> Iterator[list[Glyph]]:
     part: list[Glyph] = []
     last: Glyph | None = None
     for glyph in line:
-        if last is not None and glyph.right:
+        if last is not None and glyph.right and not last.left <= glyph.left <= last.right:
             wide = _WIDE * max(last.height, glyph.height)
             is_apart = glyph.left - last.right > wide or glyph.right < last.left - wide
             if is_apart and not _MARK.fullmatch("".join(each.sign for each in part).strip()):
@@ -148,10 +150,10 @@ def _parts(line: Sequence[Glyph]) -> Iterator[list[Glyph]]:
 def _piece(part: Sequence[Glyph], place: int) -> Piece:
     """The part as a piece, with its raised and lowered figures."""
     drawn = [glyph for glyph in part if glyph.right]
-    sizes = Counter((round(glyph.height, 1), round(glyph.bottom, 1)) for glyph in drawn)
-    height, bottom = max(sizes, key=lambda size: (sizes[size] * size[0], size))
-    line = Inline()
-    for glyph in part:
+    sizes = Counter((glyph.bottom, glyph.top) for glyph in drawn)
+    bottom, top = max(sizes, key=lambda size: (sizes[size] * (size[1] - size[0]), size))
+    height, line = top - bottom, Inline()
+    for glyph in part if len(sizes) > 1 else ():
         look = PLAIN
         if glyph.right and glyph.height < _SMALL * height:
             above = (glyph.bottom - bottom) / height
@@ -160,7 +162,8 @@ def _piece(part: Sequence[Glyph], place: int) -> Piece:
     left, right = min(glyph.left for glyph in drawn), max(glyph.right for glyph in drawn)
     lowest, highest = min(glyph.bottom for glyph in drawn), max(glyph.top for glyph in drawn)
     is_upright = len(drawn) > 2 and highest - lowest > 2 * max(height, right - left)
-    text = line.text() if not is_upright else "".join(glyph.sign for glyph in part)
+    has_scripts = len(sizes) > 1 and not is_upright
+    text = line.text() if has_scripts else "".join([glyph.sign for glyph in part])
     return Piece(text, left, bottom, right, bottom + height, place, is_upright)
 
 

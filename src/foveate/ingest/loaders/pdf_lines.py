@@ -15,7 +15,7 @@ _BEFORE_COMPOUNDS = frozenset({"high", "long", "low", "non", "self", "short", "w
 _LEAST = 4  # letters behind these, for `longer` and `selfish` are words
 
 
-class Words:
+class Hyphens:
     """The words of a file that its lines do not cut, if it has lines that cut words."""
 
     def __init__(self, texts: Iterable[str]) -> None:

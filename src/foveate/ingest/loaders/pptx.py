@@ -158,7 +158,7 @@ def _next_mark(paragraph: _Paragraph, reached: dict[int, tuple[tuple[str, int], 
 
 
 def _read_shapes(archive: Archive, part: str) -> list[_Shape]:
-    reader, skipped = _Reader(), 0
+    reader, skipped = _SlideReader(), 0
     for kind, name, given in archive.events(part):
         if name == "Fallback" and kind != "text":
             skipped += 1 if kind == "start" else -1
@@ -168,7 +168,7 @@ def _read_shapes(archive: Archive, part: str) -> list[_Shape]:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _SlideReader:
     """Reads the shapes of a slide."""
 
     found: list[_Shape] = field(default_factory=list)
