@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from command_line import jsonl
-from foveate import OriginalStore, compact, observed
+from foveate import OriginalStore, compact
 
 LONG = [
     {"role": "system", "content": "You book boats."},
@@ -164,42 +164,3 @@ def test_originals_that_are_not_there_are_not_made(run):
     assert run("expand", "0123abcd", "--originals", "in.jsonl").code == 5
     same = ("--messages", "in.jsonl", "--originals", "in.jsonl", "--budget", "120")
     assert "is the file that is read" in run("compact", *same).complaint
-
-
-def test_the_tokenizer_that_was_learned_is_a_name_for_the_next_command(run):
-    """A7, D2: usage in, a tokenizer's name out; --before remembers what was learned from."""
-    request = {"messages": LONG, "system": "You book boats. " * 60}
-    Path("request.json").write_text(json.dumps(request), encoding="utf-8")
-    response = {"id": "r", "usage": {"input_tokens": 700, "output_tokens": 9}}
-    Path("response.json").write_text(json.dumps(response), encoding="utf-8")
-    asked = ("observed", "request.json", "--usage", "response.json")
-    counter = observed(response["usage"], LONG, system=request["system"])
-
-    name = run(*asked).out.strip()
-    assert name == counter.name != "cl100k_base"
-    [made] = answers(run, LISTS[:1], "--budget", "150", "--tokenizer", name)
-    assert made["manifest"]["tokenizer_fingerprint"] == counter.fingerprint
-
-    Path("learned.json").write_text(run(*asked, "--json").out, encoding="utf-8")
-    response["usage"]["input_tokens"] = 800
-    Path("response.json").write_text(json.dumps(response), encoding="utf-8")
-    again = run(*asked, "--before", "learned.json", "--json").json
-    both = observed(response["usage"], LONG, system=request["system"], tokenizer=counter)
-    assert again["tokenizer"] == both.name
-    assert [one["observed"] for one in again["observations"]] == [700, 800]
-
-
-def test_a_usage_or_a_memory_that_cannot_be_is_refused(run):
-    """X2, F2: exit code 3, with the file and what to give."""
-    Path("r.json").write_text(json.dumps(LONG), encoding="utf-8")
-    Path("u.json").write_text('{"usage": {}}', encoding="utf-8")
-    ran = run("observed", "r.json", "--usage", "u.json")
-    assert ran.code == 3
-    assert "u.json: field 'usage': names no prompt tokens" in ran.err
-    ran = run("observed", "r.json", "--usage", "u.json", "--before", "u.json")
-    assert (ran.code, "is not what foveate observed --json wrote" in ran.err) == (3, True)
-    Path("q.json").write_text('[{"x": 1}]', encoding="utf-8")
-    Path("u.json").write_text('{"usage": {"prompt_tokens": 9}}', encoding="utf-8")
-    ran = run("observed", "q.json", "--usage", "u.json")
-    assert ran.code == 3
-    assert "q.json: field 'messages': message 1 must have a role" in ran.err

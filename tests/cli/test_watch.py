@@ -79,7 +79,7 @@ def _tally(run: dict[str, Any]) -> tuple[int, ...]:
 
 
 def test_files_that_come_change_move_and_go(watching: Watching, docs: Path) -> None:
-    """T2: each is a run of its own, in the order of the changes; Ctrl-C ends with a summary."""
+    """T2: each is a run of its own, in the order of the changes; Ctrl-C ends with 0."""
     (docs / "c.txt").write_text("Coffee.")
     assert _tally(watching.run()) == (1, 0, 2, 0, 0)
     (docs / "a.md").write_text("# Tea\n\nBoil it twice.\n")
@@ -87,19 +87,8 @@ def test_files_that_come_change_move_and_go(watching: Watching, docs: Path) -> N
     (docs / "a.md").rename(docs / "sub" / "z.md")
     assert _tally(watching.run()) == (1, 0, 2, 1, 1)
     (docs / "sub" / "z.md").unlink()
-    last = watching.run()
-    assert _tally(last) == (0, 0, 2, 1, 0)
-    code, out, err = watching.ended()
-    assert (code, err) == (0, "")
-    assert json.loads(out) == {
-        "runs": 5,
-        "added": 4,
-        "updated": 1,
-        "deleted": 2,
-        "renamed": 1,
-        "chunks": 5,
-        "state_root": last["state_root"],
-    }
+    assert _tally(watching.run()) == (0, 0, 2, 1, 0)
+    assert watching.ended() == (0, "", "")
 
 
 def test_folders_that_come_move_and_go(watching: Watching, docs: Path, tmp_path: Path) -> None:
@@ -189,7 +178,7 @@ def test_a_bad_file_is_told_once(watching: Watching, docs: Path) -> None:
 
 
 def test_lines_for_a_person(tmp_path: Path, docs: Path) -> None:
-    """F2: a line a run, also for a file given by itself; a summary at the end."""
+    """F2: a line a run, also for a file given by itself."""
     watching = Watching(tmp_path, "docs/a.md")
     assert watching.told().startswith("1 added, 0 updated, 0 unchanged, 0 deleted; 1 chunk ")
     assert watching.said() == "foveate: watching docs/a.md; Ctrl-C ends it"
@@ -198,5 +187,4 @@ def test_lines_for_a_person(tmp_path: Path, docs: Path) -> None:
     aside.rename(docs / "a.md")
     assert watching.told().startswith("0 added, 1 updated, 0 unchanged, 0 deleted; 1 chunk ")
     code, out, err = watching.ended()
-    assert (code, err) == (0, "")
-    assert out == "2 runs: 1 added, 1 updated, 0 deleted, 0 of them renamed\n"
+    assert (code, out, err) == (0, "", "")

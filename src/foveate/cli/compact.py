@@ -1,4 +1,4 @@
-"""`foveate compact`, `expand` and `observed`: lists that fit, originals, counts that are right."""
+"""`foveate compact` and `expand`: lists that fit, and originals of what left."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from foveate.pipeline.compact_json import CompactRequests
 
 LINE_RULE = 'a line must be a whole list, [message, …] or {"id", "messages"}'
-USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata")
-"""Where a response has its usage."""
 
 
 def compact(
@@ -179,60 +177,3 @@ def expand(
         output.write_json(expanded_to_json(handle, text, counter))
     else:
         output.write_text(text)
-
-
-def observed(
-    request: Annotated[
-        str,
-        argument(
-            "REQUEST",
-            "The request as it was sent, with messages, tools and system prompt, as JSON.",
-        ),
-    ],
-    *,
-    usage: Annotated[str, option("FILE", "The response, or its usage, as JSON.")],
-    tokenizer: Annotated[
-        str | None,
-        option("T", "What counted until now (default: cl100k_base); not with --before."),
-    ] = None,
-    before: Annotated[
-        str | None,
-        option("FILE", "What this command wrote the time before with --json."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Learn from what a provider counted for a request.
-
-    Prints the name of a tokenizer that counts this request at no less, and others like it, for
-    `--tokenizer` of any command. With --json, also what it was learned from: keep that for
-    --before, so that the next one remembers up to 32 requests.
-    """
-    from foveate import plugins
-    from foveate.cli.bill import read_request
-    from foveate.cli.files import display_name, read_json
-    from foveate.pipeline.observed import observe
-
-    sent, answer = read_request(request), read_json(usage)
-    for key in USAGE_KEYS:
-        if isinstance(answer, dict) and isinstance(answer.get(key), dict):
-            answer = answer[key]
-    known = read_json(before) if before is not None else None
-    if known is not None and not (
-        isinstance(known, dict) and isinstance(known.get("start"), str) and "observations" in known
-    ):
-        raise BadInput(f"{before}: is not what foveate observed --json wrote")
-    try:
-        learned = observe(
-            answer,
-            sent.messages,
-            load=plugins.tokenizer,
-            tokenizer=tokenizer,
-            before=known,
-            tools=sent.tools or (),
-            system=sent.system or "",
-        )
-    except BadInput as error:
-        name = request if error.field in ("messages", "tools") else usage
-        with name_in_errors(display_name(name)):
-            raise
-    output.write_result(learned, [learned["tokenizer"]], as_json=as_json)

@@ -208,7 +208,7 @@ def print_summary(summary: Summary, *, full: bool, as_json: bool) -> None:
     if as_json:
         output.write_json(summary_to_json(summary))
         return
-    output.write("".join(f"{line}\n" for line in summary_lines(summary)))
+    output.write("".join(f"{escape_unprintable(line)}\n" for line in summary_lines(summary)))
     hint = "" if full else " Found: all evidence of a question. Tables: --full, or --out FOLDER."
     _write_wrapped(f"{format_heading(summary)}{hint}")
     for i, table in enumerate(summary_tables(summary) if full else ()):

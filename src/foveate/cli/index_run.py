@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -212,17 +212,15 @@ _RETRY_SECONDS = 30  # seconds
 
 
 def watch_paths(into: Indexer, paths: Sequence[Path], *, as_json: bool) -> None:
-    """Run, wait for changes, run again; Ctrl-C ends it with a summary."""
+    """Run, wait for changes, run again; Ctrl-C ends it."""
     watcher = Watcher(paths)
     watch = _WatchRun(into, paths, as_json=as_json)
     watch.run(None)
     names = ", ".join(str(path) for path in paths)
     _print_message(f"watching {names}; Ctrl-C ends it")
-    try:
+    with suppress(KeyboardInterrupt):
         while True:
             watch.run(watcher.wait(_RETRY_SECONDS if watch.is_retry_due else None))
-    except KeyboardInterrupt:
-        watch.summary()
 
 
 class _WatchRun:
@@ -231,8 +229,6 @@ class _WatchRun:
     def __init__(self, into: Indexer, paths: Sequence[Path], *, as_json: bool) -> None:
         self._indexer, self._paths, self._as_json = into, paths, as_json
         self._last: IndexResult | None = None
-        self._total = Report()
-        self._runs = 0
         self._missing: dict[Path, str] = {}
         self.is_retry_due = False
 
@@ -263,11 +259,6 @@ class _WatchRun:
         same = before is not None and left_out == (before.report.failed, before.report.skipped)
         if same and not any(getattr(report, name) for name in _COUNT_FIELDS):
             return
-        self._runs += 1
-        counts = {
-            name: getattr(self._total, name) + getattr(report, name) for name in _COUNT_FIELDS
-        }
-        self._total = replace(self._total, **counts)
         shown = replace(report, failed=(), skipped=()) if same and not self._as_json else report
         write_report(replace(done, report=shown), as_json=self._as_json)
 
@@ -290,21 +281,6 @@ class _WatchRun:
                 _print_message(f"{path} is back")
         self._missing = lost
         return kept
-
-    def summary(self) -> None:
-        """What all runs did together."""
-        total = self._total
-        if self._as_json:
-            counts = {name: getattr(total, name) for name in _COUNT_FIELDS}
-            root = self._last.state_root if self._last else ""
-            output.write_json({"runs": self._runs, **counts, "state_root": root})
-        else:
-            runs = "1 run" if self._runs == 1 else f"{self._runs} runs"
-            output.write_line(
-                f"{runs}: {total.added} added, {total.updated} updated, {total.deleted} deleted, "
-                f"{total.renamed} of them renamed"
-            )
-        output.flush()
 
 
 def _print_message(line: str) -> None:

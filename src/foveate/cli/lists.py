@@ -18,7 +18,6 @@ def plugins(as_json: Json = False) -> None:
     """List built-ins and installed plugins."""
     from dataclasses import asdict
 
-    from foveate.cli.show import format_columns
     from foveate.ingest.loaders import suffixes
     from foveate.plugins import Plugin, broken, list_plugins
 
@@ -29,38 +28,32 @@ def plugins(as_json: Json = False) -> None:
         records = [asdict(plugin) for plugin in found], [asdict(one) for one in unusable]
         output.write_json(dict(zip(("plugins", "broken"), records, strict=True)))
         return
-    width = output.terminal_width()
-    for group in dict.fromkeys(plugin.group for plugin in found):
-        for line in _lines(group, [p for p in found if p.group == group], width):
-            output.write_line(line)
-    if unusable:
-        output.write_line("broken")
-        pairs = [
-            (f"{one.group.removesuffix('s')} {one.name}", f"{one.origin}: {one.reason}")
-            for one in unusable
-        ]
-        for line in format_columns(pairs, width):
-            output.write_line(line)
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for plugin in found:
+        groups.setdefault(plugin.group, []).append((plugin.name, _about(plugin)))
+    for one in unusable:
+        name = f"{one.group.removesuffix('s')} {one.name}"
+        groups.setdefault("broken", []).append((name, f"{one.origin}: {one.reason}"))
+    for group, pairs in groups.items():
+        output.write("".join(f"{line}\n" for line in _lines(group, pairs)))
 
 
-def _lines(group: str, found: Sequence[Plugin], width: int) -> Iterator[str]:
-    """The lines of a group; a summary that all built-ins share is written once."""
+def _about(plugin: Plugin) -> str:
+    ours = plugin.origin == "foveate"
+    return plugin.summary if ours else f"{plugin.origin}: {plugin.summary}".rstrip(": ")
+
+
+def _lines(group: str, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A line for each name; names that one sentence is about stand behind it."""
     from foveate.cli.show import format_columns, wrap_words
 
-    ours = [plugin for plugin in found if plugin.origin == "foveate"]
-    summaries = {plugin.summary for plugin in ours}
-    rest = found
-    if len(summaries) == 1:
-        yield f"{group}: {ours[0].summary}"
-        yield from wrap_words(", ".join(plugin.name for plugin in ours), width, first="  ")
-        rest = [plugin for plugin in found if plugin not in ours]
-    else:
-        yield group
-    pairs = [
-        (p.name, p.summary if p.origin == "foveate" else f"{p.origin}: {p.summary}".rstrip(": "))
-        for p in rest
-    ]
-    yield from format_columns(pairs, width)
+    width = output.terminal_width()
+    yield group
+    alone = [pair for pair in pairs if [about for _, about in pairs].count(pair[1]) == 1]
+    yield from format_columns(alone, width)
+    for shared in dict.fromkeys(about for name, about in pairs if (name, about) not in alone):
+        names = ", ".join(name for name, about in pairs if about == shared)
+        yield from wrap_words(f"{shared} {names}", width, first="  ", rest="    ")
 
 
 app = typer.Typer(

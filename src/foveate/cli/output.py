@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from time import monotonic
 from typing import Any, TextIO
 
 from foveate.cli.failures import PIPE_CLOSED, escape_unprintable, single_line
@@ -144,27 +143,12 @@ def progress_bar() -> Iterator[Advance | None]:
     from rich.progress import TimeRemainingColumn as TimeLeft
 
     name = TextColumn("{task.description}", markup=False)
-    speed = TextColumn("{task.fields[rate]}", markup=False)
-    columns = (BarColumn(), MofNCompleteColumn(), speed, TimeLeft(compact=True), name)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeLeft(compact=True), name)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, rate="")
-        began = monotonic()
+        task = bar.add_task("", total=None)
 
         def advance(done: int, total: int, name: str) -> None:
-            rate = format_rate(done, monotonic() - began)
             shown = escape_unprintable(name)[-50:]
-            bar.update(task, completed=done, total=total, description=shown, rate=rate)
+            bar.update(task, completed=done, total=total, description=shown)
 
         yield advance
-
-
-def format_rate(done: int, seconds: float) -> str:
-    """How fast it goes, in two or three digits.
-
-    >>> format_rate(30, 2.0), format_rate(1, 4.0), format_rate(0, 0.0)
-    ('15/s', '0.2/s', '')
-    """
-    if not done or seconds <= 0:
-        return ""
-    rate = done / seconds
-    return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"

@@ -179,41 +179,24 @@ def _named_texts(made: Sequence[Decision]) -> Iterator[str]:
         yield f"{len(ids)} more dropped, {reason}: {', '.join(ids)}"
 
 
+ZONES = ("system", "documents", "conversation", "query", "generation", "buffer", "window")
+
+
 def zone_lines(context: Context, width: int = 80) -> list[str]:
-    """The token bar: how much of the window each zone has, and what the documents took of theirs.
+    """The tokens of each zone and of the window, and a bar of what the documents took of theirs.
 
     Where the window is not known, only the documents' own room is shown.
     """
     budget = context.budget
     lines = []
-    if budget.documents is not None and budget.window is None:
-        bar = _bar(context.token_count, budget.documents, width - 30)
-        lines.append(f"  {'documents':<13}{budget.documents:>9,}  {bar}")
-    elif budget.window is not None:
-        lines += _waterfall(context, budget.window, width - 30)
+    for name in ZONES if budget.window is not None else ("documents",):
+        if size := getattr(budget, name):
+            bar = _bar(context.token_count, size, width - 30) if name == "documents" else ""
+            lines.append(f"  {name:<13}{size:>9,}  {bar}".rstrip())
     if budget.characters is not None:
         bar = _bar(len(context.text), budget.characters, width - 30)
         lines.append(f"  {'characters':<13}{budget.characters:>9,}  {bar}")
     return ["Tokens by zone", *lines, *wrap_words(_usage_text(context), width, first="  ")]
-
-
-def _waterfall(context: Context, window: int, cells: int) -> Iterator[str]:
-    """A bar for each zone, which begins where the bar above it ends."""
-    budget, start = context.budget, 0
-    named = ("system", "documents", "conversation", "query", "generation", "buffer")
-    sizes = {name: getattr(budget, name) or 0 for name in named}
-    sizes["free"] = window - sum(sizes.values())
-    for name, size in sizes.items():
-        if size == 0:
-            continue
-        left = start * cells // window
-        right = max((start + size) * cells // window, left + 1)
-        used = context.token_count if name == "documents" else 0
-        full = -(-used * (right - left) // size)
-        bar = USED * full + (" " if name == "free" else RESERVED) * (right - left - full)
-        yield f"  {name:<13}{size:>9,}  {' ' * left}{bar}".rstrip()
-        start += size
-    yield f"  {'window':<13}{window:>9,}  {'─' * cells}"
 
 
 def _bar(part: int, whole: int, cells: int) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 REMOVED: Final[Mapping[str, str]] = {
+    "command observed": "call foveate.observed(usage, sent) in Python, or POST /v1/observed",
     "command calibrate": "`attention` uses a published curve; measure recipes with foveate eval",
     "flag --from": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",
     "flag --to": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.request import Request
 from foveate.core.token_counter import TokenCounter
-from foveate.core.types import BlockPosition, Candidate, Chunk, Origin, Supplement, Vector
+from foveate.core.types import BlockPosition, Candidate, Chunk, Origin
 from foveate.core.zones import Budget
 from foveate.ports import Message, Reply, Usage, text_from_content
 from foveate.providers.chat.request import check_request
@@ -102,57 +101,28 @@ def request(
     tokenizer: Tokenizer | None = None,
     body: Callable[[str], str] = identity_body,
     frame: Callable[[Candidate, BlockPosition], str] = no_header,
-    principals: tuple[str, ...] = (),
-    neighbours: tuple[Chunk, ...] = (),
-    supplements: tuple[Supplement, ...] = (),
-    intent: str = "",
-    query_embedding: Vector | None = None,
-    instant: datetime | None = None,
-    language: str = "en",
+    **fields: Any,
 ) -> Request:
-    """A request that needs nothing from outside; an integer budget is tokens for documents."""
+    """A request that needs nothing from outside; an integer budget is tokens for documents.
+
+    `fields`: others of `Request`.
+    """
     if isinstance(budget, int):
         budget = Budget(documents=budget, window=None)
-    return Request(
-        query=query,
-        budget=budget,
-        token_counter=TokenCounter(tokenizer=tokenizer or WordTokenizer(), body=body, header=frame),
-        principals=principals,
-        neighbours=neighbours,
-        supplements=supplements,
-        intent=intent,
-        query_embedding=query_embedding,
-        instant=instant,
-        language=language,
-    )
+    counter = TokenCounter(tokenizer=tokenizer or WordTokenizer(), body=body, header=frame)
+    return Request(query=query, budget=budget, token_counter=counter, **fields)
 
 
 def candidate(
     text: str = "some text",
     score: float = 0.0,
     *,
-    id: str = "",
-    document_id: str = "",
-    source: str = "",
-    sequence: int = 0,
     start: int | None = None,
     semantic_score: float | None = None,
-    embedding: Vector | None = None,
-    modified_at: datetime | None = None,
-    principals: tuple[str, ...] = (),
     origin: Origin = "retrieved",
+    **fields: Any,
 ) -> Candidate:
-    """A candidate in one line; `end` follows from `start`. For other fields build a `Chunk`."""
-    chunk = Chunk(
-        text=text,
-        id=id,
-        document_id=document_id,
-        source=source,
-        sequence=sequence,
-        start=start,
-        end=None if start is None else start + len(text),
-        embedding=embedding,
-        modified_at=modified_at,
-        principals=principals,
-    )
+    """A candidate in one line; `end` follows from `start`. `fields`: others of its `Chunk`."""
+    end = None if start is None else start + len(text)
+    chunk = Chunk(text=text, start=start, end=end, **fields)
     return Candidate(chunk=chunk, score=score, semantic_score=semantic_score, origin=origin)
