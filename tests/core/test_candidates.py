@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -184,33 +185,44 @@ def test_refused_with_line_and_field(rows: list[dict[str, Any]], field: str) -> 
     assert (caught.value.line, caught.value.field) == (2, field)
 
 
-def test_two_chunks_with_one_id() -> None:
+MISSING = "item 2, field 'text': is missing; "
+JOINED = "a list is no candidate; give each of its objects"
+ONE = {"id": "a", "text": "One."}
+UNLIKE = [{"text": "a", "embedding": [1.0]}, {"text": "b", "embedding": [1.0, 2.0]}]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([ONE, {**ONE, "text": "Two."}], "item 2, field 'id': two different chunks"),
+        (UNLIKE, "item 2, field 'embedding': 2 numbers where others have 1"),
+        ('{"text": "a"}\n\n{"text": ', "line 3: not JSON"),
+        ('[{"text": "a"}, {"text": "b"}]', f"line 1: {JOINED}"),
+        ([ONE, {"body": "x"}], f"{MISSING}if 'body' holds it, rename that to 'text'"),
+        ([ONE, {"id": "b", "txt": "x"}], f"{MISSING}if 'txt' holds it, rename that to 'text'"),
+        (
+            [ONE, {"id": "b", "words": "x"}],
+            f"{MISSING}it is the one field that is required; given: 'id', 'words'",
+        ),
+        ([{**ONE, "text": None}], "item 1, field 'text': is None (null); it is the one"),
+        (
+            ["some text"],
+            "item 1: a candidate is an object with a text, such as {'text': '…'}, not",
+        ),
+    ],
+)
+def test_a_refusal_says_what_to_do(given: Any, said: str) -> None:
+    """I3, X2: one id for two chunks, unlike vectors, broken lines, a text under another name."""
+    read: Any = candidates_from_items
+    if isinstance(given, str):
+        read, given = candidates_from_jsonl, given.splitlines()
+    with pytest.raises(BadInput, match=f"^{re.escape(said)}"):
+        read(given)
+
+
+def test_the_same_chunk_twice_is_no_fault() -> None:
     """I3: one id for two different chunks is refused; the same chunk twice is not."""
-    same = {"id": "a", "text": "One."}
-
-    assert len(candidates_from_items([same, same])) == 2
-    with pytest.raises(BadInput, match="item 2, field 'id': two different chunks"):
-        candidates_from_items([same, {"id": "a", "text": "Two."}])
-
-
-def test_vectors_of_unequal_length() -> None:
-    """I3: vectors of different lengths are refused together."""
-    rows = [{"text": "a", "embedding": [1.0]}, {"text": "b", "embedding": [1.0, 2.0]}]
-
-    with pytest.raises(BadInput, match="item 2, field 'embedding': 2 numbers where others have 1"):
-        candidates_from_items(rows)
-
-
-def test_a_line_that_is_not_json() -> None:
-    """I3: a broken line is named by its number, blank lines counted."""
-    with pytest.raises(BadInput, match="^line 3: not JSON"):
-        candidates_from_jsonl(['{"text": "a"}', "", '{"text": '])
-
-
-def test_a_line_that_is_a_list() -> None:
-    """I3, X2: whoever has a JSON array is told what to make of it."""
-    with pytest.raises(BadInput, match="^line 1: a list is no candidate; give each of its objects"):
-        candidates_from_jsonl(['[{"text": "a"}, {"text": "b"}]'])
+    assert len(candidates_from_items([ONE, ONE])) == 2
 
 
 @pytest.mark.parametrize("items", ["text", b"text", {"text": "x"}, 7, None])
@@ -218,34 +230,6 @@ def test_not_a_list(items: Any) -> None:
     """X2: a single value where a list belongs is refused, not read letter by letter."""
     with pytest.raises(BadInput):
         candidates_from_items(items)
-
-
-@pytest.mark.parametrize(
-    ("item", "said"),
-    [
-        ({"body": "Four bar."}, "if 'body' holds it, rename that to 'text'"),
-        ({"id": "a", "txt": "Four bar."}, "if 'txt' holds it, rename that to 'text'"),
-        ({"id": "a", "words": "x"}, "it is the one field that is required; given: 'id', 'words'"),
-    ],
-)
-def test_a_text_under_another_name(item: Any, said: str) -> None:
-    """I3: what was given is named, and the key that likely is the text."""
-    with pytest.raises(BadInput, match=f"^item 2, field 'text': is missing; {said}"):
-        candidates_from_items([{"text": "A."}, item])
-
-
-def test_a_text_that_is_none() -> None:
-    """I3: a text that was given as None is not called missing."""
-    with pytest.raises(BadInput, match=r"^item 1, field 'text': is None \(null\); it is the one"):
-        candidates_from_items([{"id": "a", "text": None}])
-
-
-def test_a_list_of_strings() -> None:
-    """X2: strings are not candidates; the message says what one is."""
-    with pytest.raises(
-        BadInput, match="item 1: a candidate is an object with a text, such as {'text': '…'}, not"
-    ):
-        candidates_from_items(["some text"])
 
 
 @given(

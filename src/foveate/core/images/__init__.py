@@ -85,7 +85,7 @@ def _faults(image: Image) -> Iterator[tuple[str, str]]:
     )
     for name, size in (("width", image.width), ("height", image.height)):
         if type(size) is not int or not 1 <= size <= MAX_SIDE:
-            yield name, f"is {size!r}; {wanted} image down"
+            yield name, f"is {size!r}; {wanted}"
     if not image.url and not image.hash:
         yield "url", "is missing; give the image's url or the hash of its bytes"
     if image.hash and not _HASH.fullmatch(image.hash):
