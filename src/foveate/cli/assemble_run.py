@@ -23,7 +23,7 @@ from foveate.models import model as find_model
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.compressor import Compressor
 from foveate.pipeline.flow import AssemblyResult
-from foveate.pipeline.reason_messages import identifier_messages
+from foveate.pipeline.reason_messages import evidence_messages
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
 from foveate.ports import Model
 from foveate.providers.chat import registry_name
@@ -100,7 +100,7 @@ def write_result(
 
 def note_what_is_missing(context: Context) -> None:
     """Say on stderr which identifier is not shown, and why a context is empty, if it is."""
-    for message in identifier_messages(context):
+    for message in evidence_messages(context):
         output.write_note(message)
     if context.text:
         return

@@ -376,6 +376,11 @@ class Context:
     budget: Budget
     query: str
 
+    @property
+    def weak_evidence(self) -> str:
+        """Why what is shown hardly speaks of the question; empty where it does."""
+        return str(self.trace[-1].notes.get("weak_evidence", ""))
+
     def __str__(self) -> str:
         return self.text
 

@@ -109,11 +109,13 @@ def format_decision(decision: Decision) -> str:
     return SINGULAR_PATTERN.sub(r"1 \1", "; ".join(said))
 
 
-def identifier_messages(context: Context) -> list[str]:
-    """What the trace says of identifiers in the question that the context does not show."""
+def evidence_messages(context: Context) -> list[str]:
+    """What of the question the context does not show: identifiers, or most of its words."""
     names = (IDENTIFIER_MISSING, IDENTIFIER_LEFT_OUT)
     notes = [entry.notes.get(name) for entry in context.trace for name in names]
-    return [str(note) for note in notes if note]
+    found = [str(note) for note in notes if note]
+    weak = context.weak_evidence
+    return found or ([f"weak evidence: {weak}"] if weak else [])
 
 
 def _fill_sentence(sentence: str, values: Mapping[str, str]) -> str:

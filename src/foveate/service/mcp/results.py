@@ -24,7 +24,7 @@ from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer
 from foveate.core.types import Block, Candidate, Citation, Context
 from foveate.pipeline.compact_json import compacted_to_json
-from foveate.pipeline.reason_messages import identifier_messages
+from foveate.pipeline.reason_messages import evidence_messages
 from foveate.ports import Document, SearchResult
 from foveate.service.wire.answers import CheckAnswer
 
@@ -216,7 +216,7 @@ def _about_lines(context: Context, left: Mapping[str, int], handle: Mapping[str,
         lines.append(NOTHING_FOUND)
     else:
         lines += ["Sources:", *(_format_source(entry) for entry in context.citations)]
-    lines += [f"{message}." for message in identifier_messages(context)]
+    lines += [f"{message}." for message in evidence_messages(context)]
     if left:
         counts = ", ".join(f"{count} {reason}" for reason, count in left.items())
         lines.append(f"Found and not shown: {counts}.")

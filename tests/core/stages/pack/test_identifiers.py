@@ -8,7 +8,7 @@ import pytest
 
 from foveate import assemble
 from foveate.core.types import Context
-from foveate.pipeline.reason_messages import identifier_messages
+from foveate.pipeline.reason_messages import evidence_messages
 
 LONG = "The pump of the mill was taken out, cleaned, measured and put back by the fitters. " * 6
 REPORTS = {"RX-2048": LONG, **{f"RX-21{n}0": "The valve leaks." for n in range(5)}}
@@ -33,10 +33,10 @@ def shown(budget: int, recipe: str, records: list[dict[str, object]]) -> Context
 @pytest.mark.parametrize("recipe", ["default", "tight", "reranked", "document-first"])
 def test_the_record_asked_for_is_found_but_does_not_fit(recipe: str) -> None:
     """D7: it is said that there is one; in a budget that holds it, nothing is."""
-    assert identifier_messages(shown(60, recipe, RECORDS)) == [LEFT_OUT]
+    assert evidence_messages(shown(60, recipe, RECORDS)) == [LEFT_OUT]
     larger = shown(600, recipe, RECORDS)
     assert "RX-2048" in larger.text
-    assert identifier_messages(larger) == []
+    assert evidence_messages(larger) == []
 
 
 def test_a_record_in_the_middle_of_a_text_that_is_shown_is_missed_too() -> None:
@@ -46,4 +46,4 @@ def test_a_record_in_the_middle_of_a_text_that_is_shown_is_missed_too() -> None:
     context = shown(60, "default", [table])
 
     assert "RX-2048" not in context.text
-    assert identifier_messages(context) == [LEFT_OUT]
+    assert evidence_messages(context) == [LEFT_OUT]

@@ -24,12 +24,11 @@ from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.outcome import (
     FRESH,
-    NEW,
     build_choices,
     places_in_order,
     record_stop,
 )
-from foveate.core.stages.pack.selection import Selection, build_selection
+from foveate.core.stages.pack.selection import NEW, Selection, build_selection
 from foveate.core.stages.pack.selection_cost import (
     count_changes,
     count_used,
