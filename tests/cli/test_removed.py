@@ -26,3 +26,20 @@ def test_what_went_is_refused_with_what_to_use_instead(kind, name, instead, run)
 
     assert done.code == (3 if kind == "file" else 2)
     assert " ".join(f"{done.out} {done.err}".split()).count(instead) == 1
+
+
+SETTINGS = [name.partition(" ")[2] for name in REMOVED if name.startswith("setting ")]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_that_went_is_refused_however_it_is_given(name, run, monkeypatch) -> None:
+    """X1: as a flag of `foveate serve`, as a variable and in a file, before anything listens."""
+    Path("serve.toml").write_text(f"{name} = 9\n", encoding="utf-8")
+    flag = f"--{name.replace('_', '-')}"
+    done = [run("serve", flag, "9"), run("serve", "--settings", "serve.toml")]
+    monkeypatch.setenv(f"FOVEATE_SERVE_{name.upper()}", "9")
+    done.append(run("serve"))
+
+    for one in done:
+        assert one.code == 2
+        assert " ".join(one.err.split()).count(REMOVED[f"setting {name}"]) == 1

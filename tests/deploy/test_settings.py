@@ -9,7 +9,6 @@ import pytest
 
 from deploy_files import COMPOSE, DEPLOY, image_environment, kind, settings_in
 from foveate.core.errors import BadOption, UnknownName
-from foveate.core.removed import REMOVED
 from foveate.service.settings import PREFIX, Settings, load_settings
 
 PLACES = {
@@ -57,24 +56,6 @@ def test_a_variable_that_is_no_setting_is_refused(monkeypatch):
     monkeypatch.setenv(f"{PREFIX}PORT", "tcp://10.0.0.1:80")
     with pytest.raises(BadOption, match="port"):
         load_settings()
-
-
-GONE = [name.partition(" ")[2] for name in REMOVED if name.startswith("setting ")]
-
-
-@pytest.mark.parametrize("name", GONE)
-def test_a_setting_that_went_is_refused_with_what_to_use_instead(name, monkeypatch, tmp_path):
-    """X2: as a variable and in a file."""
-    said = f"setting '{name}' was removed: {REMOVED[f'setting {name}']}"
-    file = tmp_path / "settings.toml"
-    file.write_text(f"{name} = 9\n")
-    with pytest.raises(UnknownName) as in_file:
-        load_settings(file)
-    monkeypatch.setenv(f"{PREFIX}{name.upper()}", "9")
-    with pytest.raises(UnknownName) as in_environment:
-        load_settings()
-
-    assert [str(in_file.value), str(in_environment.value)] == [said] * 2
 
 
 def test_the_page_shows_the_same_file():

@@ -112,8 +112,13 @@ def _usage_message(error: BaseException) -> str:
             hint.format(words=extra[1]) for name, hint in PLACES_OF_WORDS.items() if name in known
         )
         plainly = f"too many words: {extra[1]}" + (f"; put {hints}" if hints else "")
-    if (gone := GONE.match(plainly)) and (words := advice(KINDS[gone[1]], gone[2])):
-        return words
+    if gone := GONE.match(plainly):
+        words = advice(KINDS[gone[1]], gone[2])
+        if words is None and command.endswith(" serve"):  # its flags are the service's settings
+            setting = gone[2].removeprefix("--").removeprefix("no-").replace("-", "_")
+            words = advice("setting", setting)
+        if words is not None:
+            return words
     if context is not None and plainly.startswith("No such command"):
         names = getattr(context.command, "commands", {}) if context.parent is not None else {}
         plainly += f"; known: {', '.join(names)}" if names else ""

@@ -14,15 +14,11 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, Field, TypeAdapter
 
-from foveate.core.fields import SCORE_FIELDS
+from foveate.core import fields
 from foveate.core.images import MAX_CAPTION, MAX_IMAGES, MAX_SIDE, MEDIA_TYPES
 from foveate.models import registry
 from foveate.service.problems import LAYER_STATUSES, MEDIA_TYPE, status_sentence
 from foveate.service.request_options import RequestOptions
-
-_IDS = ("id", "document_id")
-_TEXTS = ("source", "title", "summary")
-_INTEGERS = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
 
 
 def _nullable(kind: str, **more: Any) -> dict[str, Any]:
@@ -43,22 +39,26 @@ IMAGE_SCHEMA: dict[str, Any] = {
     },
     "additionalProperties": False,
 }
+_SCHEMAS: dict[Any, dict[str, Any]] = {
+    fields.read_text: {"type": "string"},
+    fields.read_id: {"type": ["string", "integer", "null"]},
+    fields.read_string: _nullable("string"),
+    fields.read_section: {"type": ["string", "array", "null"], "items": {"type": "string"}},
+    fields.read_integer: _nullable("integer", minimum=0),
+    fields.read_number: _nullable("number"),
+    fields.read_time: _nullable("string", format="date-time"),
+    fields.read_principals: _nullable("array", items={"type": "string"}),
+    fields.read_vector: _nullable("array", items={"type": "number"}, minItems=1),
+    fields.read_origin: {"enum": [*fields.ORIGINS, None]},
+}
+"""What reads a field of a candidate → the values that it takes."""
 CANDIDATE_SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["text"],
     "properties": {
-        "text": {"type": "string"},
-        **{name: {"type": ["string", "integer", "null"]} for name in _IDS},
-        **{name: _nullable("string") for name in _TEXTS},
-        **{name: _nullable("integer", minimum=0) for name in _INTEGERS},
-        **{name: _nullable("number") for name in SCORE_FIELDS},
-        "section": {"type": ["string", "array", "null"], "items": {"type": "string"}},
-        "modified_at": _nullable("string", format="date-time"),
-        "principals": _nullable("array", items={"type": "string"}),
+        **{name: _SCHEMAS[field.read] for name, field in fields.FIELDS.items()},
         "metadata": _nullable("object"),
         "images": _nullable("array", items=IMAGE_SCHEMA, maxItems=MAX_IMAGES),
-        "embedding": _nullable("array", items={"type": "number"}, minItems=1),
-        "origin": {"enum": ["retrieved", "neighbour", None]},
     },
     "additionalProperties": True,
     "description": "A chunk with its scores; a key that is not named here is metadata.",

@@ -72,21 +72,6 @@ class TenantStores:
                 opened.users -= 1
                 self._close_idle()
 
-    @contextmanager
-    def borrow_all(self) -> Iterator[list[TenantStore]]:
-        """All open stores, which stay open within the block."""
-        with self._lock:
-            all_opened = list(self._open_stores.values())
-            for opened in all_opened:
-                opened.users += 1
-        try:
-            yield all_opened
-        finally:
-            with self._lock:
-                for opened in all_opened:
-                    opened.users -= 1
-                self._close_idle()
-
     def __len__(self) -> int:
         return len(self._open_stores)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import FoveateError
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.service.mcp.results import ToolResult
-from foveate.service.wire.requests import RequestModel
+from foveate.service.wire.requests import RequestModel, Whole
 from foveate.stores.originals import OriginalStore
 
 
@@ -64,12 +64,5 @@ class Tool(RequestModel):
         raise NotImplementedError
 
 
-def _read_whole(value: Any) -> Any:
-    """JSON has one kind of number: 5.0 is 5 where an integer is asked for."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-Whole = BeforeValidator(_read_whole)
 Limit = Annotated[int, Field(ge=1, le=100), Whole]
 ShortText = Annotated[str, Field(max_length=4_000)]
-Messages = Annotated[list[dict[str, Any]], Field(max_length=2_000)]

@@ -39,21 +39,20 @@ from foveate.service.mcp.results import (
 )
 from foveate.service.mcp.tool import (
     Limit,
-    Messages,
     ShortText,
     Tool,
     ToolCallError,
     ToolContext,
     ToolLimits,
-    Whole,
 )
 from foveate.service.observe.request_state import record_check
-from foveate.service.wire.compaction import ObservedBody
+from foveate.service.wire.compaction import Handle, MessageList, ObservedBody, ObservedRequest
 from foveate.service.wire.requests import (
     Name,
     Query,
     RequestModel,
     Where,
+    Whole,
     decode_cursor,
     encode_cursor,
 )
@@ -163,7 +162,7 @@ class Search(Tool):
             return search_result(replace(assembler, reranker=None).search(self.query))
 
 
-class Handle(ContextTool):
+class ContextHandle(ContextTool):
     """What `assemble` gave as `context`."""
 
     hash: Name
@@ -182,7 +181,7 @@ class Check(Tool):
     answer: str = Field(
         min_length=1, max_length=100_000, description="As you would give it, with its markers."
     )
-    context: Annotated[Handle, WithJsonSchema({"type": "object"})] = Field(
+    context: Annotated[ContextHandle, WithJsonSchema({"type": "object"})] = Field(
         description="The field `context` of what assemble gave, unchanged."
     )
     candidates: Texts = None
@@ -203,7 +202,7 @@ class Check(Tool):
         return check_result(found, made)
 
 
-class Compact(Tool):
+class Compact(MessageList, Tool):
     """Fit a message list into a budget.
 
     Takes a list of messages with tool calls and results, and gives a list of the same kind that
@@ -213,15 +212,7 @@ class Compact(Tool):
     """
 
     name, output = "compact", CompactOutput
-    messages: Messages = Field(
-        min_length=1, description="The list as it would be sent, oldest first, calls with results."
-    )
     budget: int = Field(description="Tokens that contents, arguments and tools may take.")
-    tools: Messages = Field([], description="Tool schemas.")
-    query: ShortText = Field("", description="What results are shortened for.")
-    pinned: list[Annotated[int, Whole]] = Field(
-        [], description="Places of messages that stay verbatim, counted from 0."
-    )
     tokenizer: Name = Field(DEFAULT_TOKENIZER, description="What counts, as observed names it.")
 
     def run(self, context: ToolContext) -> ToolResult:
@@ -234,7 +225,7 @@ class Compact(Tool):
         return compact_result(made, self.tokenizer)
 
 
-class Expand(Tool):
+class Expand(Handle, Tool):
     """Show more of a shortened result.
 
     Gives the original behind a handle that a shortened result or the ledger names: all of it, or
@@ -243,10 +234,6 @@ class Expand(Tool):
     """
 
     name, output = "expand", ExpandOutput
-    handle: str = Field(
-        min_length=1, max_length=64, description="The handle, as a note or the ledger names it."
-    )
-    query: ShortText = Field("", description="What to show, where not all fits.")
     budget: int = Field(description="Tokens of the original at the most.")
 
     def run(self, context: ToolContext) -> ToolResult:
@@ -260,7 +247,7 @@ class Expand(Tool):
         return expand_result(self.handle, text)
 
 
-class Observed(Tool):
+class Observed(ObservedRequest, Tool):
     """Learn from what a provider counted.
 
     Takes the usage of a response with the request it was for, and gives the name of a tokenizer
@@ -269,12 +256,6 @@ class Observed(Tool):
     """
 
     name, output = "observed", ObservedBody
-    usage: dict[str, Any] = Field(description="The usage object of the response, unchanged.")
-    messages: Messages = Field(min_length=1, description="The list as it was sent.")
-    tools: Messages = Field([], description="Tool schemas that were sent with it.")
-    system: str = Field("", description="A system prompt that was sent beside the list.")
-    tokenizer: Name | None = Field(None, description="What counted until now; the first time.")
-    before: ObservedBody | None = Field(None, description="What this gave the time before.")
 
     def run(self, context: ToolContext) -> ToolResult:
         """The learned tokenizer by name, and what it was learned from."""
@@ -363,7 +344,7 @@ def build_tools(
             if name in tool.model_fields
         }
         if tool is Check:
-            fields["context"] = (within(Handle), tool.model_fields["context"])
+            fields["context"] = (within(ContextHandle), tool.model_fields["context"])
         return create_model(tool.__name__, __base__=tool, __doc__=tool.__doc__, **fields)
 
     tools = (Assemble, Search, Check, Compact, Expand, Observed, ListDocuments, GetDocument)

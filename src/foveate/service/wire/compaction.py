@@ -12,6 +12,7 @@ from foveate.service.wire.requests import (
     PositiveTokens,
     Principals,
     RequestModel,
+    Whole,
 )
 
 MAX_MESSAGES = 100_000
@@ -29,48 +30,52 @@ Tools = Annotated[
 ]
 
 
-class CompactRequest(RequestModel):
-    """An agent's message list, and how large it may be."""
+Purpose = Annotated[str, Field(max_length=100_000)]
+
+
+class MessageList(RequestModel):
+    """An agent's message list, and what is to be kept of it."""
 
     messages: Messages
-    budget: Annotated[
-        PositiveTokens | None,
-        Field(description="Tokens of contents, arguments and tools. Absent: the model's window."),
-    ] = None
     tools: Tools = Field(default_factory=list)
-    tokenizer: Annotated[
-        Name | None,
-        Field(description="What counts: of the list in `GET /v1/me`, or as `/v1/observed` gives."),
-    ] = None
-    model: Annotated[
-        Name | None, Field(description="Take this model's tokenizer and window instead.")
-    ] = None
-    query: Annotated[
-        str, Field(max_length=100_000, description="What tool results are shortened for.")
-    ] = ""
-    pinned: Annotated[
-        list[int],
-        Field(
-            max_length=MAX_MESSAGES,
-            description="Places of messages that stay verbatim, counted from 0.",
-        ),
-    ] = Field(default_factory=list)
-    form: Annotated[
-        Literal["openai", "responses", "anthropic", "gemini"] | None,
-        Field(description="Form of the messages, where it cannot be told."),
-    ] = None
+    query: Purpose = Field("", description="What tool results are shortened for.")
+    pinned: list[Annotated[int, Whole]] = Field(
+        default_factory=list,
+        max_length=MAX_MESSAGES,
+        description="Places of messages that stay verbatim, counted from 0.",
+    )
+
+
+class CompactRequest(MessageList):
+    """An agent's message list, and how large it may be."""
+
+    budget: PositiveTokens | None = Field(
+        None, description="Tokens of contents, arguments and tools. Absent: the model's window."
+    )
+    tokenizer: Name | None = Field(
+        None, description="What counts: of the list in `GET /v1/me`, or as `/v1/observed` gives."
+    )
+    model: Name | None = Field(None, description="Take this model's tokenizer and window instead.")
+    form: Literal["openai", "responses", "anthropic", "gemini"] | None = Field(
+        None, description="Form of the messages, where it cannot be told."
+    )
     principals: Principals = None
 
 
-class ExpandRequest(RequestModel):
+class Handle(RequestModel):
+    """A handle, and what of its original is asked for."""
+
+    handle: str = Field(
+        min_length=1, max_length=64, description="The handle, as a note or the ledger names it."
+    )
+    query: Purpose = Field("", description="What to show of it, where not all fits.")
+
+
+class ExpandRequest(Handle):
     """A handle, and how much of its original to show."""
 
-    handle: Annotated[str, Field(min_length=1, max_length=64, description="As a note names it.")]
-    query: Annotated[
-        str, Field(max_length=100_000, description="What to show of it, where not all fits.")
-    ] = ""
-    budget: Annotated[PositiveTokens, Field(description="Tokens of it at the most.")] = 2_000
-    tokenizer: Annotated[Name | None, Field(description="What counts.")] = None
+    budget: PositiveTokens = Field(2_000, description="Tokens of it at the most.")
+    tokenizer: Name | None = Field(None, description="What counts.")
     principals: Principals = None
 
 
@@ -115,32 +120,25 @@ class ObservationBody(RequestModel):
 class ObservedBody(RequestModel):
     """What was learned so far: send it as `before` with the next observation."""
 
-    tokenizer: Annotated[
-        Name, Field(description="The learned tokenizer's name, for `tokenizer` of any request.")
-    ]
-    start: Annotated[Name, Field(description="The tokenizer that it was learned for.")]
-    observations: Annotated[list[ObservationBody], Field(max_length=REMEMBERED)]
+    tokenizer: Name = Field(
+        description="The learned tokenizer's name, for `tokenizer` of any request."
+    )
+    start: Name = Field(description="The tokenizer that it was learned for.")
+    observations: list[ObservationBody] = Field(max_length=REMEMBERED)
 
 
 class ObservedRequest(RequestModel):
     """What a provider counted for a request, and the request."""
 
-    usage: Annotated[
-        dict[str, Any],
-        Field(description="The usage object of the response, of OpenAI, Anthropic or Gemini."),
-    ]
+    usage: dict[str, Any] = Field(
+        description="The usage object of the response, of OpenAI, Anthropic or Gemini."
+    )
     messages: Messages
     tools: Tools = Field(default_factory=list)
-    system: Annotated[str, Field(description="A system prompt that was sent beside the list.")] = ""
-    tokenizer: Annotated[
-        Name | None, Field(description="What counted until now; with the first observation alone.")
-    ] = None
-    before: Annotated[
-        ObservedBody | None, Field(description="The answer to the observation before this one.")
-    ] = None
-
-
-LoggedBody = Annotated[
-    Messages | dict[str, Any],
-    Field(description="The body that a provider got, or its messages alone."),
-]
+    system: str = Field("", description="A system prompt that was sent beside the list.")
+    tokenizer: Name | None = Field(
+        None, description="What counted until now; with the first observation alone."
+    )
+    before: ObservedBody | None = Field(
+        None, description="The answer to the observation before this one."
+    )

@@ -87,6 +87,12 @@ def _check_filter(where: Any) -> Any:
     return where
 
 
+def _read_whole(value: Any) -> Any:
+    """JSON has one kind of number: 5.0 is 5 where an integer is asked for."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = BeforeValidator(_read_whole)
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Value = str | int | float | bool
 Values = Annotated[list[Value], Field(max_length=MAX_FILTER_VALUES)]
