@@ -28,6 +28,7 @@ _SKIPPED = frozenset(
     {"annotation", "tracked-changes", "note-citation", "forms", "ruby-text", "number"}
 )
 _MAX_SPACES = 100
+_STORED = ("value", "date-value", "time-value", "boolean-value", "string-value")
 
 
 def load_odt(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
@@ -288,6 +289,7 @@ class _Sheet:
     _merged: MergedRanges = field(default_factory=MergedRanges)
     _cell: Inline | None = None
     _begun: bool = False  # whether the cell has a paragraph
+    _stored: str = ""  # the value of the cell, which may have no text
     _looks: list[Look] = field(default_factory=lambda: [PLAIN])  # of its open spans
 
     def add_text(self, text: str) -> None:
@@ -310,6 +312,7 @@ class _Sheet:
         elif name in ("table-cell", "covered-table-cell"):
             self._times = parse_count(given.get("number-columns-repeated", ""))
             self._cell, self._looks, self._begun = Inline(), [PLAIN], False
+            self._stored = next(filter(None, map(given.get, _STORED)), "")
             columns, rows = _spans(given)
             if columns > 1 or rows > 1:
                 row, column = self._row + 1, self._column
@@ -326,7 +329,7 @@ class _Sheet:
     def end(self, name: str) -> None:
         """An element ends."""
         if name in ("table-cell", "covered-table-cell") and self._cell is not None:
-            text, first = self._cell.text(), self._column
+            text, first = self._cell.text() or self._stored, self._column
             self.records.blocks.leave_out("struck-out texts", self._cell.struck)
             self._cell = None
             self._column += self._times

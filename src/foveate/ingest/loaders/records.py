@@ -3,50 +3,73 @@
 `Debts; Position: Loan 3; 2024 (EUR): 204` has the title of its group (a row with a text in its
 first cell alone), the names of its columns, and their units of measure (a row below the names). A
 line above the names that says how all is measured stands before that: `in thousands of EUR; Debts`.
-What a sheet is, is decided from its first rows. The rows of titles and of units are written, too.
+What a table is, is decided from its first rows. The rows of titles and of units are written, too.
+
+An empty row ends a group. What follows it is read as a table of its own if it has names, and with
+the names so far if it has figures where the rows before had some; else, nobody says what its
+columns are, and they have letters.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks, Rows
-from foveate.ingest.loaders.column_names import join_names, names_go_on
 from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.loaders.measures import is_measure_line, is_total_row, is_unit, is_unit_row
+from foveate.ingest.loaders.measures import is_total_row, is_unit, is_unit_row
+from foveate.ingest.loaders.table_heads import (
+    MAX_NAME_LENGTH,
+    Cells,
+    Row,
+    contrast,
+    end_of_part,
+    figure_columns,
+    has_figures,
+    has_own_measure,
+    is_blank_mark,
+    is_figure,
+    is_header,
+    is_table,
+    leading_titles,
+    measure,
+    number_names,
+    rows_above_names,
+    with_joined_names,
+)
 
 LOOKED_AT = 12
 """Rows from which names and units are read."""
-_NUMBER = re.compile(r"[-+(]?[\d.,:/ -]*\d[\d.,:/ -]*%?\)?")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_MAX_NAME_LENGTH = 100
 _BETWEEN = "; "
 _PAIR = 2
-
-_Cells = Mapping[int, str]
-"""The cells of a row that are not empty, by column."""
 
 
 @dataclass(slots=True)
 class _Sheet:
-    """The state of a sheet. `left`: its first column; `grouped`: it has titles of groups.
+    """The state of a sheet, and of its open table.
 
-    `wide`: the rows with a cell over several columns.
+    `last`: the row that was read last; `waiting`: rows that are still to be decided on; `wide`:
+    those with a cell over several columns.
 
-    `measure`: what the line above the names says of all figures.
+    `names`: None until they are decided; `head`: the row that had them; `left`: the first column;
+    `columns`, `figures`, `values`: what the first rows below the names have; `measure`: what the
+    line above the names says of all figures.
 
-    `names`: None until they are decided; `title`: that of the open group; `after`:
-    the row behind the last one that ended a group, or began the table.
+    `title`: that of the open group; `grouped`: there are some; `after`: the row behind the last one
+    that ended a group, or began the table.
     """
 
     name: str = ""
-    waiting: list[tuple[int, _Cells]] = field(default_factory=list)
+    last: int = 0
+    waiting: list[Row] = field(default_factory=list)
     wide: set[int] = field(default_factory=set)
     names: dict[int, str] | None = None
+    head: Cells = field(default_factory=dict)
     left: int = 0
+    columns: frozenset[int] = frozenset()
+    figures: frozenset[int] = frozenset()
+    values: frozenset[str] = frozenset()
     measure: str = ""
     title: str | None = None
     grouped: bool = False
@@ -67,7 +90,7 @@ class Records:
         """A sheet begins; its name is its rows' section."""
         self._sheet = _Sheet(sheet)
 
-    def add_row(self, row: int, cells: _Cells, *, is_wide: bool = False) -> None:
+    def add_row(self, row: int, cells: Cells, *, is_wide: bool = False) -> None:
         """A row by its number in the file: its cells by column, for a row may be nearly empty.
 
         `is_wide`: whether one of them covers several columns, and so may be above names of these.
@@ -83,30 +106,105 @@ class Records:
                 filled[column] = text
         if not filled:
             return
-        if self._sheet.names is not None:
+        sheet = self._sheet
+        sheet.wide |= {row} if is_wide else set()
+        if sheet.names is not None and not sheet.waiting and not self._may_begin(row, filled):
             self._add_record(row, filled)
             return
-        self._sheet.waiting.append((row, filled))
-        self._sheet.wide |= {row} if is_wide else set()
-        if len(self._sheet.waiting) == LOOKED_AT:
-            self._begin_records()
+        sheet.waiting.append((row, filled))
+        if len(sheet.waiting) == LOOKED_AT:
+            self._read_waiting()
 
     def end_sheet(self) -> None:
         """The sheet's end."""
-        if self._sheet.names is None:
-            self._begin_records()
+        while self._sheet.waiting:
+            self._read_waiting()
 
-    def _begin_records(self) -> None:
-        """Decide what the first rows are, and write them."""
+    def _may_begin(self, row: int, filled: Cells) -> bool:
+        """Whether a table may begin with the row: behind an empty one, as a title, or again."""
+        sheet = self._sheet
+        is_title = len(filled) == 1 and len(sheet.columns) > 1
+        return row > sheet.last + 1 or is_title or filled == sheet.head
+
+    def _write_part(self, rows: Sequence[Row]) -> None:
+        """Write the first row, and those behind it with which no table may begin."""
+        for n, (row, filled) in enumerate(rows):
+            if n and self._may_begin(row, filled):
+                self._sheet.waiting = [*rows[n:]]
+                return
+            self._add_record(row, filled)
+        self._sheet.waiting = []
+
+    def _read_waiting(self) -> None:
+        """Decide what the waiting rows are, and write those up to the next empty one."""
         sheet, rows = self._sheet, self._sheet.waiting
-        sheet.waiting, sheet.names = [], {}
-        above = _rows_above_names(rows)
-        for row, filled in rows[:above]:
-            self._write_row(row, filled)
-        sheet.measure = next(filter(None, (_measure(filled) for _, filled in rows[:above])), "")
-        rows = _with_joined_names(rows[above:], sheet.wide)
-        if len(rows) > 1 and _is_header(rows[0][1], rows[1][1]):
-            names, (first, filled) = dict(rows[0][1]), rows[1]
+        if sheet.names is None or self._begins_table(rows):
+            self._begin_table(rows)
+            return
+        part = rows[: end_of_part(rows)]
+        if part[0][0] > sheet.last + 1:
+            sheet.title = None
+            if len(sheet.columns) > 1 and all(len(filled) == 1 for _, filled in part):
+                self._write_notes(part)
+                sheet.waiting = rows[len(part) :]
+                return
+            if self._is_of_no_table(part):
+                sheet.names, sheet.head, sheet.measure, sheet.grouped = {}, {}, "", False
+                self._look_at(part)
+        self._write_part(rows)
+
+    def _begins_table(self, rows: Sequence[Row]) -> bool:
+        """Whether there are names in the first row of several cells that are not those so far."""
+        sheet = self._sheet
+        lead = leading_titles(rows)
+        found = with_joined_names(rows[lead:], sheet.wide)
+        if len(found) < _PAIR or (
+            lead and len(sheet.columns) < _PAIR and rows[0][0] == sheet.last + 1
+        ):
+            return False
+        (head, following) = found[0][1], found[1][1]
+        if not is_header(head, following) or is_total_row(head[min(head)]):
+            return False
+        if not {*following} - {*head} <= {min(following)} or any(map(is_blank_mark, head.values())):
+            return False
+        if head == sheet.head:
+            return True
+        if len(head) == _PAIR and not is_table(rows[lead:]):
+            return False
+        if not {*head} <= sheet.columns:
+            return True
+        changed = (sheet.figures & {*head}) | contrast(head, following)
+        is_apart = lead < 1 or rows[0][0] > sheet.last + 1 or rows[lead][0] > rows[lead - 1][0] + 1
+        return len(changed) > (0 if is_apart else 1)
+
+    def _is_of_no_table(self, part: Sequence[Row]) -> bool:
+        """Whether the rows behind an empty one are not of the table before, or may not be."""
+        sheet = self._sheet
+        rows = part[leading_titles(part) :]
+        first = rows[0][1]
+        texts = {column for column in sheet.figures & {*first} if not is_figure(first[column])}
+        texts -= {column for column in texts if is_blank_mark(first[column])}
+        if not {*first} <= sheet.columns or texts == sheet.figures & {*first} != set():
+            return True
+        if sheet.figures & {*first} or len(rows) < _PAIR or not sheet.head:
+            return False
+        may_be_names = not any(
+            any(c.isdigit() or c == "@" for c in text) for text in first.values()
+        )
+        is_known = any(text in sheet.values for _, filled in rows for text in filled.values())
+        return may_be_names and not is_known and is_header(first, rows[1][1])
+
+    def _begin_table(self, rows: list[Row]) -> None:
+        """Read the names, what is above them, and the rows below up to an empty one."""
+        sheet = self._sheet
+        sheet.names, sheet.head, sheet.title, sheet.grouped = {}, {}, None, False
+        above = rows_above_names(rows)
+        self._write_notes(rows[:above])
+        sheet.measure = next(filter(None, (measure(filled) for _, filled in rows[:above])), "")
+        rows = with_joined_names(rows[above:], sheet.wide)
+        if len(rows) > 1 and is_header(rows[0][1], rows[1][1]):
+            sheet.last, sheet.head = rows[0]
+            names, (first, filled) = number_names(sheet.head), rows[1]
             rows = rows[1:]
             sheet.names, sheet.left, sheet.after = names, min(*names, *filled), first
             columns = sorted({*names, *filled})
@@ -114,12 +212,20 @@ class Records:
                 self._write_row(first, filled)
                 names.update(_with_units(names, filled))
                 rows, sheet.after = rows[1:], first + 1
-            if not _has_figures(rows, sheet.left):
-                sheet.after += 1  # a row with gaps, and no title, unless it is behind an empty row
-        for row, filled in rows:
-            self._add_record(row, filled)
+        part = rows[: end_of_part(rows)]
+        if sheet.names and not has_figures(part, sheet.left):
+            sheet.after += 1  # a row with gaps, and no title, unless it is behind an empty row
+        self._look_at(part)
+        self._write_part(rows)
 
-    def _add_record(self, row: int, filled: _Cells) -> None:
+    def _look_at(self, rows: Sequence[Row]) -> None:
+        """Note what the first rows of a table have, so that rows of another are found out."""
+        sheet = self._sheet
+        sheet.columns = frozenset({*(sheet.names or {})}.union(*(filled for _, filled in rows)))
+        sheet.figures = frozenset(figure_columns([filled for _, filled in rows]))
+        sheet.values = frozenset(text for _, filled in rows for text in filled.values())
+
+    def _add_record(self, row: int, filled: Cells) -> None:
         """A row below the names: the title of a group, the total of one, or one of its rows."""
         sheet = self._sheet
         if _is_title(filled, sheet.names or {}, sheet.left) and (
@@ -135,13 +241,22 @@ class Records:
         if is_total_row(filled[min(filled)]):
             sheet.title, sheet.after = None, row + 1
 
-    def _write_row(self, row: int, filled: _Cells) -> None:
-        names, title, measure = self._sheet.names or {}, self._sheet.title, self._sheet.measure
+    def _write_notes(self, rows: Sequence[Row]) -> None:
+        """Rows that are of no table; they have no names."""
+        sheet = self._sheet
+        names, sheet.names, said, sheet.measure = sheet.names, {}, sheet.measure, ""
+        for row, filled in rows:
+            self._write_row(row, filled)
+        sheet.names, sheet.measure = names, said
+
+    def _write_row(self, row: int, filled: Cells) -> None:
+        sheet = self._sheet
+        names, sheet.last = sheet.names or {}, row
         values = [f"{names.get(i) or column_letters(i)}: {cell}" for i, cell in filled.items()]
-        leads = [measure] if measure else []
-        leads += [] if title is None else [title]
+        leads = [sheet.measure] if sheet.measure and not has_own_measure(filled) else []
+        leads += [] if sheet.title is None else [sheet.title]
         start = self.blocks.add_paragraph(_BETWEEN.join([*leads, *values]))
-        self.sections.add(start, self.blocks.size, row, self._sheet.name)
+        self.sections.add(start, self.blocks.size, row, sheet.name)
 
 
 def column_letters(column: int) -> str:
@@ -158,73 +273,18 @@ def column_letters(column: int) -> str:
     return name
 
 
-def _rows_above_names(rows: Sequence[tuple[int, _Cells]]) -> int:
-    """How many rows of one cell are above a wider table: its title, who made it, and when.
-
-    Above two columns, which may be a list of values, only where one says how those are measured.
-    """
-    widest = max((len(filled) for _, filled in rows), default=0)
-    measures = [len(filled) < widest and bool(_measure(filled)) for _, filled in rows]
-    wide = (n for n, (_, filled) in enumerate(rows) if len(filled) > 1 and not measures[n])
-    first = next(wide, 0)
-    is_table = any(measures[:first]) or (first and len(rows[first][1]) > _PAIR)
-    return first if is_table else 0
-
-
-def _with_joined_names(rows: list[tuple[int, _Cells]], wide: set[int]) -> list[tuple[int, _Cells]]:
-    """The rows, of which the first has the names of all lines, such as `2024 Q1`, if these name.
-
-    `wide`: the rows with a cell over several columns.
-    """
-    found = rows
-    while len(found) > 2 and found[0][0] in wide:
-        (_, upper), (row, lower) = found[:2]
-        columns = range(min(*upper, *lower), max(*upper, *lower) + 1)
-        lines = [[cells.get(column, "") for column in columns] for cells in (upper, lower)]
-        if not names_go_on(*lines):
-            break
-        joined = map(join_names, *lines)
-        names = {column: name for column, name in zip(columns, joined, strict=True) if name}
-        found = [(row, names), *found[2:]]
-    return found if len(found) > 1 and _is_header(found[0][1], found[1][1]) else rows
-
-
-def _measure(filled: _Cells) -> str:
-    """What the cells say of how all figures are measured; empty where they say anything else."""
-    text = ", ".join(filled.values())
-    return text if is_measure_line(text) else ""
-
-
-def _is_header(names: _Cells, following: _Cells) -> bool:
-    """Whether this row has names; years are some if those below them are none."""
-    texts = list(names.values())
-    if any(len(name) > _MAX_NAME_LENGTH for name in texts) or len(set(texts)) < len(texts):
-        return False
-    numbers = {column for column, name in names.items() if _NUMBER.fullmatch(name)}
-    if len(numbers) == len(names) and not min(following) < min(names):
-        return False
-    years = all(_YEAR.fullmatch(names[column]) for column in numbers)
-    return years and not any(_YEAR.fullmatch(following.get(column, "")) for column in numbers)
-
-
-def _with_units(names: _Cells, filled: _Cells) -> Iterator[tuple[int, str]]:
+def _with_units(names: Cells, filled: Cells) -> Iterator[tuple[int, str]]:
     for column, text in filled.items():
         if is_unit(text):
             unit = text.strip("()[] *")
             yield column, f"{names.get(column) or column_letters(column)} ({unit})"
 
 
-def _has_figures(rows: Sequence[tuple[int, _Cells]], left: int) -> bool:
-    """Whether most cells behind the first column are numbers, as in tables that have groups."""
-    values = [text for _, filled in rows for column, text in filled.items() if column > left]
-    return 2 * sum(_NUMBER.fullmatch(text) is not None for text in values) > len(values)
-
-
-def _is_title(filled: _Cells, names: _Cells, left: int) -> bool:
+def _is_title(filled: Cells, names: Cells, left: int) -> bool:
     """Whether the first cell alone says something, in a table of three columns or more."""
     if len(filled) != 1 or len({left, *names}) <= _PAIR:
         return False
     ((column, text),) = filled.items()
-    if column > left or len(text) > _MAX_NAME_LENGTH or _NUMBER.fullmatch(text):
+    if column > left or len(text) > MAX_NAME_LENGTH or is_figure(text):
         return False
     return not is_total_row(text)
