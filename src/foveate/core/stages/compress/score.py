@@ -196,7 +196,7 @@ def _outermost(errors: Sequence[_Error], choose: Callable[..., Any]) -> list[int
 
     A log is a document, or all rows of a file of JSON Lines, each of which is a document.
     """
-    found: dict[str, tuple[int, tuple[int, int], int]] = {}
+    found: dict[str, tuple[int, tuple[int, ...], int]] = {}
     for p, unit, _ in errors:
         chunk = p.candidate.chunk
         name = chunk.document_id if chunk.row is None else chunk.source
