@@ -184,7 +184,7 @@ def test_source_label() -> None:
     context = assemble("q", pool, recipe="source-label")
 
     assert len(context.text) <= 24_000
-    assert context.text.startswith("[SOURCE 1] f0.md § Intro\n0 Enough")
+    assert context.text.startswith("[SOURCE 1] f0.md § Intro, line 0\n0 Enough")
     assert [c.source for c in context.citations] == [f"f{n}.md" for n in range(7)]
     assert all(len(c.snippet) == 200 for c in context.citations)
     assert [(c.page, c.line) for c in context.citations] == [(n, n * 10) for n in range(7)]

@@ -24,7 +24,7 @@ def group_by_document(candidates: Iterable[Candidate]) -> list[tuple[Candidate, 
     groups: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         groups.setdefault(candidate.document_id, []).append(candidate)
-    read = [tuple(sorted(group, key=_reading_order_key)) for group in groups.values()]
+    read = [tuple(sorted(group, key=lambda c: reading_order(c)[1:])) for group in groups.values()]
     return sorted(read, key=_document_order_key)
 
 
@@ -38,15 +38,10 @@ def split_supplements(
     return aside, tuple(c for c in candidates if c.origin != "supplement")
 
 
-def reading_order(candidate: Candidate) -> tuple[str, int, int, int, int, str]:
-    """As a reader meets them: source, page, sequence, byte offset, row, id."""
+def reading_order(candidate: Candidate) -> tuple[str, tuple[int, ...], str]:
+    """As a reader meets them: source, place in the document, id."""
     chunk = candidate.chunk
-    return (chunk.source, chunk.page or 0, *_reading_order_key(candidate))
-
-
-def _reading_order_key(candidate: Candidate) -> tuple[int, int, int, str]:
-    chunk = candidate.chunk
-    return (chunk.sequence, chunk.byte_offset or 0, chunk.row or 0, chunk.id)
+    return (chunk.source, place_in_document(chunk), chunk.id)
 
 
 def _document_order_key(group: tuple[Candidate, ...]) -> tuple[float, str, str]:
@@ -54,9 +49,10 @@ def _document_order_key(group: tuple[Candidate, ...]) -> tuple[float, str, str]:
     return (-best, min(candidate.chunk.source for candidate in group), group[0].document_id)
 
 
-def place_in_document(chunk: Chunk) -> tuple[int, int]:
-    """What chunks of one document are sorted by, as far as it is known where they stand."""
-    return (chunk.start if chunk.start is not None else chunk.sequence, chunk.sequence)
+def place_in_document(chunk: Chunk) -> tuple[int, ...]:
+    """Where it stands, as far as is known: page, sequence, offsets, line, row."""
+    places = (chunk.page, chunk.sequence, chunk.start, chunk.byte_offset, chunk.line, chunk.row)
+    return tuple([place or 0 for place in places])
 
 
 def head_places(chunk: Chunk) -> list[tuple[str, int]]:

@@ -201,7 +201,7 @@ def test_short_headers_tell_files_of_one_name_apart():
         Numbered(name_parts=0)
 
 
-@pytest.mark.parametrize("name", ["source", "numbered"])
+@pytest.mark.parametrize("name", ["markdown", "source", "numbered"])
 def test_a_key_named_row_is_shown_as_it_is(name):
     """R1: only where the block has a row of its own does the key give way."""
     renderer = Renderer(format=BUILTIN[name]())
@@ -209,7 +209,7 @@ def test_a_key_named_row_is_shown_as_it_is(name):
     text = renderer.render([block]).text
 
     assert "row: 9" in text
-    assert ("b.md, row 5" in text) == (name == "source")
+    assert ("b.md, row 5" in text) == (name == "markdown")
     (parsed,) = renderer.parse(text)
     assert (parsed.fields["source"], parsed.fields["row"]) == ("b.md, row 5", "9")
 

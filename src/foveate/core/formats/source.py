@@ -1,4 +1,4 @@
-"""`[SOURCE i] file § section`, then the text; an empty line between blocks."""
+"""`[SOURCE i] file § section, row N`, or `line N`, then the text; an empty line between blocks."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class SourceLabel(TextFormat):
     """Each block under its source label."""
 
     name = "source"
-    guards: ClassVar[Guards] = guards(_MARK)
-    reads: ClassVar[tuple[str, ...]] = ("source", "section")
+    guards: ClassVar[Guards] = guards(_MARK, rows=True, lines=True)
+    reads: ClassVar[tuple[str, ...]] = ("source", "section", "row", "line")
 
     def header(self, block: Block, previous: Block | None) -> str:
-        """`[SOURCE i] file § section, key: value`."""
+        """`[SOURCE i] file § section, row N, key: value`."""
         return f"[SOURCE {block.marker}] {self.write_line(block, block.source)}\n"
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
-        """The blocks back, with marker, source, section and metadata."""
+        """The blocks back, with marker, source, section, row or line, and metadata."""
         return self.parse_blocks(text, _HEAD, self.gap, parse_header=self._parse_header)
 
     def label(self, block: Block) -> str:

@@ -23,6 +23,7 @@ from foveate.core.checks import check_choice
 from foveate.core.grouping import (
     group_by_document,
     head_places,
+    place_in_document,
     reading_order,
     split_supplements,
 )
@@ -59,7 +60,7 @@ Liu et al., "Lost in the middle", 2023, GPT-3.5-Turbo, 20 documents: 75.8, 57.2,
 class Order:
     """Put the blocks where the model reads them best.
 
-    `relevance`: best first. `chronological`: by source, page, sequence, row. `bookend`: best
+    `relevance`: best first. `chronological`: by source and place in it. `bookend`: best
     first, second-best last, the rest between them. `edges`, or `lost_in_middle`: 1st, 3rd, 5th …
     6th, 4th, 2nd. `document`: as `Group` does. `as_packed`: as they came, which with
     `Pack(as_taken=True)` is the order in which they were taken. `attention`: the best block on the
@@ -77,7 +78,8 @@ class Order:
     @property
     def keeps_order(self) -> bool:
         """Whether the order that comes in shows in the one that goes out."""
-        return self.by == "as_packed" or (self.groups and self.by != "document")
+        by_place = self.by in ("document", "chronological")
+        return self.by == "as_packed" or (self.groups and not by_place)
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Reorder the candidates; no decisions.
@@ -91,9 +93,11 @@ class Order:
             blocks: Sequence[_BlockGroup] = group_by_document(rest)
         else:
             blocks = _group_blocks(rest, groups=self.groups)
-            if self.by != "as_packed":
-                key = reading_order if self.by == "chronological" else _sort_key(rest)
-                blocks = _sort_blocks(blocks, key)
+            if self.by == "chronological":
+                blocks = [tuple(sorted(block, key=reading_order)) for block in blocks]
+                blocks = _sort_blocks(blocks, reading_order)
+            elif self.by != "as_packed":
+                blocks = _sort_blocks(blocks, _sort_key(rest))
             sizes = [_text_size(block) for block in blocks] if self.by == "attention" else blocks
             places = arrange(self.by, sizes)
             if self.by == "attention" and blocks:
@@ -195,7 +199,8 @@ def _document_place(candidate: Candidate) -> tuple[int, ...]:
     chunk, shown = candidate.chunk, candidate.shown
     within = shown.spans[0][0] if shown and shown.spans else 0
     start = 0 if chunk.start is None else chunk.start + within
-    return (chunk.page or 0, chunk.sequence, start, chunk.byte_offset or 0, chunk.row or 0)
+    page, sequence, _, *others = place_in_document(chunk)
+    return (page, sequence, start, *others)
 
 
 def _group_blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_BlockGroup]:

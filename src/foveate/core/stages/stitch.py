@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from foveate.core.errors import BadOption
+from foveate.core.grouping import place_in_document
 from foveate.core.request import Request
 from foveate.core.text.profile import text_profile
 from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Part, Step
@@ -102,17 +103,18 @@ def find_runs(candidates: Iterable[Candidate], min_overlap: int) -> list[list[Jo
 
 
 def sort_pieces(candidates: list[Candidate]) -> list[PassagePiece]:
-    """One document's pieces as it reads: by offsets where all are known, else by sequence."""
+    """One document's pieces by page, then by offsets where all are known, else by sequence."""
     pieces = []
     for candidate in candidates:
         head = candidate.parts[0].chunk if candidate.parts else candidate.chunk
         pieces.append(PassagePiece(candidate, head, _document_offset(head)))
     inner = [part.chunk for one in candidates if one.parts for part in one.parts]
     known = None not in [piece.start for piece in pieces]
+    keys: list[tuple[int | str, ...]]
     if known and None not in map(_document_offset, inner):
-        keys = [(s or 0, -len(h.text), h.sequence, h.id) for _, h, s in pieces]
+        keys = [(h.page or 0, s or 0, -len(h.text), h.sequence, h.id) for _, h, s in pieces]
     else:
-        keys = [(h.sequence, s or 0, h.byte_offset or 0, h.id) for _, h, s in pieces]
+        keys = [(*place_in_document(h), h.id) for _, h, s in pieces]
     return [pieces[n] for n in sorted(range(len(pieces)), key=keys.__getitem__)]
 
 

@@ -19,6 +19,7 @@ LABEL_TAIL = r"[^\[\]<\\:,§\n]{1,80}+:"
 
 _DETAIL = r"[ ](?:page[ ]-?\d|[\w.-]++:(?:[ ]|\Z))"
 _ROW = r"[ ]row[ ]-?\d"
+_LINE = r"[ ]line[ ]-?\d"
 
 
 HEADING: Rule = text_start_rule("", SPEAKER)
@@ -50,16 +51,17 @@ def guards(
     rules: tuple[Rule, ...] = (),
     markers: bool = True,
     rows: bool = False,
+    lines: bool = False,
     heading: bool = False,
 ) -> Guards:
     """The guards of a format that writes what `square` matches in brackets, and `angle` in `<>`.
 
     `line`: what it writes as a line of its own; `rules`: what else is neutralised in texts alone;
     `markers`: whether its blocks are cited by markers; `rows`: whether it writes `, row 3`;
-    `heading`: whether a line opens with a field, as a heading does.
+    `lines`: `, line 3`; `heading`: whether a line opens with a field, as a heading does.
     """
     at_lines = (*ROLES, line) if line else ROLES
-    details = (_DETAIL, _ROW) if rows else (_DETAIL,)
+    details = (_DETAIL, *[_ROW] * rows, *[_LINE] * lines)
     one_line = Guard(_brackets(angle, (LABEL_TAIL, *square), markers=markers))
     field = one_line.with_rules(inline_rule(",", *details))
     body = Guard((*_brackets(angle, square, markers=markers), line_start_rule(*at_lines)))

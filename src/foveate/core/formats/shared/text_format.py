@@ -1,8 +1,8 @@
 """What formats have in common: header lines, page summaries, supplements, and a base class.
 
-A header line is `source[ § section][, page N][, row N][, key: value]…`. A field is one line without
-hidden characters, and delimiters inside it are neutralised. Keys of metadata are folded to
-`[A-Za-z0-9_.-]` and made distinct from each other and from ours. A page summary is a line
+A header line is `source[ § section][, page N][, row N][, line N][, key: value]…`. A field is one
+line without hidden characters, and delimiters inside it are neutralised. Keys of metadata are
+folded to `[A-Za-z0-9_.-]` and made distinct from each other and from ours. A page summary is a line
 `[Page context: …]` before the header of its document's first block. Supplements come first, each
 under `[Supplement: title]`, and end with `[End of supplements]`; the renderer puts a recipe's own
 words in the place of these two, and parses what stands behind them.
@@ -25,7 +25,8 @@ _BREAK = re.compile(r"[\t\r\n]+")
 _NOT_KEY = re.compile(r"[^A-Za-z0-9_.-]+")
 _DETAIL = re.compile(r", (?=page -?\d|[A-Za-z0-9_.-]+: )")
 _DETAIL_WITH_ROW = re.compile(rf"{_DETAIL.pattern}|, (?=row -?\d)")
-_NUMBER = re.compile(r"(page|row) (.*)", re.DOTALL)
+_DETAIL_WITH_LINE = re.compile(rf"{_DETAIL.pattern}|, (?=(?:row|line) -?\d)")
+_NUMBER = re.compile(r"(page|row|line) (-?\d.*)", re.DOTALL)
 _SECTION = " § "
 _RESERVED_KEYS = (
     *("marker", "source", "title", "section", "page"),
@@ -68,6 +69,7 @@ def fields(block: Block, *names: str) -> dict[str, str]:
         "section": one_line(block.section),
         "page": "" if block.page is None else str(block.page),
         "row": "" if block.row is None else str(block.row),
+        "line": "" if block.line is None or block.row is not None else str(block.line),
         "score": f"{block.score:.3f}" if block.score and block.scored else "",
     }
     shown = {name: values[name] for name in names if values[name] or name in {"source", "title"}}
@@ -93,7 +95,8 @@ class TextFormat(Format):
     """A format whose blocks have `gap` between them; a subclass overrides what it does otherwise.
 
     A subclass defines `header` and `parse`, and `reads`: what its header lines show. A `section` is
-    shown of every block, or of rows alone if `reads` has `row`, too.
+    shown of every block, or of rows alone if `reads` has `page` and `row`, too. A `line` is shown
+    of what is no row.
     """
 
     __slots__ = ()
@@ -169,6 +172,8 @@ class TextFormat(Format):
         shown = [f", page {block.page}"] if page and block.page is not None else []
         if "row" in self.reads and block.row is not None:
             shown.append(f", row {block.row}")
+        elif "line" in self.reads and block.line is not None:
+            shown.append(f", line {block.line}")
         if block.metadata:
             field = self.guards.field
             shown += [f", {key}: {field(value)}" for key, value in header_metadata(block)]
@@ -176,7 +181,8 @@ class TextFormat(Format):
 
     def parse_line(self, line: str, name: str = "source") -> dict[str, str]:
         """The fields of a line; `name`: the field that it begins with."""
-        lead, *rest = (_DETAIL_WITH_ROW if "row" in self.reads else _DETAIL).split(line)
+        rows = _DETAIL_WITH_LINE if "line" in self.reads else _DETAIL_WITH_ROW
+        lead, *rest = (rows if "row" in self.reads else _DETAIL).split(line)
         known = {}
         for part in rest:
             if number := _NUMBER.fullmatch(part):
@@ -220,7 +226,7 @@ class TextFormat(Format):
         return tuple(blocks)
 
     def _has_section(self, *, of_row: bool) -> bool:
-        return "section" in self.reads and (of_row or "row" not in self.reads)
+        return "section" in self.reads and (of_row or not {"page", "row"} <= {*self.reads})
 
 
 def _block_start(text: str, header: int) -> int:
