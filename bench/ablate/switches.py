@@ -176,7 +176,7 @@ RULES: Mapping[str, tuple[str, str, Callable[..., Any]]] = {
     "column names of an earlier chunk": ("stages.pack.table_heads", "link_heads", _nothing),
     "signatures of an earlier chunk": ("stages.pack.code_heads", "link_code", _nothing),
     "headings and rules are structure": ("stages.compress.structure", "structural_units", _nothing),
-    "imports are worth nothing": ("text.shapes.code", "import_units", _nothing),
+    "imports open no block": ("text.shapes.code", "import_units", _nothing),
 }
 """A rule in words → its function in the core, and what stands for it when the rule is off."""
 

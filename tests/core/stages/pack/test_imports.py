@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
-from foveate.core.stages.compress import score
 from foveate.pipeline.assembler import assemble
-from work_done import lines_run
 
 TURN = "turn the {} wheel by the weir and write down what it measured on the way"
 BODIES = {
@@ -54,15 +50,6 @@ def test_imports_that_nothing_asks_for_take_no_place_from_code(language: str, bu
     bare = text.removeprefix("\n".join(IMPORTS[language])).lstrip()
 
     assert len(functions(text)) >= max(len(functions(bare)) - 1, 1)
-
-
-@pytest.mark.parametrize("language", BODIES)
-def test_imports_that_are_asked_for_are_shown(language: str) -> None:
-    """U1: by what they are."""
-    found = [{"text": source(language), "source": "weir"}]
-    shown = assemble("Which import has the wheel measured?", found, budget=150).text
-
-    assert [line for line in IMPORTS[language] if line in shown]
 
 
 def test_an_import_is_asked_for_by_its_name() -> None:
@@ -117,31 +104,8 @@ def test_an_import_that_alone_holds_a_word_of_the_question_is_shown(
     assert f"import {name}" in assemble(f"Where is {name} used?", found, budget=1_000).text
 
 
-@pytest.mark.parametrize("budget", [250, 600])
-def test_an_import_that_holds_more_of_the_question_than_code_is_shown(budget: int) -> None:
-    """U1: each of its words is in code, too, and both are in the import alone."""
-    text = f"from internal import turn_weir as late\n{source('python').replace('by the weir', '')}"
-    text += "\n\ndef weir():\n    return late.open()\n"
-    shown = assemble("Who uses turn_weir?", [{"text": text, "source": "a.py"}], budget=budget).text
-
-    assert "import turn_weir" in shown
-
-
 def test_imports_of_a_chunk_that_scores_set_apart_are_shown() -> None:
     """J1: whatever the words say."""
     shown = assemble("How does the wheel turn?", pool(SETTINGS), budget=300).text
 
     assert SETTINGS.strip() in shown
-
-
-def test_work_grows_with_the_imports_and_no_faster() -> None:
-    """X6: each import held other words of the question and was compared with all of them."""
-    dice, names = Random(1), [f"{a}{b}lo" for a in "bdfgk" for b in ("ari", "emu", "ino", "ota")]
-
-    def work(many: int) -> int:
-        lines = [f"from {'_'.join(dice.sample(names, 6))} import x{n}" for n in range(many)]
-        found = [{"text": "\n".join(lines) + "\n\ndef f(a):\n    return a\n", "source": "a.py"}]
-        query = f"Where do {' '.join(names)} go?"
-        return lines_run(score.__file__, lambda: assemble(query, found, budget=500))
-
-    assert work(800) < 3 * work(400)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -24,7 +23,7 @@ from foveate.core.stages.compress.separation import Separation, separate
 from foveate.core.stages.compress.structure import structural_units
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
-from foveate.core.text.shapes.code import asks_for_imports, import_units
+from foveate.core.text.shapes.code import import_units
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Candidate, PieceRuns, Sentences, Span, rank
 
@@ -105,10 +104,6 @@ def score_sentences(
     logs = likely + separation.gain * inside + named
     _raise_lines(pool, logs)
     held = _held_terms(pool)
-    apart = named + separation.gain
-    unasked = [] if asks_for_imports(query) else [n for n in _imports(pool, held) if not apart[n]]
-    if len(unasked) < pool.units:
-        logs[unasked] = -np.inf
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
@@ -120,7 +115,10 @@ def score_sentences(
         for p in pool.passages
     ]
     opens = _earned(pool, held, chunks, named, structural)
-    opens[unasked] = False
+    apart = named + separation.gain
+    unasked = [n for n in _imports(pool, held) if not apart[n]]
+    if len(unasked) < pool.units:
+        opens[unasked] = False
     earned, gains = opens.tolist(), named.tolist()
     flags = map(pool.by_passage, (opens, separation.gain > 0, found["bridge"] > 0, named > 0))
     sentences: dict[str, Sentences] = {}
@@ -163,32 +161,19 @@ def _raise_lines(pool: Pool, logs: Numbers) -> None:
 
 
 def _imports(pool: Pool, held: Sequence[int]) -> list[int]:
-    """The units that only bring names into code, and are not what the question is about.
+    """The units that only bring names into code: those open no block (SPEC J3).
 
-    It is about them if they hold a term of it (`held`: bits of its terms, by unit) that no more of
-    the other units hold. Where a name is used, that says more than where it comes from.
+    One does that holds a term of the question (`held`: bits of its terms, by unit) that is in
+    imports alone, for then the question is about it.
     """
-    found: list[int] = []
+    found: set[int] = set()
     for p in pool.passages:
         for shape in p.shapes:
             if shape.name == "code":
                 first = p.first + bisect_left(p.units.spans, shape.spans[0])
-                found += [first + n for n in import_units(p.candidate.text, shape)]
-    own, every = _holders([held[n] for n in found]), _holders(held)
-    rare = sum(term for term, many in own.items() if 2 * many >= every[term])
-    return [n for n in found if not held[n] & rare]
-
-
-def _holders(held: Sequence[int]) -> Counter[int]:
-    """How many units hold each term."""
-    found = Counter[int]()
-    for bits, many in Counter(held).items():
-        left = bits
-        while left:
-            term = left & -left
-            found[term] += many
-            left ^= term
-    return found
+                found.update(first + n for n in import_units(p.candidate.text, shape))
+    others = reduce(or_, (bits for n, bits in enumerate(held) if n not in found), 0)
+    return [n for n in found if not held[n] & ~others]
 
 
 def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sentences:

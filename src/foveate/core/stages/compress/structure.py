@@ -2,7 +2,7 @@
 
 These are the title of a table and the names of its columns, the keys, brackets and tags that lead
 to records, headings and sentences with a colon right above them, and headings with which a text
-ends. `pack` shows them only with something that stands in them.
+ends. `pack` shows them only with something that stands in them (SPEC J3, U2).
 """
 
 from __future__ import annotations

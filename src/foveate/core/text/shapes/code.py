@@ -71,11 +71,6 @@ _IMPORT = re.compile(
     |require(?:_relative|_once)?[ (]+["']|if[ ]TYPE_CHECKING:)""",
     re.VERBOSE | re.MULTILINE,
 )
-_ASKS_FOR_IMPORTS = re.compile(
-    r"(?i)\b(?:import|depend|abh\u00e4ng|d\u00e9pend|dipend|include|m[o\u00f3]dul|pa(?:ck|kk?|qu)[ae][gt]"
-    r"|librar|bibliot|namespace|require|comes? from\b)"
-)
-"""Beginnings of words with which imports are asked for, or what they import."""
 _LEADS = re.compile(r"[ \t]*+(?:@\w|#|//|/\*|\*|\[\w)")
 
 
@@ -105,15 +100,6 @@ def read_code(text: str, start: int) -> ReadResult:
 def read_rest_of_code(text: str) -> Shape:
     """All lines of a text that begins inside of a block of code."""
     return _shape(text, _lines(text, 0)[0], is_torn=True)
-
-
-def asks_for_imports(query: str) -> bool:
-    """Whether the question may be about what code imports.
-
-    >>> asks_for_imports("Which modules does it need?"), asks_for_imports("How are rows counted?")
-    (True, False)
-    """
-    return _ASKS_FOR_IMPORTS.search(query) is not None
 
 
 def import_units(text: str, shape: Shape) -> list[int]:
