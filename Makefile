@@ -202,9 +202,9 @@ bench-quick: $(VENV)/dev.stamp ## the same side by side: small sizes and one rou
 bench-eval: $(VENV)/dev.stamp ## evidence recall on the golden cases: needs FOVEATE_DATA
 	$(call say,bench: evidence on golden cases)
 	@if ls "$(DATA)"/dev/*.jsonl.gz >/dev/null 2>&1; then \
-		$(BIN)/foveate eval --dataset "$(DATA)"/dev/*.jsonl.gz --recipes naive,default,tight \
+		$(BIN)/foveate eval --dataset "$(DATA)"/dev/*.jsonl.gz --recipes naive,default,lean,tight \
 			--budgets 500,1000,2000,4000 --jobs $(JOBS) --out build/bench/eval && \
-		$(BIN)/foveate eval --dataset "$(DATA)"/dev/*.jsonl.gz --recipes naive,default,tight \
+		$(BIN)/foveate eval --dataset "$(DATA)"/dev/*.jsonl.gz --recipes naive,default,lean,tight \
 			--budgets 500,1000 --scores given,oracle,noisy:0.6 --jobs $(JOBS) \
 			--no-plot --out build/bench/scores; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
