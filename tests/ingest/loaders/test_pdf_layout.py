@@ -149,6 +149,12 @@ def test_hyphens_at_the_ends_of_lines(lines: str, shown: str) -> None:
     assert Hyphens([lines]).join_lines(lines) == shown
 
 
+def test_very_long_words_are_read_in_linear_time() -> None:
+    """V1: a word of a million letters, cut or not, or cut a hundred thousand times."""
+    for text in ("a" * 1_000_000, "a" * 1_000_000 + "\ufffe", "a\ufffe" * 100_000, "-" * 500_000):
+        assert Hyphens([text]).join_lines(text).count("a") == text.count("a")
+
+
 def test_a_cut_word_is_joined_in_a_page() -> None:
     """V1: PDFium marks it; a compound stays one."""
     text = _text(

@@ -329,7 +329,8 @@ class Page:
             self._pre.append(self._as_script(text))
             return
         words = " ".join(text.split())
-        if words and (text[0].isspace() or (self._is_lowered and text[0].isdigit())):
+        is_beside = self._is_lowered and text[:1].isdigit() and not self._outline.is_open("sup")
+        if words and (text[0].isspace() or is_beside):
             self._gap = self._gap or " "
         if words:
             self._is_lowered = self._outline.is_open("sub") and words.isdigit()

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable
 
 _CUT = re.compile(
-    r"([\w-]*)(?:[\ufffe\u0002](?:\r?\n)?|(?<=[^\W\d_])-\r?\n(?=[^\W\d_A-Z])|(?<=\w)\u00ad\r?\n)(?=(\w+))"
+    r"(?<![\w-])([\w-]*+)"
+    r"(?:[\ufffe\u0002](?:\r?\n)?|(?<=[^\W\d_]-)\r?\n(?=[^\W\d_A-Z])|(?<=\w)\u00ad\r?\n)(?=(\w++))"
 )
-"""A word and its rest, with PDFium's mark of a word cut by the line between them."""
+"""A word and its rest, with PDFium's mark of a word cut by the line between them, or a hyphen."""
 _MARK = re.compile(r"[\ufffe\u0002]\r?\n?|\u00ad\r?\n")
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _BEFORE_COMPOUNDS = frozenset({"high", "long", "low", "non", "self", "short", "well"})
@@ -29,11 +30,11 @@ class Hyphens:
 
     def join_lines(self, text: str) -> str:
         """The text with its cut words joined, by a hyphen if it belongs to them."""
-        joined = _CUT.sub(lambda cut: cut[1] + self._hyphen(cut), text)
+        joined = _CUT.sub(lambda cut: cut[1].removesuffix("-") + self._hyphen(cut), text)
         return _MARK.sub("", joined)
 
     def _hyphen(self, cut: re.Match[str]) -> str:
-        first, rest = cut[1], cut[2]
+        first, rest = cut[1].removesuffix("-"), cut[2]
         if "\u00ad" in cut[0]:
             return ""
         if f"{first}-{rest}".lower() in self._known:
