@@ -107,7 +107,8 @@ class Records:
         if not filled:
             return
         sheet = self._sheet
-        sheet.wide |= {row} if is_wide else set()
+        if is_wide:
+            sheet.wide.add(row)
         if sheet.names is not None and not sheet.waiting and not self._may_begin(row, filled):
             self._add_record(row, filled)
             return
