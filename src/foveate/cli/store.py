@@ -65,12 +65,14 @@ def backup(
     there at all, and it never replaces an existing folder. A store on a server is copied with the
     server's own tools.
     """
+    from rich.filesize import decimal
+
     from foveate.stores import maintenance
 
     maintenance.backup(store, to)
     size = maintenance.store_bytes(str(to))
     record = {"copy": str(to), "bytes": size}
-    _write(store, record, [f"copied to {to}: {format_bytes(size)}"], as_json=as_json)
+    _write(store, record, [f"copied to {to}: {decimal(size)}"], as_json=as_json)
 
 
 @app.command()
@@ -81,13 +83,15 @@ def compact(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
     copy while it works. On a server the space is kept for later writes, and a large store gets its
     index of vectors.
     """
+    from rich.filesize import decimal
+
     from foveate.stores import maintenance, open_store
 
     with open_store(store, create=False) as opened:
         before = maintenance.store_bytes(store)
         opened.compact()
     after = maintenance.store_bytes(store)
-    line = f"{format_bytes(before)} before, {format_bytes(after)} now"
+    line = f"{decimal(before)} before, {decimal(after)} now"
     _write(store, {"bytes_before": before, "bytes_after": after}, [line], as_json=as_json)
 
 
@@ -99,6 +103,8 @@ def _write(store: str, record: dict[str, Any], lines: list[str], *, as_json: boo
 
 def stats_lines(found: Stats, width: int) -> list[str]:
     """One figure a line, sizes by part at the end."""
+    from rich.filesize import decimal
+
     from foveate.cli.show import format_columns
 
     pairs = [
@@ -112,8 +118,8 @@ def stats_lines(found: Stats, width: int) -> list[str]:
     lines = format_columns(pairs, width, indent="")
     if found.bytes:
         total = sum(found.bytes.values())
-        parts = [(name.replace("_", " "), format_bytes(size)) for name, size in found.bytes.items()]
-        lines += [f"on disk: {format_bytes(total)}", *format_columns(parts, width)]
+        parts = [(name.replace("_", " "), decimal(size)) for name, size in found.bytes.items()]
+        lines += [f"on disk: {decimal(total)}", *format_columns(parts, width)]
     return lines
 
 
@@ -129,16 +135,3 @@ def report_lines(report: Report, width: int) -> list[str]:
         return [f"whole: {looked}, state root {report.state_root}"]
     many = "1 finding" if len(report.findings) == 1 else f"{len(report.findings)} findings"
     return [*lines, f"not whole: {many} in {looked}"]
-
-
-def format_bytes(size: int) -> str:
-    """A size for people.
-
-    >>> format_bytes(999), format_bytes(1_500_000)
-    ('999 B', '1.5 MB')
-    """
-    amount, units = float(size), ["B", "kB", "MB", "GB"]
-    while amount >= 1000 and len(units) > 1:
-        amount /= 1000
-        del units[0]
-    return f"{amount:.0f} B" if units[0] == "B" else f"{amount:.1f} {units[0]}"
