@@ -237,6 +237,21 @@ def test_json_lines_are_documents_of_their_own(tmp_path: Path) -> None:
     assert sorted(store.kept) == ["x"]
 
 
+def test_front_matter_says_who_may_read(tmp_path: Path) -> None:
+    """I4, T2: of a Markdown file and its chunks; one that is unclear is named."""
+    store = Memory()
+    for name, said in (("a", "[boss]"), ("b", ""), ("c", "boss")):
+        (tmp_path / f"{name}.md").write_text(f"---\nprincipals: {said}\n---\nThe vault is blue.")
+    report = _ingest(tmp_path, store, principals=["all"])
+    readers = {Path(key).name: one.principals for key, one in store.kept.items()}
+    assert readers == {"a.md": ("boss",), "b.md": ("all",)}
+    found = {Path(key).name: chunks[0].principals for key, chunks in store.chunks.items()}
+    assert found == readers
+    (failed,) = report.failed
+    assert Path(failed.path).name == "c.md"
+    assert "as a list" in failed.reason
+
+
 def test_one_id_has_one_owner(tmp_path: Path) -> None:
     """An id that is taken, in this run or by another origin, is refused and left as it is."""
     store = Memory()

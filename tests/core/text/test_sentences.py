@@ -58,6 +58,29 @@ def test_every_character_is_in_one_sentence(text: str, language: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("上限値は３．１４バールです。次へ。", 2),
+        ("値は3．14です。次。", 2),
+        ("図３．５参照．次の文．", 2),
+        ("これは１．である。", 2),
+        ("ខ្ញុំទៅផ្សារ។ គាត់មកផ្ទះ។ ល្អណាស់៕ ផ្លែឈើ ។ល។ គាត់ទៅ។", 5),
+        ("ខ្ញុំទៅផ្សារ។គាត់មកផ្ទះ។", 2),
+        ("བཀྲ་ཤིས།བདེ་ལེགས། །ཡིན༎", 3),
+        ("ᠨᠢᠭᠡ᠃ ᠬᠣᠶᠠᠷ᠃", 2),
+        ("ຂ້ອຍໄປຕະຫຼາດ.ລາວມາເຮືອນ. ລາຄາ 3.5 ບາດ", 3),
+        ("Это т.е. насос. Он работает. См. рис. 5 ниже. Ул. Ленина, д. 5.", 4),
+        ("Насос, т. е. клапан, открыт. А. С. Пушкин писал.", 2),
+        ("Πού είναι; Εδώ. Καλά; Ναι.", 4),
+        ("The pump (насос) is on; it runs e.g. at night. See ‘Πού;’ there.", 2),
+    ],
+)
+def test_ends_are_those_of_the_script(text, ends):
+    """S8, T2: while no language is named, and no figure is cut at its decimal point."""
+    assert len(sentence_spans(text)) == ends
+
+
+@pytest.mark.parametrize(
     ("text", "language", "expected"),
     [
         ("", "en", []),
@@ -159,7 +182,27 @@ def test_a_panic_of_the_engine_leaves_the_piece_whole(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(
     "unit",
-    ["\u0301", "«", "“", "a ", "x", ". ", "A. ", "。", "\n", " ", "|", "- a\n", "```\n", "-"],
+    [
+        "\u0301",
+        "«",
+        "“",
+        "a ",
+        "x",
+        ". ",
+        "A. ",
+        "。",
+        "\n",
+        " ",
+        "|",
+        "- a\n",
+        "```\n",
+        "-",
+        "\u17d4",
+        "\u0f0d ",
+        "\u17d4 \u179b",
+        "\u0e81.",
+        "3\uff0e",
+    ],
 )
 def test_work_is_linear(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """X2: twice the text gives at most about twice the characters to look at, in bounded pieces."""

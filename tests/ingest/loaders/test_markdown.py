@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import read
+from foveate.core.errors import BadInput
 
 LINES = st.sampled_from(
     [
@@ -83,3 +84,32 @@ def test_front_matter_is_told_and_set_apart() -> None:
     }
     assert text[loaded.front :] == "\nHi"
     assert loaded.principals == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["principals: [staff, boss]", "Principals:\n- staff\n- boss", "'principals': ['staff', boss]"],
+)
+def test_front_matter_says_who_may_read(said):
+    """I4, T2, X5: as JSON Lines do; the names are no metadata."""
+    loaded = read("notes.md", f"---\ntitle: Tea\n{said}\n---\nThe vault is blue.")
+    assert loaded.principals == ("staff", "boss")
+    assert dict(loaded.metadata) == {}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "principals: boss",
+        "principals: {a: 1}",
+        "principals: [a, [b]]",
+        "principals: >\n  boss",
+        "? a form\nprincipals: [boss]",
+        "a b c\nPRINCIPALS: [boss]",
+    ],
+)
+def test_readers_that_cannot_be_read_are_refused(said):
+    """X2, X5: else everybody could read the document."""
+    with pytest.raises(BadInput, match="as a list"):
+        read("notes.md", f"---\ntitle: Tea\n{said}\n---\nThe vault is blue.")
+    assert read("notes.md", f"The word\n{said}\nin a text.").principals == ()

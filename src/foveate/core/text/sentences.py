@@ -8,7 +8,7 @@ and disjoint; every character that is not white space is in one; none is longer 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import repeat
 from string import ascii_uppercase
 
@@ -40,10 +40,29 @@ _QUANTITY = re.compile(r"\d(?!\d*+(?:[.)]\s|,\s?\d))")  # but not "it. 2. Go" an
 _LIGHT = STOP_WORDS["en"] | STOP_WORDS["de"]
 """What begins sentences, and is no name: "room 12. The key", "Es sind nur 12. Die Pumpe"."""
 _LIST_NUMBER = re.compile(r"\d{1,9}\.")
-_GOES_ON = re.compile(r"[a-z0-9_]")
+_STOPS_INSIDE = {
+    ".": re.compile(r"[a-z0-9_]"),  # "object.__exit__", "1.5"
+    "\uff0e": re.compile(r"(?<=\d\uff0e)\d"),  # the decimal point of Chinese and Japanese figures
+}
 _WORD = re.compile(r"[^\W\d_]++")
 # What ends an ASCII sentence in some language; without it, but at the end, there is nothing to ask.
 _STOP = re.compile(r"[.!?:;](?=.)", re.DOTALL)
+# Ends that sentencex does not know: of Khmer (but not in the middle of its "etc."), Tibetan and
+# Mongolian, and Lao's full stop without a space.
+_MORE_ENDS = re.compile(
+    r"(?:[\u17d4\u17d5\u0f0d\u0f0e\u1803]++(?:\s++[\u0f0d\u0f0e]++)*+(?!\s?(?:\u179b|\u1794\u17c1)\u17d4)"
+    r"|(?<=[\u0e80-\u0eff])[.](?=\s*[\u0e80-\u0eff]))[\u00bb\u201d\"')\]]*\s*(?=\S)"
+)
+_LETTERS = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_BY_SCRIPT = (
+    (
+        "ru",
+        re.compile(r"[\u0400-\u052f]"),
+        ["ru", "uk", "be", "bg", "sr", "mk", "kk", "ky", "mn", "tg"],
+    ),
+    ("el", re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]"), ["el"]),
+)
+"""A language whose rules are those of a script, and the languages that have rules of their own."""
 # sentencex 1.0.32 panics on a capital, a white space of several bytes and a full stop.
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 
@@ -150,8 +169,8 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
 
     In doubt it does: a sentence that is too long costs tokens, a cut one loses what it says.
     """
-    if text[bound - 1] == ".":
-        return _GOES_ON.match(text, bound) is not None  # "object.__exit__", "1.5"
+    if text[bound - 1] in _STOPS_INSIDE:
+        return _STOPS_INSIDE[text[bound - 1]].match(text, bound) is not None
     words = text[max(start, bound - _TAIL) : bound].split()
     word, following = words[-1] if words else "", text[bound]
     if not word.endswith("."):
@@ -170,6 +189,24 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
     return not is_light and _SHORT.fullmatch(word) is not None
 
 
+def _language_by_script(piece: str, language: str) -> str:
+    """The language, unless most of the letters are of a script that it is not written in."""
+    for of_script, letters, own in _BY_SCRIPT:
+        count = 0 if language in own else len(letters.findall(piece))
+        if count and count > len(_LETTERS.findall(piece)):
+            return of_script
+    return language
+
+
+def _split_further(found: Iterable[str]) -> Iterator[str]:
+    for sentence in found:
+        start = 0
+        for match in _MORE_ENDS.finditer(sentence):
+            yield sentence[start : match.end()]
+            start = match.end()
+        yield sentence[start:]
+
+
 def _split_sentences(piece: str, language: str) -> list[int]:
     """How long each sentence is, with the white space behind it.
 
@@ -179,9 +216,15 @@ def _split_sentences(piece: str, language: str) -> list[int]:
         return [len(piece)]
     import sentencex
 
-    plain = piece if piece.isascii() else _WIDE_SPACE.sub(" ", piece)
+    language = base_language(language)
+    if piece.isascii():
+        plain, more = piece, None
+    else:
+        plain, more = _WIDE_SPACE.sub(" ", piece), _MORE_ENDS.search(piece)
+        language = _language_by_script(piece, language)
     try:
-        return [*map(len, sentencex.segment(base_language(language), plain))]
+        found = sentencex.segment(language, plain)
+        return [*map(len, found if more is None else _split_further(found))]
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException:  # noqa: BLE001 - a panic of the engine is a BaseException; the piece stays whole

@@ -1,7 +1,7 @@
 """Plain text, reStructuredText and Markdown, with sections from their headings.
 
 The text stays as it is in the file, so every offset is an offset in the file. Front matter of
-Markdown gives title, summary, date and metadata, and is in no chunk; it never says who may read.
+Markdown gives title, summary, date, readers and metadata, and is in no chunk.
 Levels: the number of `#`; in Markdown underlines of `=` and `-` are 1 and 2; elsewhere an
 underline's level is the order in which its character first appears.
 """
@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from foveate.core.text.blocks import each_block, line_spans
+from foveate.core.errors import BadInput
+from foveate.core.text.blocks import each_block, front_matter, line_spans
 from foveate.core.types import Span
 from foveate.ingest.loaders.decode import decode
 from foveate.ingest.loaders.front_matter import Value, parse_front_matter
@@ -86,6 +87,7 @@ def load_text(data: bytes, path: Path) -> tuple[LoadedDocument]:
     return (LoadedDocument(text=text, title=title, sections=sections_from_headings(text, found)),)
 
 
+_PRINCIPALS = re.compile(r"^[\"']?principals[\"']?\s*:", re.MULTILINE | re.IGNORECASE)
 _DATES = ("modified", "modified_at", "last_modified", "lastmod", "updated", "date")
 _SUMMARIES = ("summary", "description")
 
@@ -100,6 +102,7 @@ def load_markdown(data: bytes, path: Path) -> tuple[LoadedDocument]:
     text = decode(data)
     front = parse_front_matter(text)
     said = dict(front.values)
+    principals = _readers(text, said, front.end)
     found = find_headings(text, markdown=True)
     first = next((title for _, level, title in found if level == 1), path.stem)
     title = said.pop("title") if isinstance(said.get("title"), str) else first
@@ -109,10 +112,23 @@ def load_markdown(data: bytes, path: Path) -> tuple[LoadedDocument]:
         sections=sections_from_headings(text, found),
         summary=next((t for key in _SUMMARIES if isinstance(t := said.get(key), str)), ""),
         modified_at=first_date(said, _DATES),
+        principals=principals,
         metadata=said,
         front=front.end,
     )
     return (loaded,)
+
+
+def _readers(text: str, said: dict[str, Value], end: int) -> tuple[str, ...]:
+    """Who may read the file, taken out of what its front matter says; empty if it does not say.
+
+    Raises `BadInput` where that cannot be read, for everybody could read the document then.
+    """
+    found = said.pop("principals", None)
+    unread = not end and _PRINCIPALS.search(text, 0, front_matter(text))
+    if unread or isinstance(found, str):
+        raise BadInput("write the front matter's principals as a list: [staff, boss]")
+    return tuple(found or ())
 
 
 def first_date(values: Mapping[str, Value], names: Sequence[str]) -> datetime | None:
