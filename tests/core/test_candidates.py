@@ -21,7 +21,8 @@ from foveate.core.candidates import (
     candidates_from_jsonl,
 )
 from foveate.core.errors import BadInput
-from foveate.core.types import Candidate, Chunk, content_hash
+from foveate.core.seal import content_hash
+from foveate.core.types import Candidate, Chunk
 
 FULL = {
     "id": "c1",

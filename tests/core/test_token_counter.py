@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foveate.core.seal import content_hash
 from foveate.core.text.profile import HashedText, holding_profiles
 from foveate.core.token_counter import TokenCounter
-from foveate.core.types import Candidate, Chunk, Part, content_hash
+from foveate.core.types import Candidate, Chunk, Part
 from foveate.providers.tokenizers import load_tokenizer
 from foveate.testing.fakes import WordTokenizer, candidate, identity_body, no_header
 from foveate.testing.hostile import PIECES

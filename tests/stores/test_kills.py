@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 import store_kills
-from foveate.core.types import content_hash
+from foveate.core.seal import content_hash
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from foveate.core.errors import ExternalError
-from foveate.core.types import Chunk, content_hash
+from foveate.core.seal import content_hash
+from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores.sqlite import vectors
 from foveate.testing.store_corpus import EMBEDDER, corpus

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from foveate import BadInput, BudgetTooSmall, Compacted, compact
 from foveate.core.compact.shorten import result_handle
 from foveate.core.json_text import compact_json
-from foveate.core.types import content_hash
+from foveate.core.seal import content_hash
 from foveate.providers.tokenizers import load_tokenizer
 from message_lists import FORMS, PIXEL, damage, least_tokens, make_steps, orphans, parts, spell
 from provider_types import HAS_GOOGLE, check_request

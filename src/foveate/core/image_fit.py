@@ -15,10 +15,11 @@ from foveate.core.images import IMAGES, MAX_IMAGES, Image, images_of
 from foveate.core.images.tokens import CAPTIONS, count_image_tokens, parse_formula
 from foveate.core.renditions import full_rendition, rendition_chunks
 from foveate.core.request import Inputs
+from foveate.core.seal import content_hash
 from foveate.core.text.profile import HashedText
 from foveate.core.text.sanitise import sanitise
 from foveate.core.token_counter import TokenCounter
-from foveate.core.types import Block, Candidate, Chunk, Decision, content_hash, rank
+from foveate.core.types import Block, Candidate, Chunk, Decision, rank
 from foveate.core.zones import Budget
 
 PART_TOKENS = 8

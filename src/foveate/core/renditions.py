@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from contextvars import ContextVar
 
+from foveate.core.seal import content_hash
 from foveate.core.text.profile import text_profile
 from foveate.core.text.shapes.gaps import join_spans, spans_within
 from foveate.core.text.shapes.shape import Counted, Shape, ShapeReader
@@ -17,7 +18,6 @@ from foveate.core.types import (
     Rendition,
     RenditionKind,
     Span,
-    content_hash,
 )
 
 _EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)

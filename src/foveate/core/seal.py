@@ -1,13 +1,27 @@
-"""The seal of a context: a value of hashes and names, which `manifest.py` makes."""
+"""The hash of a text, and the seal of a context, which `manifest.py` makes of such hashes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from unicodedata import unidata_version
 
+from blake3 import blake3
+
 from foveate._version import __version__
+from foveate.core.errors import BadInput
 
 MANIFEST_SCHEMA = 2
+
+
+def content_hash(text: str) -> str:
+    """BLAKE3 of the text's UTF-8 bytes, 32 hex digits; raises `BadInput` on a lone surrogate."""
+    try:
+        return blake3(text.encode()).hexdigest(16)
+    except UnicodeEncodeError as error:
+        raise BadInput(
+            f"lone surrogate at character {error.start}; decode the text with errors='replace'",
+            field="text",
+        ) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

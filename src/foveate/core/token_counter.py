@@ -13,8 +13,9 @@ from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from foveate.core.contracts import Tokenizer
+from foveate.core.seal import content_hash
 from foveate.core.text.profile import HashedText, text_profile
-from foveate.core.types import BlockPosition, Candidate, Chunk, content_hash
+from foveate.core.types import BlockPosition, Candidate, Chunk
 
 MAX_KEY_LENGTH = 200  # characters; a text up to that is its own key
 HASH_LENGTH = 32  # characters of a content hash, with which no text that is its own key may begin

@@ -14,12 +14,9 @@ from itertools import accumulate
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
-from blake3 import blake3
-
-from foveate.core.errors import BadInput
 from foveate.core.fields import SCORE_FIELDS, complete_fields, read_fields, read_number
 from foveate.core.images import Image
-from foveate.core.seal import Manifest
+from foveate.core.seal import Manifest, content_hash
 from foveate.core.zones import Budget
 
 if TYPE_CHECKING:
@@ -46,17 +43,6 @@ BlockPosition: TypeAlias = Literal["first", "fresh", "same", "behind"]
 
 `same`: somewhere after it; `behind`: right behind it, with nothing between them.
 """
-
-
-def content_hash(text: str) -> str:
-    """BLAKE3 of the text's UTF-8 bytes, 32 hex digits; raises `BadInput` on a lone surrogate."""
-    try:
-        return blake3(text.encode()).hexdigest(16)
-    except UnicodeEncodeError as error:
-        raise BadInput(
-            f"lone surrogate at character {error.start}; decode the text with errors='replace'",
-            field="text",
-        ) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

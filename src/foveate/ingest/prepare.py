@@ -18,7 +18,8 @@ from blake3 import blake3
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
-from foveate.core.types import CODE_HEADS, SECTION_PLACES, Chunk, content_hash
+from foveate.core.seal import content_hash
+from foveate.core.types import CODE_HEADS, SECTION_PLACES, Chunk
 from foveate.ingest.chunk import Piece, each_chunk
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.images import attach_images

@@ -12,8 +12,8 @@ from foveate.core.compact.forms import check_messages
 from foveate.core.compact.shorten import is_part_of, noted_handle, shorten_result
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
+from foveate.core.seal import content_hash
 from foveate.core.typed import check_arguments
-from foveate.core.types import content_hash
 from foveate.models import Model
 from foveate.models import model as model_named
 from foveate.providers.tokenizers.counts import counts_for

@@ -13,8 +13,9 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall, InvalidRequest, UnknownName
 from foveate.core.json_text import compact_json
 from foveate.core.replay import Verdict
+from foveate.core.seal import content_hash
 from foveate.core.typed import read_value
-from foveate.core.types import Number, content_hash
+from foveate.core.types import Number
 from foveate.models import Model
 from foveate.pipeline.compact import (
     OriginalStore,

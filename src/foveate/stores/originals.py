@@ -17,7 +17,7 @@ from time import time
 from foveate.core.checks import check_principals
 from foveate.core.compact.shorten import result_handle
 from foveate.core.errors import BadInput, BadOption, ExternalError
-from foveate.core.types import content_hash
+from foveate.core.seal import content_hash
 
 MEMORY = "memory:"
 LIMIT = 256_000_000

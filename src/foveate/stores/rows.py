@@ -11,9 +11,10 @@ from typing import Any
 
 from foveate.core.checks import check_principals
 from foveate.core.errors import BadInput
+from foveate.core.seal import content_hash
 from foveate.core.state import encode_member
 from foveate.core.text.terms import document_terms
-from foveate.core.types import Chunk, content_hash
+from foveate.core.types import Chunk
 from foveate.ports import INDEXED_SUMMARY, QUESTIONS, Document
 from foveate.stores.base import PutRequest
 from foveate.stores.checksums import checksum, damage

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
+from foveate.core.seal import content_hash
 from foveate.core.stages import stitch as module
 from foveate.core.stages.stitch import Stitch
 from foveate.core.text.profile import holding_profiles
-from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Part, Rendition, content_hash
+from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Part, Rendition
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import CutDocument, candidates, cut_documents
 

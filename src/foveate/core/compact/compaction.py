@@ -20,7 +20,8 @@ from foveate.core.compact.shorten import result_handle
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, StageBroke
 from foveate.core.json_text import compact_json
-from foveate.core.types import Decision, Number, content_hash
+from foveate.core.seal import content_hash
+from foveate.core.types import Decision, Number
 
 SCHEMA = 1
 RESULT_REASONS = {"repeated": "result_repeated", "superseded": "result_superseded"}

@@ -11,13 +11,14 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from foveate.core.seal import content_hash
 from foveate.core.stages.compress.units import units_of
 from foveate.core.text.escape import Guard, inline_rule
 from foveate.core.text.salience import inverse_document_frequency, weigh_sentences
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.shapes.gaps import ELISION, END_MARK, join_spans
 from foveate.core.text.words import split_words
-from foveate.core.types import Span, content_hash
+from foveate.core.types import Span
 
 HANDLE_LENGTH = 8
 """Hexadecimal digits of a handle: enough for a store of some thousand originals."""

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 from foveate.core.bounded_cache import BoundedCache
 from foveate.core.compact.values import extract_values
+from foveate.core.seal import content_hash
 from foveate.core.text.log_levels import is_severe
-from foveate.core.types import Span, content_hash
+from foveate.core.types import Span
 
 LONGEST_LINE = 240
 """Characters; a longer line is no entry of a log that could be quoted."""

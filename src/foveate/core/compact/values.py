@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from foveate.core.bounded_cache import BoundedCache
-from foveate.core.types import content_hash
+from foveate.core.seal import content_hash
 
 ValueKind: TypeAlias = Literal["identifier", "address", "date", "number", "time", "small"]
 

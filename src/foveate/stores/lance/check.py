@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from foveate.core.types import content_hash
+from foveate.core.seal import content_hash
 from foveate.stores.base import Report
 from foveate.stores.checksums import StoreDamaged
 from foveate.stores.lance.rows import count_rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from foveate.core.renditions import full_rendition, rendition_hash
+from foveate.core.seal import content_hash
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.pack import budget_tracker as module
 from foveate.core.stages.pack import budget_tracker as weighing
@@ -12,7 +13,7 @@ from foveate.core.stages.pack import value as climbing
 from foveate.core.stages.pack.budget_tracker import pieces, tracker_for_budget
 from foveate.core.stages.stitch import Stitch
 from foveate.core.text.profile import holding_profiles
-from foveate.core.types import Candidate, Rendition, content_hash
+from foveate.core.types import Candidate, Rendition
 from foveate.testing.fakes import candidate, request
 
 

@@ -16,9 +16,10 @@ from foveate.core.renditions import (
     rendition_hash,
     set_rendition_hash,
 )
+from foveate.core.seal import content_hash
 from foveate.core.text.profile import TextPiece, text_profile
 from foveate.core.token_counter import Cost, TokenCounter, new_cost
-from foveate.core.types import BlockPosition, Candidate, Part, Rendition, Span, content_hash
+from foveate.core.types import BlockPosition, Candidate, Part, Rendition, Span
 from foveate.core.zones import Budget
 
 SHARES = (0.75, 0.5, 0.25)
