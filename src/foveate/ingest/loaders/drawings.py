@@ -71,7 +71,8 @@ class _Chart:
 
 
 def _format_value(text: str, code: str) -> str:
-    return format_number(text, code) if code and code != "General" else text
+    known = format_number(text, code) if code and code != "General" else None
+    return text if known is None else known
 
 
 DRAWN = frozenset({"chart", "relIds", "OLEObject", "oleObj"})
