@@ -141,11 +141,6 @@ class Rows:
             return Row(start, trimmed, stop + 1, cells)
 
 
-def delimiter_of(name: str) -> str:
-    """The delimiter of a shape of that name."""
-    return next((delimiter for delimiter, own in NAMES.items() if own == name), name[-1])
-
-
 def is_part_of_row(part: str, delimiter: str, columns: int) -> bool:
     """Whether this may be the beginning or the end of a row of so many cells, and is no prose.
 
