@@ -28,22 +28,17 @@ DOCUMENT_FIELDS = (
 )
 DOCUMENT_COLUMNS = ("id", *DOCUMENT_FIELDS, "audience", "places")
 """What is read of a document without its text."""
-CHUNK_FIELDS = (
-    *("chunk_id", "sequence", "start", "end", "byte_offset", "page", "section", "row", "line"),
-    *("principals", "metadata", "content_hash", "text"),
-)
+_PLACE_FIELDS = (*("sequence", "start", "end", "byte_offset", "page", "section", "row", "line"),)
+CHUNK_FIELDS = ("chunk_id", *_PLACE_FIELDS, "principals", "metadata", "content_hash", "text")
 SHARED = ("source", "title", "summary", "modified_at")
 """Fields that every chunk takes from its document."""
-HANDED_OUT = (
-    *("chunk_id", "document_id", "source", "title", "sequence", "start", "end", "byte_offset"),
-    *("page", "section", "row", "line", "summary", "modified_at", "principals", "metadata"),
-    *("content_hash", "text"),
-)
+HANDED_OUT = (*CHUNK_FIELDS, "document_id", *SHARED)
 
-CHUNK_COLUMNS = """c.id, c.chunk_id, d.document_id, d.source, d.title, c.sequence, c.start, c."end",
-       c.byte_offset, c.page, c.section, c."row", c.line, d.summary, d.modified_at, c.principals,
-       c.metadata, c.content_hash, c.text"""
-"""What `chunks_from_rows` reads, of chunks AS c and documents AS d.
+CHUNK_COLUMNS = ", ".join(
+    ["c.id", *(f'c."{name}"' for name in CHUNK_FIELDS), "d.document_id"]
+    + [f"d.{name}" for name in SHARED]
+)
+"""What `chunks_from_rows` reads, of chunks AS c and documents AS d: `id` and `HANDED_OUT`.
 
 The vector's int8 bytes follow.
 """
@@ -70,14 +65,7 @@ def chunk_row(document: Document, chunk: Chunk) -> dict[str, Any]:
     _check_chunk(document, chunk)
     return {
         "chunk_id": chunk.id,
-        "sequence": chunk.sequence,
-        "start": chunk.start,
-        "end": chunk.end,
-        "byte_offset": chunk.byte_offset,
-        "page": chunk.page,
-        "section": chunk.section,
-        "row": chunk.row,
-        "line": chunk.line,
+        **{field: getattr(chunk, field) for field in _PLACE_FIELDS},
         "principals": _format_principals(chunk.principals or document.principals),
         "metadata": _format_metadata({**document.metadata, **chunk.metadata}),
         "content_hash": chunk.content_hash,
@@ -179,32 +167,25 @@ def chunks_from_rows(rows: Iterable[Sequence[Any]]) -> dict[int, Chunk]:
     Raises for a text that is not that of its hash: a chunk makes its own.
     """
     found = list(rows)
-    vectors = unit_vectors([row[19] for row in found])
-    made = {
-        row[0]: Chunk(
-            id=row[1],
-            document_id=row[2],
-            source=row[3],
-            title=row[4],
-            sequence=row[5],
-            start=row[6],
-            end=row[7],
-            byte_offset=row[8],
-            page=row[9],
-            section=row[10],
-            row=row[11],
-            line=row[12],
-            summary=row[13],
-            modified_at=datetime.fromisoformat(row[14]) if row[14] else None,
-            principals=() if row[15] == "[]" else tuple(json.loads(row[15])),
-            metadata={} if row[16] == "{}" else json.loads(row[16]),
-            text=row[18],
+    vectors = unit_vectors([row[1 + len(HANDED_OUT)] for row in found])
+    made: dict[int, Chunk] = {}
+    for (number, *values), vector in zip(found, vectors, strict=True):
+        row = dict(zip(HANDED_OUT, values, strict=False))
+        made[number] = chunk = Chunk(
+            id=row["chunk_id"],
+            document_id=row["document_id"],
+            source=row["source"],
+            title=row["title"],
+            summary=row["summary"],
+            modified_at=datetime.fromisoformat(row["modified_at"]) if row["modified_at"] else None,
+            principals=() if row["principals"] == "[]" else tuple(json.loads(row["principals"])),
+            metadata={} if row["metadata"] == "{}" else json.loads(row["metadata"]),
+            text=row["text"],
             embedding=vector,
+            **{field: row[field] for field in _PLACE_FIELDS},
         )
-        for row, vector in zip(found, vectors, strict=True)
-    }
-    if any(made[row[0]].content_hash != row[17] for row in found):
-        raise damage("a chunk is not as it was written")
+        if chunk.content_hash != row["content_hash"]:
+            raise damage("a chunk is not as it was written")
     return made
 
 

@@ -123,7 +123,7 @@ def word_findings(
     expected: Mapping[K, int],
     largest: int,
 ) -> Iterator[str]:
-    """Terms whose places are not those of the chunks, or stand where nobody looks for them.
+    """Terms whose places are not those of the chunks, or stand where no search looks.
 
     `rows`: of the index in its order: term, the row id under which it stands, and its chunks with
     the sum over its places. `noted`, `expected`: sums by term. `largest`: a row id of a chunk.
