@@ -22,7 +22,7 @@ from foveate.evals.measures import Measures
 from foveate.evals.report import REPORT_FILE, RESULTS_FILE
 from foveate.evals.rows import Row
 from foveate.evals.summary import summarise
-from foveate.evals.tables import context_table, overall_table, table_to_markdown
+from foveate.evals.tables import context_table, overall_table, reachable_tables, table_to_markdown
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "evaluation.md"
@@ -59,7 +59,10 @@ def held_out(folder: Path) -> str:
     summary = summarise(rows)
     names = ", ".join(sorted({row.dataset for row in rows}))
     parts = [f"## Over the sets on which no weight was fitted: {names}"]
-    parts += map(table_to_markdown, (overall_table(summary), context_table(summary)))
+    parts += map(
+        table_to_markdown,
+        (overall_table(summary), *reachable_tables(summary), context_table(summary)),
+    )
     return "\n\n".join(parts)
 
 

@@ -23,6 +23,7 @@ from foveate.evals.tables import (
     WORSE,
     Table,
     count_contexts,
+    reachable_tables,
     set_table,
     summary_lines,
     summary_tables,
@@ -66,6 +67,19 @@ def rows(recalls=RECALLS, **more) -> list[Row]:
 def summary(recalls=RECALLS, **more):
     """The figures of these rows."""
     return summarise(rows(recalls, **more), version="1", tokenizer="simple", resamples=500)
+
+
+def test_reachable_evidence_is_what_the_candidates_hold():
+    """E1: by budget, over the sets, beside the baseline's; nothing without the whole pool."""
+    (table,) = reachable_tables(summary())
+    without = summarise([one for one in rows() if one.recipe != WHOLE_POOL], resamples=500)
+
+    assert table.head == ("recipe", "9", "99")
+    assert table.rows == (  # farm 0.5, hof 0.5, shan 0; and 0.2, 0.05, 0.5
+        ("naive", "0.333", "0.333"),
+        ("good", "0.250, 0.75 of it", "0.250, 0.75 of it"),
+    )
+    assert reachable_tables(without) == ()
 
 
 def test_missed_is_averaged_over_sets_and_budgets():

@@ -137,7 +137,7 @@ def _format_change(tokens: float, base: float) -> str:
 
 def summary_tables(summary: Summary) -> tuple[Table, ...]:
     """All of them, the most important first."""
-    found = [overall_table(summary), context_table(summary)]
+    found = [overall_table(summary), *reachable_tables(summary), context_table(summary)]
     if len({split_label(name)[1] for name in summary.datasets}) > 1:
         found.append(scores_table(summary))
     found.append(hygiene_table(summary))
@@ -163,6 +163,34 @@ def overall_table(summary: Summary) -> Table:
             for one in summary.overall
         ),
     )
+
+
+def reachable_tables(summary: Summary) -> tuple[Table, ...]:
+    """What the candidates hold and a context does not, by budget, beside the baseline's.
+
+    The mean over the sets, each of equal weight; no table where nothing is known of the candidates.
+    """
+    held = {pool.dataset: pool.mean("recall") for pool in summary.pools}
+    if not held:
+        return ()
+    missed: dict[tuple[str, int], list[float]] = {}
+    for cell in summary.cells:
+        lost = max(held.get(cell.dataset, 1.0) - cell.mean("recall"), 0.0)
+        missed.setdefault((cell.recipe, cell.budget), []).append(lost)
+    means = {key: fmean(values) for key, values in missed.items()}
+
+    def shown(recipe: str, budget: int) -> str:
+        own, base = means[recipe, budget], means[summary.baseline, budget]
+        share = "" if recipe == summary.baseline or not base else f", {own / base:.2f} of it"
+        return f"{own:.3f}{share}"
+
+    rows = ((r, *(shown(r, budget) for budget in summary.budgets)) for r in summary.recipes)
+    table = Table(
+        title=f"Reachable evidence missed, by budget, and the share of {summary.baseline}'s",
+        head=("recipe", *(f"{budget:,}" for budget in summary.budgets)),
+        rows=tuple(rows),
+    )
+    return (table,)
 
 
 def context_table(summary: Summary) -> Table:
