@@ -175,6 +175,11 @@ class Records:
         if not {*head} <= sheet.columns:
             return True
         changed = (sheet.figures & {*head}) | contrast(head, following)
+        is_small, was_small = (
+            any(name[0].islower() for name in row.values()) for row in (head, sheet.head)
+        )
+        if len(changed) == 1 and is_small and not was_small:
+            return False  # `sold out` is no name beside `Price`
         is_apart = lead < 1 or rows[0][0] > sheet.last + 1 or rows[lead][0] > rows[lead - 1][0] + 1
         return len(changed) > (0 if is_apart else 1)
 
