@@ -92,6 +92,32 @@ def test_files_without_text_are_named(run):
     assert (again["unchanged"], again["without_text"]) == (2, [])
 
 
+def test_what_is_shown_and_not_read_is_counted(run):
+    """V1, F2: by kind and file, never silently; a file that was read whole is not named."""
+    Path("notes").mkdir()
+    Path("notes/dose.html").write_text("<p>5 \uf06dg &#xFFFD; 3 \uf0a3", encoding="utf-8")
+    Path("notes/one.txt").write_text("a \ufffd sign\n", encoding="utf-8")
+    Path("notes/tea.md").write_text("Green tea.\n", encoding="utf-8")
+
+    ran = run("index", "notes", *HASHING)
+
+    assert "2 read in part:\n  notes/dose.html: 3 signs not read" in ran.out
+    assert "notes/one.txt: 1 sign not read" in ran.out
+    assert "tea.md" not in ran.out
+
+
+def test_a_strict_run_fails_with_any_file(run):
+    """V1, F2: with --strict one file that cannot be read is enough for exit code 3."""
+    Path("notes").mkdir()
+    Path("notes/broken.md").write_bytes(b"\xff\xfe\x00")
+    Path("notes/tea.md").write_text("Green tea.\n", encoding="utf-8")
+
+    assert run("index", "notes", *HASHING).code == 0
+    assert run("index", "notes", *HASHING, "--strict").code == 3
+    Path("notes/broken.md").unlink()
+    assert run("index", "notes", *HASHING, "--strict").code == 0
+
+
 def test_texts_that_match_alike_are_found_in_the_order_of_their_sources(run):
     """D1, F2: as the help says, whichever was indexed first."""
     Path("notes").mkdir()

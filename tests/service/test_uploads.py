@@ -68,6 +68,23 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_kept(writable):
     assert all(one["detail"] for one in told["refused"])
 
 
+def test_files_without_text_are_refused_by_name(writable):
+    """V1, X2: nothing could be found in them; what was not read of others is counted by kind."""
+    answer = upload(
+        writable,
+        ("blank.md", b" \n"),
+        ("empty.txt", b""),
+        ("dose.html", "<p>5 \uf06dg".encode()),
+        ("good.txt", b"The roof is of slate."),
+    )
+    told = answer.json()
+
+    assert [one["file"] for one in told["refused"]] == ["blank.md", "empty.txt"]
+    assert all(one["detail"].startswith("nothing to search") for one in told["refused"])
+    left_out = {one["id"]: one["left_out"] for one in told["documents"]}
+    assert left_out == {"dose.html": {"signs": 1}, "good.txt": {}}
+
+
 @pytest.mark.parametrize("name", ["", "x" * 1_001, b"\xff"])
 def test_a_principal_that_is_none_is_refused(writable, name):
     """X2, X5: as in a document that is put; nobody could ever read what it is for."""

@@ -74,6 +74,45 @@ def pdf(
     return _pdf_file(objects, trailer)
 
 
+Placed = tuple[float, float, float, str]
+"""A text of a page: where it begins, its size, and its letters."""
+
+
+def placed_pdf(
+    pages: Sequence[Sequence[Placed]], *, turn: int = 0, fields: Sequence[str] = ()
+) -> bytes:
+    """A PDF with each text at its place; `turn`: how its pages are shown, and its texts drawn.
+
+    `fields`: dictionaries of form fields of the first page.
+    """
+    first, kinds = 4, len(pages) * 2
+    kids = " ".join(f"{first + 2 * i} 0 R" for i in range(len(pages)))
+    marks = " ".join(f"{first + kinds + i} 0 R" for i in range(len(fields)))
+    objects = [
+        f"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [{marks}] >> >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    matrix = {0: "1 0 0 1 0 0", 90: "0 1 -1 0 842 0", 180: "-1 0 0 -1 595 842"}
+    matrix[270] = "0 -1 1 0 0 595"
+    for number, page in enumerate(pages):
+        texts = "".join(
+            f"BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET\n" for x, y, size, text in page
+        )
+        drawn = f"{matrix[turn]} cm\n{texts}"
+        objects += [
+            (
+                f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 842 842] /Rotate {turn} "
+                f"/Annots [{marks if number == 0 else ''}] /Resources << /Font << /F1 3 0 R >> >> "
+                f"/Contents {first + 2 * number + 1} 0 R >>"
+            ),
+            f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
+        ]
+    shared = "/Type /Annot /Subtype /Widget /F 4 /DA (/F1 11 Tf)"
+    objects += [f"<< {shared} {field} >>" for field in fields]
+    return _pdf_file(objects, "")
+
+
 _PAD = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")
 
 

@@ -56,12 +56,16 @@ def index(
     watch: Annotated[
         bool, flag("Keep running, and index changes as they happen.", "--watch")
     ] = False,
+    strict: Annotated[
+        bool, flag("Exit with 3 if any file failed, and not only if all did.", "--strict")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Index files and folders into a store.
 
     Only changed files are read again, and deleted files leave the store. A file that cannot be
-    read is reported with the reason, and the others continue (exit code 3 if none could be read).
+    read is reported with the reason, and the others continue (exit code 3 if none could be read, or
+    with --strict if one could not). What a file shows that is not read is counted by kind.
     Names of --file-limit: file_bytes, unpacked_bytes, ratio, members, depth, pages, rows,
     cell_chars, text_chars, chunks, attachments, images, image_bytes, seconds, memory_bytes.
 
@@ -108,5 +112,6 @@ def index(
         done = into.run(paths)
     write_report(done, as_json=as_json)
     report = done.report
-    if report.failed and not (report.added or report.updated or report.unchanged):
+    has_read = report.added or report.updated or report.unchanged
+    if report.failed and (strict or not has_read):
         raise typer.Exit(INPUT)

@@ -194,6 +194,7 @@ def report_lines(done: IndexResult, width: int) -> list[str]:
         ("without the model", report.without_model),
         ("not in UTF-8", report.encodings),
         ("without text", report.without_text),
+        ("read in part", report.in_part),
     )
     for what, failures in left_out:
         if failures:

@@ -41,7 +41,7 @@ class PreparedDocument:
 
     `encoding`: of its file, if it is not UTF-8. `brought`: which of `summary` and `questions` the
     document had itself. `vectors`: float32, shape (chunks, dimensions); None if they are not
-    computed yet.
+    computed yet. `left_out`: what its file shows and its text has not, how much of each kind.
     """
 
     document: Document
@@ -49,6 +49,7 @@ class PreparedDocument:
     counts: tuple[int, ...]
     brought: frozenset[str] = frozenset()
     encoding: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
     vectors: Any = field(default=None, compare=False)
 
 
@@ -152,6 +153,7 @@ class Preparer:
             document=described,
             chunks=chunks,
             encoding=loaded.encoding,
+            left_out=loaded.left_out,
             brought=frozenset(name for name, has in names if has),
             counts=tuple(counts),
             vectors=embed_texts(embedder, texts),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -20,9 +20,13 @@ from foveate.ingest.file_format import check_format, suffix_from_content
 from foveate.ingest.loaders import format_from_path, is_sandboxed, is_text, loader_for
 from foveate.ingest.loaders.decode import check_encoding, declared_encoding, to_utf8
 from foveate.ingest.loaders.limits import DEFAULT_OPTIONS, Limits, ReadOptions
+from foveate.ingest.loaders.symbol_fonts import count_lost_signs
 from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import File
 from foveate.ports import LoadedDocument
+
+NO_TEXT = "nothing to search; if it shows text as images, it needs text recognition first"
+"""Why a document without text cannot be found."""
 
 _STEPS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 # A pipe that nobody writes to would be waited for.
@@ -98,10 +102,24 @@ def load_file(
     else:
         found = load_in_process(data, path, limits)
     for each in found:
-        if isinstance(each, BadInput) or not encoding:
+        if isinstance(each, BadInput):
             yield each
-        else:
-            yield replace(each, encoding=encoding)
+            continue
+        lost = count_lost_signs(each.text)
+        left_out = {**each.left_out, "signs": lost} if lost else each.left_out
+        yield replace(each, encoding=encoding or each.encoding, left_out=left_out)
+
+
+def describe_left_out(left_out: Mapping[str, int]) -> str:
+    """What a file shows that was not read, by kind.
+
+    >>> describe_left_out({"signs": 3, "diagrams": 1})
+    '3 signs, 1 diagram'
+    """
+    kinds = (
+        (count, kind if count > 1 else kind.removesuffix("s")) for kind, count in left_out.items()
+    )
+    return ", ".join(f"{count} {kind}" for count, kind in kinds)
 
 
 def load_in_process(

@@ -26,7 +26,7 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
 from foveate.ports import Document, LoadedDocument
 
-_FORMAT = "foveate ingest 13"
+_FORMAT = "foveate ingest 14"
 _DIGEST_BYTES = 16
 
 

@@ -7,6 +7,7 @@ was first.
 from __future__ import annotations
 
 import errno
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from foveate.ingest.document_task import (
     embed_texts,
 )
 from foveate.ingest.images import keep_image
+from foveate.ingest.load import NO_TEXT, describe_left_out
 from foveate.ingest.model_enrichment import ModelEnricher
 from foveate.ingest.prepare import content_digest, origin_from_hash, root_from_hash
 from foveate.ingest.walk import Failure, File, Walk
@@ -33,8 +35,6 @@ _COUNTERS = (
     *("added", "updated", "unchanged", "deleted", "chunks", "renamed", "summarised", "questions"),
 )
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-
-_NO_TEXT = "nothing to search; if it shows text as images, it needs text recognition first"
 
 MAX_CHUNKS, MAX_CHARACTERS = 4_096, 8 << 20
 """Chunks, and characters of documents, that wait to be written at the most."""
@@ -53,6 +53,7 @@ class Report:
     written with a generated summary. `questions`: those of the chunks written. `without_model`:
     documents for which the model wrote nothing usable. `encodings`: files written that are not
     UTF-8, and what they were read as. `without_text`: files written in which no text was found.
+    `in_part`: files written that show more than was read, and how much of which kind.
     """
 
     added: int = 0
@@ -68,6 +69,7 @@ class Report:
     without_model: tuple[Failure, ...] = ()
     encodings: tuple[Failure, ...] = ()
     without_text: tuple[Failure, ...] = ()
+    in_part: tuple[Failure, ...] = ()
 
 
 class RunState:
@@ -97,6 +99,7 @@ class RunState:
         self._without_model: list[Failure] = []
         self._encodings: dict[str, str] = {}
         self._without_text: dict[str, None] = {}
+        self._left_out: dict[str, Counter[str]] = {}
         self._stored_hashes = dict(store.documents())
         _check_roots(walks, self._stored_hashes)
         self._file_by_id: dict[str, str] = {}
@@ -192,6 +195,8 @@ class RunState:
                 continue
             if part.encoding:
                 self._encodings[file.name] = part.encoding
+            if part.left_out:
+                self._left_out.setdefault(file.name, Counter()).update(part.left_out)
             if not part.chunks:
                 self._without_text[file.name] = None
             known = part.document.id in self._stored_hashes
@@ -303,7 +308,11 @@ class RunState:
                 Failure(path=name, reason=f"read as {encoding}")
                 for name, encoding in self._encodings.items()
             ),
-            without_text=tuple(Failure(path=name, reason=_NO_TEXT) for name in self._without_text),
+            without_text=tuple(Failure(path=name, reason=NO_TEXT) for name in self._without_text),
+            in_part=tuple(
+                Failure(path=name, reason=f"{describe_left_out(kinds)} not read")
+                for name, kinds in self._left_out.items()
+            ),
             **self._counts,
         )
 

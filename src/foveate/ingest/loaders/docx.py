@@ -1,4 +1,4 @@
-"""Reads Word files: headings as sections, lists with their marks, tables as rows.
+"""Reads Word files: headings as sections, lists with their marks, tables and charts as rows.
 
 A paragraph of the style Title titles the document, and headings of level 1 stand below it.
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
+from foveate.ingest.loaders.drawings import DRAWN, Drawings
 from foveate.ingest.loaders.formulas import Formula
 from foveate.ingest.loaders.inline import PLAIN, Inline, Look, read_look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
@@ -54,15 +55,21 @@ def load_docx(
     numbering = read_numbering(archive, archive.related_part(part, "numbering"))
     notes = _read_notes(archive, part, styles, numbering, limits)
     body = _Body(Blocks(limits), styles, numbering, notes)
-    drawn = iter(drawn_images(archive, part) if images else ())
-    pictures = Pictures(limits)
+    pictures, found = Pictures(limits), iter(drawn_images(archive, part) if images else ())
+    drawings, drawn = Drawings(archive, part), list[tuple[str, dict[str, str]]]()
     for kind, name, given in archive.events(part):
         body.handle_event(kind, name, given)
-        if images and (kind, name) == ("start", "blip"):
-            found = next(drawn, None)
-            if found is not None and not body.is_skipping:
+        if kind == "start" and name == "blip":
+            image = next(found, None)
+            if image is not None and not body.is_skipping:
                 at = body.blocks.size
-                pictures.add(archive.read(found[0]), at, at, caption=found[1])
+                pictures.add(archive.read(image[0]), at, at, caption=image[1])
+        elif kind == "start" and name in DRAWN and not body.is_skipping:
+            drawn.append((name, given))
+        elif drawn and body.is_between:
+            drawings.write(drawn, body.blocks)
+            drawn.clear()
+    drawings.write(drawn, body.blocks)
     text, headings = body.blocks.text(), body.blocks.headings
     title = body.title or next((name for _, level, name in headings if level == 1), path.stem)
     sections = sections_from_headings(text, headings)
@@ -156,6 +163,11 @@ class _Body:
     def is_skipping(self) -> bool:
         """Whether what comes is deleted or a second version."""
         return self._skipped > 0
+
+    @property
+    def is_between(self) -> bool:
+        """Whether neither a paragraph nor a table is open."""
+        return not self._open and not self._tables
 
     def handle_event(self, kind: str, name: str, given: dict[str, str]) -> None:
         """One event of the main part."""

@@ -67,30 +67,38 @@ class _Chart:
             self._format = text
         elif inside == "v" and self._kind and self.series and self._place < _MAX_POINTS:
             known = self.series[-1].values.setdefault(self._kind, {})
-            known[self._place] = known.get(self._place, "") + _shown(text, self._format)
+            known[self._place] = known.get(self._place, "") + _format_value(text, self._format)
 
 
-def _shown(text: str, code: str) -> str:
+def _format_value(text: str, code: str) -> str:
     return format_number(text, code) if code and code != "General" else text
+
+
+DRAWN = frozenset({"chart", "relIds", "OLEObject", "oleObj"})
+"""Elements that stand for a chart, a diagram, and an object of another program."""
 
 
 @dataclass(slots=True)
 class Drawings:
-    """The charts and diagrams to which a part refers."""
+    """The charts and diagrams to which a part refers, each written once."""
 
     archive: Archive
     part: str
     _known: dict[str, tuple[str, str]] | None = None
 
-    def write(self, drawn: Sequence[tuple[str, str]], blocks: Blocks) -> None:
-        """Write those of these elements (`chart`, `relIds`) and relations."""
-        for name, relation in drawn:
+    def write(self, drawn: Sequence[tuple[str, Mapping[str, str]]], blocks: Blocks) -> None:
+        """Write these elements with their attributes; what another program shows is counted."""
+        for name, given in drawn:
+            if name not in ("chart", "relIds"):
+                blocks.leave_out("embedded objects")
+                continue
             if self._known is None:
                 self._known = self.archive.relations(self.part)
-            _, target = self._known.get(relation, ("", ""))
+            relation = given.get("r:id", given.get("r:dm", ""))
+            kind, target = self._known.pop(relation, ("", ""))
             if name == "chart":
                 _write_chart(self.archive, target, blocks)
-            else:
+            elif kind:
                 _write_diagram(self.archive, target, blocks)
 
 
@@ -118,8 +126,8 @@ def _chart_rows(series: Sequence[_Series]) -> Iterator[list[str]]:
             if kind in each.values:
                 shown = f"{name}, {_NAMES[kind]}" if kind in _NAMES else name
                 columns.append((shown, each.values[kind]))
-    places = sorted({place for _, values in columns for place in values})
-    if not places:
+    places = sorted({place for _, values in (("", first), *columns) for place in values})
+    if not columns:
         return
     yield [*([" "] if first else []), *(name for name, _ in columns)]
     for place in places:
@@ -163,10 +171,10 @@ def _outline(
     inner = {key for each in below.values() for _, key in each}
     seen: set[str] = set()
     waiting = [(-1 if key in below else 0, key) for key in reversed(points) if key not in inner]
-    while waiting:
-        depth, key = waiting.pop()
-        if key in seen:
-            continue
-        seen.add(key)
-        yield max(depth, 0), key
-        waiting += [(depth + 1, each) for _, each in sorted(below.get(key, ()), reverse=True)]
+    rest = list(reversed(points))  # what is below itself
+    while waiting or rest:
+        depth, key = waiting.pop() if waiting else (0, rest.pop())
+        if key not in seen:
+            seen.add(key)
+            yield max(depth, 0), key
+            waiting += [(depth + 1, each) for _, each in sorted(below.get(key, ()), reverse=True)]

@@ -98,7 +98,7 @@ class _Body:
     pages: list[LoadedDocument] = field(default_factory=list)
     attached: list[EmailMessage] = field(default_factory=list)
 
-    def words(self) -> Counter[str]:
+    def count_words(self) -> Counter[str]:
         """The words that it shows."""
         return Counter(word.lower() for page in self.pages for word in _WORD.findall(page.text))
 
@@ -138,8 +138,8 @@ def _read_parts(part: EmailMessage, limits: Limits) -> _Body:
         return found
     if kind == "related":
         root = next((n for n, each in enumerate(bodies) if each.pages), 0)
-        for number, (each, body) in enumerate(zip(parts, bodies, strict=True)):
-            found.add(body if number == root else _Body(attached=list(_leaves(each))))
+        for number, (inside, body) in enumerate(zip(parts, bodies, strict=True)):
+            found.add(body if number == root else _Body(attached=list(_leaves(inside))))
         return found
     for each in bodies:
         found.add(each)
@@ -165,7 +165,7 @@ def _choose(bodies: Sequence[_Body]) -> _Body | None:
     shown = [each for each in bodies if each.pages]
     if len(shown) < 2:
         return shown[0] if shown else None
-    plain, rich = shown[0].words(), shown[-1].words()
+    plain, rich = shown[0].count_words(), shown[-1].count_words()
     missing = [word for word in rich if word not in plain]
     has_figures = not any(any(map(str.isdigit, word)) for word in missing)
     return shown[0] if has_figures and len(missing) <= _MAY_MISS * len(rich) else shown[-1]

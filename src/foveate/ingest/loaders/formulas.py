@@ -246,11 +246,11 @@ def _join(children: list[tuple[str, str]]) -> str:
     for place, (name, said) in enumerate(children):
         before = parts[-1][-1:] if parts else ""
         follows = "".join(text for _, text in children[place + 1 : place + 2])[:1]
-        parts.append(_apart(name, said, before, follows))
+        parts.append(_separate(name, said, before, follows))
     return "".join(parts)
 
 
-def _apart(name: str, said: str, before: str, follows: str) -> str:
+def _separate(name: str, said: str, before: str, follows: str) -> str:
     """The text of an element, so written that it is not one with what is beside it."""
     if name in ("f", "mfrac") and said:
         if before.isdigit() and _FIGURES.fullmatch(said):

@@ -118,7 +118,7 @@ class Inline:
             self._parts.append(" ")
         self._is_formula = False
         if place != self._place:
-            self._end_run(text)
+            self._end_run("" if place > 0 else text)
             self._place = place
         (self._waiting if place else self._parts).append(text)
 

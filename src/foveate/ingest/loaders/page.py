@@ -19,6 +19,9 @@ _DROPPED = element_names(
     "script style title noscript template nav svg math iframe object button select option textarea"
     " canvas audio video dialog xmp noembed noframes del s strike"
 )
+_FURNITURE = frozenset({"aside", "footer"})
+_WITH_OWN = ("article", "blockquote", "figure", "main")
+"""Elements with asides and footers of their own, which are their text and not the site's."""
 _STRUCK = frozenset({"del", "s", "strike"})
 _RAISED = frozenset({"sub", "sup"})
 _ENDS_P = element_names(
@@ -65,6 +68,7 @@ class Outline:
         alone = tag.name in _VOID or (tag.name in ("svg", "math") and tag.raw.endswith("/"))
         if not alone:
             hides = tag.name in _DROPPED or is_hidden(tag.raw)
+            hides = hides or (tag.name in _FURNITURE and not self.is_open(*_WITH_OWN))
             places = self._places.get(tag.name)
             if places is None:
                 places = self._places[tag.name] = []
@@ -325,7 +329,8 @@ class Page:
             self._pre.append(self._as_script(text))
             return
         words = " ".join(text.split())
-        if words and (text[0].isspace() or (self._is_lowered and text[0].isdigit())):
+        is_beside = self._is_lowered and text[:1].isdigit() and not self._outline.is_open("sup")
+        if words and (text[0].isspace() or is_beside):
             self._gap = self._gap or " "
         if words:
             self._is_lowered = self._outline.is_open("sub") and words.isdigit()

@@ -15,12 +15,14 @@ from typing import Any
 from foveate.core.errors import BadInput, MissingExtra
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.pdf_glyphs import form_fields, read_glyphs
+from foveate.ingest.loaders.pdf_layout import Text, arrange
+from foveate.ingest.loaders.pdf_lines import Hyphens
 from foveate.ingest.loaders.pictures import Pictures, png_from_pixels
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
 
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?)?")
-_HYPHEN = re.compile(r"[\ufffe\u0002]\r?\n?|\u00ad\r?\n")  # PDFium's mark of a word cut by the line
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\ufffe\uffff]")
 _BOOKMARKS = 10_000
 _FORM_DEPTH = 3  # forms within forms in which images are looked for
@@ -61,6 +63,7 @@ def load_pdf(
         modified_at=_parse_date(info.get("ModDate", "") or info.get("CreationDate", "")),
         lines=False,
         images=tuple(pictures.found.values()),
+        left_out=dict(blocks.left_out),
     )
     return (loaded,)
 
@@ -72,7 +75,9 @@ def _open_pdf(data: bytes, passwords: Sequence[str]) -> Any:
         raise MissingExtra("pypdfium2", "documents") from None
     for password in (None, *passwords):
         try:
-            return pypdfium2.PdfDocument(data, password=password)
+            pdf = pypdfium2.PdfDocument(data, password=password)
+            pdf.init_forms()
+            return pdf
         except pypdfium2.PdfiumError as error:
             if "password" not in (said := str(error).lower()) and "security" not in said:
                 raise BadInput(f"damaged: {error}") from None
@@ -88,12 +93,15 @@ def _read_pages(
     sections: list[Section] = []
     paths = dict(_bookmark_paths(pdf))
     path = ""
-    for number in range(len(pdf)):
+    pages = [_page_texts(pdf, number, blocks) for number in range(len(pdf))]
+    hyphens = Hyphens(text for page in pages for text in page if isinstance(text, str))
+    for number, page in enumerate(pages):
         path = paths.get(number, path)
-        text = _page_text(pdf, number)
-        start = blocks.size
-        if text:
-            start = blocks.add_paragraph(text)
+        start, before = blocks.size + 2 * bool(blocks.size), blocks.size
+        for text in page:
+            _write(text, hyphens, blocks)
+        start = start if blocks.size > before else before
+        if blocks.size > before:
             sections.append(Section(start=start, end=blocks.size, path=path, page=number + 1))
         if pictures is not None:
             for data in _page_images(pdf, number):
@@ -101,7 +109,18 @@ def _read_pages(
     return blocks, sections
 
 
-def _page_text(pdf: Any, number: int) -> str:
+def _write(text: Text, hyphens: Hyphens, blocks: Blocks) -> None:
+    if isinstance(text, str):
+        clean = _CONTROL.sub("", hyphens.join_lines(text))
+        blocks.add_paragraph("\n".join(line.rstrip() for line in clean.split("\n")))
+        return
+    blocks.end_group()
+    for row in text:
+        blocks.add_row([_CONTROL.sub("", cell.replace("\ufffe", "-")) for cell in row])
+    blocks.end_group()
+
+
+def _page_texts(pdf: Any, number: int, blocks: Blocks) -> list[Text]:
     import pypdfium2
 
     try:
@@ -110,13 +129,12 @@ def _page_text(pdf: Any, number: int) -> str:
     except pypdfium2.PdfiumError as error:
         raise BadInput(f"damaged: page {number + 1}: {error}") from None
     try:
-        text = str(spoken.get_text_range())
+        turn = page.get_rotation()
+        fields = list(form_fields(page, turn, blocks)) if pdf.formenv else []
+        return arrange(list(read_glyphs(spoken, turn)), fields)
     finally:
         spoken.close()
         page.close()
-    joined = _HYPHEN.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    clean = _CONTROL.sub("", joined)
-    return "\n".join(line.rstrip() for line in clean.split("\n")).strip()
 
 
 def _page_images(pdf: Any, number: int) -> Iterator[bytes]:

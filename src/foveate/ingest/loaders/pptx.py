@@ -14,7 +14,7 @@ from pathlib import Path
 
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
-from foveate.ingest.loaders.drawings import Drawings
+from foveate.ingest.loaders.drawings import DRAWN, Drawings
 from foveate.ingest.loaders.formulas import Formula
 from foveate.ingest.loaders.inline import PLAIN, Inline, Look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
@@ -111,13 +111,13 @@ class _Paragraph:
 class _Shape:
     """A shape's paragraphs, or a table's rows; `kind` is that of its placeholder.
 
-    `drawn`: relations of its charts and diagrams.
+    `drawn`: its charts and diagrams.
     """
 
     kind: str = ""
     paragraphs: list[_Paragraph] = field(default_factory=list)
     rows: list[list[Cell]] = field(default_factory=list)
-    drawn: list[tuple[str, str]] = field(default_factory=list)
+    drawn: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
     cell: Inline | None = None  # the open one
 
     def texts(self) -> list[str]:
@@ -158,7 +158,7 @@ def _next_mark(paragraph: _Paragraph, reached: dict[int, tuple[tuple[str, int], 
 
 
 def _read_shapes(archive: Archive, part: str) -> list[_Shape]:
-    reader, skipped = _Reader(), 0
+    reader, skipped = _SlideReader(), 0
     for kind, name, given in archive.events(part):
         if name == "Fallback" and kind != "text":
             skipped += 1 if kind == "start" else -1
@@ -168,7 +168,7 @@ def _read_shapes(archive: Archive, part: str) -> list[_Shape]:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _SlideReader:
     """Reads the shapes of a slide."""
 
     found: list[_Shape] = field(default_factory=list)
@@ -217,8 +217,8 @@ class _Reader:
         shape = self.found[-1]
         if name == "ph":
             shape.kind = given.get("type", "obj")
-        elif name in ("chart", "relIds"):
-            shape.drawn.append((name, given.get("r:id", given.get("r:dm", ""))))
+        elif name in DRAWN:
+            shape.drawn.append((name, given))
         elif name == "tr":
             shape.rows.append([])
         elif name == "tc" and shape.rows:

@@ -31,7 +31,11 @@ _MARKUP = re.compile(
 _ATTRIBUTE = re.compile(r"""([^\s=/>"']++)(?:\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s>]*+)))?+""")
 _RAW = element_names("script style textarea title xmp iframe noembed noframes")
 _RAW_END = {name: re.compile(f"</{name}(?=[\\s/>])", re.IGNORECASE) for name in sorted(_RAW)}
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_HIDDEN = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|text-decoration(?:-line)?\s*:[^;]*line-through",
+    re.IGNORECASE,
+)
+_MAY_HIDE = re.compile(r"hidden|none|line-through", re.IGNORECASE)
 # `html.unescape` cannot read a number of more than 4,300 digits.
 _ENDLESS = re.compile(r"&#(?:[xX][0-9a-fA-F]{8,}+|[0-9]{8,}+);?")
 
@@ -92,7 +96,7 @@ def is_hidden(raw: str) -> bool:
     >>> is_hidden(' style="display: none"'), is_hidden(' class="hidden"')
     (True, False)
     """
-    if not raw or ("hidden" not in raw.lower() and "none" not in raw.lower()):
+    if not raw or _MAY_HIDE.search(raw) is None:
         return False
     found = parse_attributes(raw)
     if "aria-hidden" in found and "katex-html" in found.get("class", ""):

@@ -115,7 +115,7 @@ class Level:
 class Numbering:
     """The lists of a file, and how far they have come.
 
-    Lists of one kind (`kinds`) count on where another one ended, unless theirs start anew
+    Lists of one kind (`kinds`) count on where another one ended, unless they begin again
     (`starts`). `levels`: of kinds and of lists, by depth. `depths`: of styles.
     """
 
@@ -136,9 +136,9 @@ class Numbering:
         if level is None:
             return "-"
         reached = self._reached.setdefault(kind, {})
-        anew = self.starts.pop((number, depth), None)
-        if anew is not None or depth not in reached:
-            reached[depth] = (level.start if anew is None else anew) - 1
+        override = self.starts.pop((number, depth), None)
+        if override is not None or depth not in reached:
+            reached[depth] = (level.start if override is None else override) - 1
         reached[depth] += 1
         for deeper in [each for each in reached if each > depth]:
             below = self._level(number, deeper)

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 
 from foveate.core.errors import BadInput
-from foveate.ingest.load import load_file
+from foveate.ingest.load import NO_TEXT, load_file
 from foveate.ingest.loaders.limits import Limits, ReadOptions
 from foveate.ingest.prepare import document_metadata
 from foveate.ingest.sandbox import Sandbox
@@ -101,7 +101,8 @@ async def upload_documents(
             refused.append({"file": name, "detail": str(error)})
             continue
         write = partial(write_document, state, caller, ready)
-        kept.append(await state.write_pool.run(request, write, lane=caller.tenant))
+        written = await state.write_pool.run(request, write, lane=caller.tenant)
+        kept.append({**written, "left_out": dict(loaded.left_out)})
     root = kept[-1]["state_root"] if kept else ""
     add_audit_fields(request.scope, state_root=root)
     record = {
@@ -165,14 +166,22 @@ def read_files(
         for part in form.files:
             check_deadline()
             name = part.file or ""
+            reasons, known, blank = list[str](), len(found), 0
             try:
                 for loaded in load_file(part.data, Path(name), limits, sandbox, options):
                     if isinstance(loaded, BadInput):
-                        refused.append({"file": name, "detail": str(loaded)})
+                        reasons.append(str(loaded))
                     elif loaded.text.strip():
                         found.append((_document_id(name, loaded), loaded))
+                    else:
+                        blank += 1
             except BadInput as error:
-                refused.append({"file": name, "detail": str(error)})
+                reasons.append(str(error))
+            if len(found) > known and blank:
+                reasons.append(f"{blank} of its documents without text")
+            elif len(found) == known and not reasons:
+                reasons.append(NO_TEXT)
+            refused += [{"file": name, "detail": reason} for reason in reasons]
     return found, refused
 
 

@@ -185,6 +185,9 @@ class UploadedDocument(BaseModel):
     id: str
     content_hash: str
     chunks: int
+    left_out: dict[str, int] = Field(
+        description="What the file shows and its text has not, how much of each kind."
+    )
 
 
 class RefusedFile(BaseModel):
