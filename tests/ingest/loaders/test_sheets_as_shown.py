@@ -223,6 +223,7 @@ TABLES: dict[str, tuple[Rows, Rows]] = {
             "7 City: Oslo; Mayor: Ann; People: 700",
         ],
     ),
+    "rows like the names": (["a|b", "a|b", "a|b"], ["2 a: a; b: b", "3 a: a; b: b"]),
     "one column": (["Part", "", "valve", "pump"], ["3 Part: valve", "4 Part: pump"]),
 }
 
