@@ -137,6 +137,13 @@ TABLES: dict[str, tuple[Rows, Rows]] = {
             "6 Name: Dan; State: late",
         ],
     ),
+    "text in the place of a figure": (
+        ["Name|Price", "Valve|3", "Pump|4", "", "Bolt|sold out", "Nut|5", "Pin|6"],
+        [
+            *("2 Name: Valve; Price: 3", "3 Name: Pump; Price: 4", "5 A: Bolt; B: sold out"),
+            *("6 A: Nut; B: 5", "7 A: Pin; B: 6"),
+        ],
+    ),
     "signed at the end": (
         [*PARTS, "", "Prepared by|Ann", "Date|2024-01-01"],
         [*PARTS_SHOWN, "5 A: Prepared by; B: Ann", "6 A: Date; B: 2024-01-01"],
@@ -216,6 +223,7 @@ TABLES: dict[str, tuple[Rows, Rows]] = {
             "7 City: Oslo; Mayor: Ann; People: 700",
         ],
     ),
+    "rows like the names": (["a|b", "a|b", "a|b"], ["2 a: a; b: b", "3 a: a; b: b"]),
     "one column": (["Part", "", "valve", "pump"], ["3 Part: valve", "4 Part: pump"]),
 }
 

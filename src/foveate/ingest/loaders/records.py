@@ -125,7 +125,7 @@ class Records:
         """Whether a table may begin with the row: behind an empty one, as a title, or again."""
         sheet = self._sheet
         is_title = len(filled) == 1 and len(sheet.columns) > 1
-        return row > sheet.last + 1 or is_title or filled == sheet.head
+        return row > sheet.last + 1 or is_title or (len(filled) > 1 and filled == sheet.head)
 
     def _write_part(self, rows: Sequence[Row]) -> None:
         """Write the first row, and those behind it with which no table may begin."""
@@ -169,12 +169,17 @@ class Records:
         if not {*following} - {*head} <= {min(following)} or any(map(is_blank_mark, head.values())):
             return False
         if head == sheet.head:
-            return True
+            return len(head) > 1 and following != head
         if len(head) == _PAIR and not is_table(rows[lead:]):
             return False
         if not {*head} <= sheet.columns:
             return True
         changed = (sheet.figures & {*head}) | contrast(head, following)
+        is_small, was_small = (
+            any(name[0].islower() for name in row.values()) for row in (head, sheet.head)
+        )
+        if len(changed) == 1 and is_small and not was_small:
+            return False  # `sold out` is no name beside `Price`
         is_apart = lead < 1 or rows[0][0] > sheet.last + 1 or rows[lead][0] > rows[lead - 1][0] + 1
         return len(changed) > (0 if is_apart else 1)
 
