@@ -195,8 +195,9 @@ def test_a_five_megabyte_chunk() -> None:
     assert cut.blocks[0].rendition == "truncated"
     assert cut.token_count <= 300
     assert extract.token_count <= 300_000
+    assert assemble("q", pool, recipe="citations", budget=300).blocks[0].rendition == "truncated"
     with pytest.raises(BudgetTooSmall, match="needs"):
-        assemble("q", pool, recipe="citations", budget=300)
+        assemble("q", pool, recipe="agent-session", budget=300)
 
 
 @pytest.mark.parametrize("policy", ["greedy", "value"])
