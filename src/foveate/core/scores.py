@@ -53,9 +53,10 @@ def decide_scores(candidates: Sequence[Candidate], has_score: Sequence[bool]) ->
     behind = _places_behind(given, kind)
     scores = [numbers[0][1] for n, numbers in enumerate(given) if n not in behind]
     low = min(scores)
-    step = _BEHIND * (min(max(scores) - low, 1e300) or 1.0) / max(len(set(behind.values())), 1)
+    places = len({*behind.values()})
+    step = _BEHIND * (min(max(scores) - low, 1e300) or 1.0) / max(places, 1)
     fallen = [low]
-    for _ in set(behind.values()):
+    for _ in range(places):
         fallen.append(min(fallen[-1] - step, nextafter(fallen[-1], -inf)))
     found = [
         _unscored(c, fallen[behind[n]]) if n in behind else _with_score(c, given[n][0][1])

@@ -332,15 +332,6 @@ def test_lean_stops_at_half_of_the_budget_where_the_rest_is_unlikely() -> None:
     assert {d.reason for d in few.decisions if d.action == "dropped"} == {"unlikely"}
 
 
-def test_the_first_two_texts_come_before_what_is_unlikely() -> None:
-    """J8: what the caller put first is not dropped for words alone."""
-    step = Pack(policy="value")(
-        with_worths(exp(-30), exp(-30), *[exp(-12)] * 9, 1), request(budget=64)
-    )
-
-    assert [c.id for c in step.candidates] == ["c0", "c1", "c11"]
-
-
 def test_a_likely_sentence_that_says_little_new_comes_before_an_unlikely_one() -> None:
     """J2: also where the budget is small; what only fills comes last."""
     shared = " ".join(f"shared{k}" for k in range(20))

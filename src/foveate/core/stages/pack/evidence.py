@@ -44,7 +44,6 @@ UNLIKELY = 1_200_000.0  # times the worth of noise, 14 in log-odds; what is wort
 # Unlikely pieces are chosen one by one up to the larger of these; behind them come whole texts.
 SOME = (1_500, 6_000)  # tokens, characters
 SHARE = 0.6  # of the budget
-FIRST = 2  # so many of the texts that the caller put first are shown before unlikely pieces
 LEAN = 0.5  # the share of the budget up to which `relevance` shows what is unlikely
 BESIDE_ALIKE = 0.25  # of the room is for others, where rows that are all alike would fill it
 SLACK = 3  # tokens or characters that are not worth another round
@@ -94,30 +93,24 @@ def _show_rest(
     counted: dict[int, Choice],
     tracker: BudgetTracker,
 ) -> None:
-    """What is unlikely to answer: the caller's first texts, some sentences, then whole texts."""
-    whole = range(len(selection.pool))
-    _take_whole(selection, whole[:FIRST], room, counted, tracker)
+    """What is unlikely to answer: some sentences by density, then whole texts by score."""
     some = max(SOME[selection.unit], int(SHARE * room))
     left = _spend(selection, unlikely, min(room, some), counted, tracker)
-    _take_whole(selection, whole, room, counted, tracker)
+    _take_whole(selection, room, counted, tracker)
     _spend(selection, left, room, counted, tracker)
 
 
 def _take_whole(
-    selection: Selection,
-    owners: Sequence[int],
-    room: int,
-    counted: dict[int, Choice],
-    tracker: BudgetTracker,
+    selection: Selection, room: int, counted: dict[int, Choice], tracker: BudgetTracker
 ) -> None:
-    """All that is not shown yet of each of these candidates that fits, in their order.
+    """All that is not shown yet of each candidate that fits, the best first.
 
     What was said already is left out, and so is what says nothing by itself.
     """
     for _ in range(ROUNDS):
         left = room - count_used(selection, counted)[selection.unit]
         before = len(selection.groups)
-        for owner in owners:
+        for owner in range(len(selection.pool)):
             pieces = selection.rest_of(owner)
             if pieces and (cost := selection.cost(pieces)) <= left:
                 selection.take(pieces)
