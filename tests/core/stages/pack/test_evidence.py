@@ -332,6 +332,14 @@ def test_lean_stops_at_half_of_the_budget_where_the_rest_is_unlikely() -> None:
     assert {d.reason for d in few.decisions if d.action == "dropped"} == {"unlikely"}
 
 
+def test_lean_says_that_a_budget_is_too_small() -> None:
+    """J2, B8: where nothing at all fits, the budget is the reason, and not a stop."""
+    step = Pack(policy="value", fill="relevance")(with_worths(1.0, exp(-15)), request(budget=3))
+
+    assert {d.reason for d in step.decisions if d.action == "dropped"} == {"over_budget"}
+    assert "stopped" not in step.notes
+
+
 def test_a_likely_sentence_that_says_little_new_comes_before_an_unlikely_one() -> None:
     """J2: also where the budget is small; what only fills comes last."""
     shared = " ".join(f"shared{k}" for k in range(20))

@@ -81,7 +81,7 @@ def pack_evidence(
         _take_least(selection, counted, tracker)
     used = count_used(selection, counted)[selection.unit]
     choices = build_choices(selection, counted, tracker, room, used)
-    if reach < room:
+    if selection.groups and reach < room:
         record_stop(choices, selection, room - used)
     return choices
 
