@@ -59,8 +59,8 @@ def record_stop(choices: Choices, selection: Selection, left: int) -> None:
         for owner in range(len(selection.pool))
         if (pieces := selection.rest_of(owner))
     }
-    pieces = [p for pieces in rest.values() for p in pieces]
-    fitting = [p for p in pieces if selection.cost(selection.with_heads(p)) <= left]
+    left_out = [p for pieces in rest.values() for p in pieces]
+    fitting = [p for p in left_out if selection.cost(selection.with_heads(p)) <= left]
     if not fitting:
         return
     best = max(map(selection.worths.__getitem__, fitting))
