@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from foveate import Session, proceed
 from foveate.core.weak_evidence import FRAME, why_weak
 from foveate.pipeline.assembler import assemble
 from foveate.pipeline.reason_messages import evidence_messages
@@ -22,6 +23,7 @@ ORDERS = "ORD-2041 is a valve on shelf 7. ORD-2042 is a pump."
         ("Where is order ORD-9999?", "holds ORD-9999"),
         ("Which tariffs, duties, quotas or levies apply at the well?", "more than 1 of the"),
         ("Please tell me.", ""),
+        ("What is it about?", ""),
     ],
 )
 @pytest.mark.parametrize("recipe", ["default", "lean", "citations", "naive", "summarise"])
@@ -55,3 +57,23 @@ def test_words_that_only_ask_count_nowhere(question: str) -> None:
     asked = why_weak(question, [" ".join(sorted(FRAME))])
 
     assert "holds a word of the question" in asked
+
+
+def test_identifiers_and_figures_are_found_in_other_spellings() -> None:
+    """J7: with and without what stands between their parts."""
+    assert not why_weak("What is in ISO9001?", ["ISO 9001 is about quality."])
+    assert not why_weak("Is 25000 km too much?", ["The limit is 25,000 km a year."])
+    assert "ISO9001" in why_weak("What is in ISO9001?", ["ISO 14001 is about waste."])
+
+
+def test_a_session_speaks_of_all_that_it_holds() -> None:
+    """J7: what an earlier turn brought counts, and what nothing of it holds is said."""
+    crane = [{"id": "a", "text": "The harbour crane lifts forty tonnes, and was built in 1931."}]
+    ducks = [{"id": "b", "text": "Ducks swim in the lake all summer long."}]
+    first = proceed(Session(), "What does the harbour crane lift?", crane, budget=1_000)
+    session = first.session.with_answer("Forty tonnes [1].")
+    again = proceed(session, "When was the harbour crane built?", [*crane, *ducks], budget=1_000)
+    moon = proceed(session, "What colour is the moon of Mars?", [*crane, *ducks], budget=1_000)
+
+    assert not again.context.weak_evidence
+    assert "moon" in moon.context.weak_evidence

@@ -32,7 +32,7 @@ from foveate.core.types import (
     Trace,
     rank,
 )
-from foveate.core.weak_evidence import WEAK_EVIDENCE, why_weak
+from foveate.core.weak_evidence import WEAK_EVIDENCE, shown_documents, why_weak
 from foveate.core.window import window_excess
 from foveate.core.zones import Budget
 
@@ -104,7 +104,7 @@ def fit(
     notes: dict[str, Number] = {"attempts": attempts, "summaries": len(summaries)}
     pairs = zip(attempt.blocks, attempt.bodies, strict=True)
     notes["neutralised"] = sum([body.text != block.text for block, body in pairs])
-    if weak := why_weak(request.query, _shown_documents(attempt.blocks)):
+    if weak := why_weak(request.query, shown_documents(attempt.blocks)):
         notes[WEAK_EVIDENCE] = weak
     if images:
         notes[IMAGE_TOKENS] = attempt.image_tokens
@@ -124,15 +124,6 @@ def fit(
         ),
         budget_use=_budget_use(attempt.rendered.text, attempt.tokens, budget),
     )
-
-
-def _shown_documents(blocks: Sequence[Block]) -> list[str]:
-    """All that is shown of each document, with what names it."""
-    found: dict[str, list[str]] = {}
-    for block in blocks:
-        texts = found.setdefault(block.document_id, [])
-        texts += (block.text, block.source, block.title, block.section)
-    return ["\n".join(texts) for texts in found.values()]
 
 
 def _render(

@@ -365,7 +365,8 @@ class Context:
     @property
     def weak_evidence(self) -> str:
         """Why what is shown hardly speaks of the question; empty where it does."""
-        return str(self.trace[-1].notes.get("weak_evidence", ""))
+        notes = (entry.notes.get("weak_evidence") for entry in self.trace)
+        return str(next(filter(None, notes), ""))
 
     def __str__(self) -> str:
         return self.text

@@ -51,6 +51,7 @@ from foveate.core.measure import LazyMetrics, compute_metrics
 from foveate.core.request import Inputs
 from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Context, Number
+from foveate.core.weak_evidence import WEAK_EVIDENCE, shown_documents, why_weak
 from foveate.core.window import CLOSING, SLACK, close_context, count_messages
 from foveate.core.zones import Budget
 
@@ -261,6 +262,10 @@ def build_turn_context(state: TurnState, inputs: Inputs, extended: DocumentBlock
     notes: dict[str, Number] = {"held": held}
     if extended.why:
         notes["repacked"] = extended.why
+    if weak := why_weak(inputs.query, shown_documents(blocks)):  # over all that is held
+        notes[WEAK_EVIDENCE] = weak
+    others = ({k: n for k, n in one.notes.items() if k != WEAK_EVIDENCE} for one in rest)
+    rest = [replace(one, notes=kept) for one, kept in zip(rest, others, strict=True)]
     trace = (replace(stage, notes=notes), *rest)
     use = extended.tokens / budget if (budget := inputs.budget.documents) else 0.0
     manifest = build_manifest(inputs, state.tokenizer, extended.text, extended.tokens)

@@ -577,3 +577,87 @@ def test_recipes_of_whole_chunks_cut_what_does_not_fit(recipe: str) -> None:
     assert context.token_count > 300
     assert len(cut) == 1
     assert cut[0].text.rstrip("… ").endswith("oak.")
+
+
+def texts_of(*texts: str) -> list[dict[str, object]]:
+    """Texts of documents of their own, the best first."""
+    return [
+        {"text": text, "source": f"{n}.md", "score": 0.9 - n / 10} for n, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        (
+            "How often is it oiled?",
+            [
+                f"# {name} pump\n\n{said}"
+                for said in (
+                    "The pressure is {} bar at the start of the season.",
+                    "It must be oiled every month by the house master of hall {}.",
+                )
+                for name in ("Alpha", "Beta")
+            ],
+        ),
+        (
+            "Which inspections have passed?",
+            [f"Inspection {n}.\n\nStatus: passed\n\nDate: 3 May {n}" for n in (2021, 2022)],
+        ),
+        (
+            "Which pressure does the old boiler hold?",
+            [
+                f"The {n}th store was counted.\n\n| Part | Price |\n|---|---|\n| bolt {n} | 12 |"
+                for n in range(4, 9)
+            ],
+        ),
+    ],
+)
+def test_short_pieces_are_not_said_by_those_of_other_texts(query: str, texts: list[str]) -> None:
+    """J2, V4: headings, names of columns and short facts stand in each text that fits."""
+    texts = [text.format(n) if "{}" in text else text for n, text in enumerate(texts)]
+    context = assemble(query, texts_of(*texts), budget=2_000)
+
+    assert all(text in context.text for text in texts)
+
+
+@pytest.mark.parametrize("budget", range(600, 1_300, 100))
+def test_rows_that_fill_are_shown_with_the_names_of_their_columns(budget: int) -> None:
+    """V4: also those whose names are in an earlier chunk."""
+    cranes = [
+        " ".join(f"Crane {n} of quay {k} lifts {n * k} tonnes." for n in range(9)) for k in range(6)
+    ]
+    rows = [
+        "\n".join(f"| item {k}{n} | {n * 7} | shelf {n} |" for n in range(m))
+        for k, m in (("a", 60), ("b", 8))
+    ]
+    table = [
+        {
+            "text": f"| Part | Price | Place |\n|---|---|---|\n{rows[0]}",
+            "source": "t.md",
+            "score": 0.2,
+        },
+        {"text": rows[1], "source": "t.md", "score": 0.1},
+    ]
+    shown = assemble("How many tonnes?", [*texts_of(*cranes), *table], budget=budget).text
+
+    assert "| item" not in shown or "| Part | Price | Place |" in shown
+
+
+def test_lean_calls_unlikely_what_is() -> None:
+    """J2, B8: what is as likely as what is shown was left out for want of room."""
+    halls = [
+        f"The pressure of the old boiler in hall {n} is {n} bar, as {n * 37} people of "
+        f"the company wrote into the large red book in {1900 + n}."
+        for n in range(10)
+    ]
+    others = ["Ducks swim.", "Rain falls.", "Trees grow."]
+    pool = [*({**one, "score": 0.9} for one in texts_of(*halls)), *texts_of(*others)]
+    pool = [{**one, "source": f"{n}.txt"} for n, one in enumerate(pool)]
+    context = assemble("What is the pressure of the old boiler?", pool, budget=160, recipe="lean")
+    (pack,) = (entry for entry in context.trace if entry.stage == "pack")
+    reasons = {
+        d.reason for d in pack.decisions if d.action == "dropped" and d.numbers["tokens"] > 20
+    }
+
+    assert reasons == {"over_budget"}

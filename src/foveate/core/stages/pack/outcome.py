@@ -58,6 +58,7 @@ def record_stop(choices: Choices, selection: Selection, left: int) -> None:
         owner: pieces
         for owner in range(len(selection.pool))
         if (pieces := selection.rest_of(owner))
+        and max(map(selection.worths.__getitem__, pieces)) < selection.likely
     }
     left_out = [p for pieces in rest.values() for p in pieces]
     fitting = [p for p in left_out if selection.cost(selection.with_heads(p)) <= left]

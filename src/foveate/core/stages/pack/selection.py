@@ -122,15 +122,17 @@ class Selection:
         return self.rights[owner] > 0 or any(map(self.earned.__getitem__, pieces))
 
     def rest_of(self, owner: int) -> tuple[int, ...]:
-        """The pieces of a candidate that are not taken, and not all said; none that say nothing.
+        """The pieces of a candidate that are not taken and not all said, and what they lean on.
 
-        Empty too where nothing of it is shown, and what is left says nothing by itself.
+        A piece of few words, such as a heading, is not said by another with the same words. Empty
+        where nothing of the candidate is shown, and what is left says nothing by itself.
         """
         places = range(self.firsts[owner], self.firsts[owner + 1])
-        rest = [p for p in places if not self.taken[p] and self.fresh(p) >= NEW]
+        new = [p for p in places if self.lengths[p] <= 1 or self.fresh(p) >= NEW]
+        rest = [p for p in new if not self.taken[p]]
         if not self.many[owner] and self.structural.issuperset(rest):
             return ()
-        return tuple(rest)
+        return tuple(sorted({head for p in rest for head in self.with_heads(p)}))
 
     def take(self, pieces: tuple[int, ...]) -> list[int]:
         """Choose them; their neighbours, which are worth a little more for it, are handed back.
