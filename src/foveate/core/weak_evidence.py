@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from foveate.core.stages.compress.unit_index import keys
-from foveate.core.text.terms import STOP_WORDS, document_terms, query_terms, stem
+from foveate.core.text.terms import STOP_WORDS, document_terms, keys, query_terms, stem
 from foveate.core.text.words import long_identifiers
 from foveate.core.types import Block
 

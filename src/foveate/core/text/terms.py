@@ -35,6 +35,8 @@ _ASCII = bytes(ord(chr(c).lower()) if c < 0x80 and chr(c).isalnum() else 0x20 fo
 _ACRONYM = re.compile(r"\b(?!(?:AND|OR|NOT)\b)[A-Z]{2,}\b")
 """In capitals, the three stand for operators, which a query has none of."""
 _LONGEST = 64
+STEM = 5
+"""Letters of a term that count."""
 
 
 def document_terms(text: str) -> list[str]:
@@ -92,6 +94,11 @@ def stem(word: str) -> str:
     if word.endswith("es"):
         return word if word[-3] in "aeo" else word[:-1]
     return word if word[-2] in "us" else word[:-1]
+
+
+def keys(terms: list[str]) -> list[str]:
+    """The terms, cut: what a question and a text are compared by."""
+    return [term[:STEM] for term in terms]
 
 
 def fold(text: str) -> str:

@@ -90,51 +90,32 @@ def test_the_shape_of_the_scores_decides(scores: list[float], factor: float, shi
         assert np.allclose(found.max(initial=0), moved.max(initial=0), atol=1e-3)
 
 
-def test_a_budget_is_a_limit() -> None:
-    """J2: noise is left out with room to spare, which the trace says; `fill="budget"` goes on."""
-    found = pool(best=3)
-    for item in found[8:]:
-        item["text"] = str(item["text"]).partition(". ")[2]
-    reasons = {"unlikely", "no_match"}
-    steps = []
-    for budget in (3_000, 8_000):
-        context = assemble(QUESTION, found, budget=budget)
-        steps.append(trace_of(context, "pack"))
-        assert context.token_count < 2_500
-        assert [d for d in steps[-1].decisions if d.reason in reasons]
-
-    assert steps[0].notes["stopped"] > 0
-    assert 0 <= steps[0].notes["next_worth"] < 1e-4
-
-
-def test_noise_is_left_out_though_it_fits() -> None:
-    """J2: clear noise is left out, however much room there is for it."""
+def test_lean_leaves_out_noise_though_it_fits() -> None:
+    """J2: default shows a pool that fits; lean stops at half of the budget, and says so."""
     found = [
         {"text": f"Roses and wool number {n} are kept in large old rooms.", "source": f"{n}.md"}
         for n in range(60)
     ]
-    gold = "The north boiler needs a pressure of two bar in winter."
-    context = assemble(QUESTION, [{"text": gold, "source": "boiler.md"}, *found], budget=4_000)
+    gold = {"text": "The north boiler needs a pressure of two bar in winter.", "source": "a.md"}
+    whole = assemble(QUESTION, [gold, *found], budget=4_000)
+    lean = assemble(QUESTION, [gold, *found], budget=2_000, recipe="lean")
 
-    assert gold in context.text
-    assert context.token_count < 500
-    assert trace_of(context, "pack").notes["stopped"] > 0
+    assert len(whole.blocks) == 61
+    assert str(gold["text"]) in lean.text
+    assert 900 < lean.token_count <= 1_000
+    assert trace_of(lean, "pack").notes["stopped"] > 0
 
 
-def test_what_has_no_word_of_the_question_opens_no_block() -> None:
-    """J3: a text without a word of the question, and without a score that speaks for it, is left
-    out, and the trace says that.
-    """
+def test_what_has_no_word_of_the_question_comes_last() -> None:
+    """J2: a text without a word of the question, and without a score that speaks for it."""
     found = [
         {"text": f"The boiler holds {n} litres. It is old.", "source": f"{n}.md", "score": 0.5}
         for n in range(40, 50)
     ]
     found.append({"text": "Hello and welcome. Have a nice day.", "source": "mail", "score": 0.1})
-    context = assemble("How much does the boiler hold?", found, budget=150)
-    (decision,) = [d for d in trace_of(context, "pack").decisions if d.reason == "no_match"]
-
-    assert "welcome" not in str(context)
-    assert decision.numbers["tokens"] > 0
+    for budget in range(40, 400, 20):
+        shown = [block.source for block in assemble(QUESTION, found, budget=budget).blocks]
+        assert "mail" not in shown or len(shown) == len(found)
 
 
 def many(*others: dict[str, object]) -> list[dict[str, object]]:

@@ -8,9 +8,9 @@ from itertools import chain, pairwise
 from math import fsum, log, log1p
 from typing import TYPE_CHECKING
 
-from foveate.core.stages.compress.unit_index import COMMON, keys
+from foveate.core.stages.compress.unit_index import COMMON
 from foveate.core.stages.compress.unit_pool import Passage, Pool, bm25, rarity, standard
-from foveate.core.text.terms import document_terms
+from foveate.core.text.terms import document_terms, keys
 from foveate.core.text.words import identifier_pattern, query_identifiers
 
 if TYPE_CHECKING:

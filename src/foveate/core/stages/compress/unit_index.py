@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from foveate.core.text.terms import ALPHABET, document_terms, query_terms
+from foveate.core.text.terms import ALPHABET, STEM, document_terms, keys, query_terms
 from foveate.core.text.word_arrays import (
     POWERS,
     WordArrays,
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     Counts: TypeAlias = NDArray[np.int64]
 
-STEM = 5
-"""Letters of a term that count."""
 GRAM = 5
 """Words; a run of that many that was said before is a repeat."""
 COMMON = 0.2
@@ -147,11 +145,6 @@ def text_runs(texts: Sequence[str]) -> PieceRuns:
     """The runs of words of each text, as one unit."""
     index = index_units(texts)
     return runs_of(index.words, index.widths)
-
-
-def keys(terms: list[str]) -> list[str]:
-    """The terms, cut."""
-    return [term[:STEM] for term in terms]
 
 
 def title_keys(title: str) -> tuple[str, ...]:
