@@ -272,7 +272,8 @@ def test_what_is_broken_is_listed_with_its_reason(broken: Path) -> None:
     assert (said.returncode, said.stderr) == (0, "")
     listed = " ".join(said.stdout.partition("\nbroken\n")[2].split())
     for name, reason in REASONS.items():
-        assert f"{name} somebody 1.2: {reason}" in listed
+        assert f"somebody 1.2: {reason}" in listed
+        assert name in listed
 
 
 def test_recipes_are_listed_beside_broken_ones(broken: Path) -> None:

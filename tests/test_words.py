@@ -31,11 +31,11 @@ EXCEPTIONS = {
     # nouns of the field, or of a library
     "core/stages/dedup/near.py": "near duplicates are called so",
     "core/text/terms.py": "what a search index holds are terms",
+    "core/seal.py": "what proves that a context was not changed",
     "core/text/words.py": "the words of a text",
     "ingest/reader.py": "the process that reads files",
     "ingest/prepare.py": "prepares a file's documents; the pipeline's part is pipeline/flow.py",
     "integrations/langchain/source.py _prepare": "prepares a call's context",
-    "service/observe/metrics.py _gauge": "Prometheus has gauges",
     "pipeline/sessions.py proceed": "the public verb of sessions, in the pages and in programs",
     "pipeline/sessions.py _proceed": "its flow",
     # the core

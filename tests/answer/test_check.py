@@ -25,8 +25,8 @@ FERRY = (
 GARDEN = "The botanical garden closes at dusk. Its greenhouse holds four hundred orchids."
 
 
-def context(format_="numbered", cite="citations", budget=400):
-    """Three sources, a copy, and one too long."""
+def context(format_="numbered", cite="agent-session", budget=400):
+    """Three sources, a copy, and one too long, which this recipe does not cut."""
     found = [
         {"id": "m1", "text": MUSEUM, "source": "museum.md", "score": 0.9, "document_id": "museum"},
         {"id": "f1", "text": FERRY, "source": "ferry.md", "score": 0.8, "document_id": "ferry"},

@@ -308,7 +308,7 @@ def test_a_reader_that_leaves_is_not_an_error(tmp_path):
 
 def test_the_locale_decides_nothing(tmp_path):
     """D1, F2: the real program prints the same UTF-8 bytes in any locale and hash seed."""
-    line = jsonl([{"id": "a", "text": "Ünïcode 中文 🙂 is printed as it is in every locale."}])
+    line = jsonl([{"id": "a", "text": "Ünïcode 中文 🙂 is the right pressure in every locale."}])
     outs = set()
     for seed, extra in enumerate(({"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}, {})):
         done = subprocess.run(

@@ -80,7 +80,7 @@ def many(n: int) -> list[dict[str, object]]:
         (Decision(chunk_id="a", action="dropped", reason="over_budget"), "over_budget"),
         (
             Decision(chunk_id="a", action="dropped", reason="no_match", numbers={"tokens": 9}),
-            "9 tokens; no sentence of it has a significant word of the question in the same form",
+            "9 tokens; it has headings, names of columns and brackets alone",
         ),
         (
             Decision(chunk_id="a", action="dropped", reason="already_said"),

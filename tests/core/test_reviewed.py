@@ -91,11 +91,11 @@ def test_needed_window() -> None:
         documents=900, window=960, system=0, conversation=0, query=0, generation=50, buffer=0
     )
     with pytest.raises(BudgetTooSmall) as caught:
-        run(found, budget=budget, messages=messages)
+        run(found, "agent-session", budget=budget, messages=messages)
 
     assert caught.value.budget < caught.value.needed
     larger = replace(budget, window=caught.value.needed)
-    assert run(found, budget=larger, messages=messages).blocks
+    assert run(found, "agent-session", budget=larger, messages=messages).blocks
 
 
 @pytest.mark.parametrize(("tokens", "characters"), [(1, 50), (400, 5), (1, 5000), (10, 60)])

@@ -29,7 +29,7 @@ from foveate.core.types import Candidate, Chunk
 
 T = TypeVar("T")
 UNSCORED = "unscored"
-"""In bundles: the score was given by nobody."""
+"""In bundles: no score was given."""
 _NUMBERS = ("page", "row", "line", "start", "end", "byte_offset")
 
 

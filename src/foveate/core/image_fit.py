@@ -162,10 +162,12 @@ def set_aside(inputs: Inputs, room: Budget) -> int:
     formula = image_formula(inputs) if chunks else CAPTIONS
     if formula == CAPTIONS:
         return 0
-    sizes = {
-        i.reference: (i.width, i.height) for chunk in chunks for i in images_of(chunk.metadata)
-    }
-    needed = sum(count_image_tokens(formula, *size) + PART_TOKENS for size in sizes.values())
+    form = inputs.recipe.format
+    images = {i.reference: i for chunk in chunks for i in images_of(chunk.metadata)}
+    needed = 0
+    for one in images.values():
+        beside = caption_line(one) + form.write_images((one,))  # no token is less than a character
+        needed += count_image_tokens(formula, one.width, one.height) + PART_TOKENS + len(beside)
     return min(room.images, needed)
 
 

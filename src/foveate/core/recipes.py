@@ -29,7 +29,7 @@ _WHOLE_CHUNKS = {"use": "pack", "policy": "greedy", "overflow": "truncate"}
 _BEST_FIRST = {"use": "order", "by": "relevance"}
 
 
-def _whole(
+def _chunk_recipe(
     description: str, form: Any, by: str = "relevance", *, stitch: bool = True
 ) -> Mapping[str, Any]:
     """Whole chunks, each once, as many as fit: one recipe, of which uses set format and order."""
@@ -70,12 +70,12 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
         ],
         "format": _SHORT_IF_TIGHT,
     },
-    "reranked": _whole(
+    "reranked": _chunk_recipe(
         "For a reranker that you trust: whole chunks by score alone, best first.",
         _SHORT_IF_TIGHT,
         stitch=False,
     ),
-    "factual-qa": _whole(
+    "factual-qa": _chunk_recipe(
         "For questions with one answer: whole chunks as XML, the best at both ends.", "xml", "edges"
     ),
     "summarise": {
@@ -90,10 +90,10 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
         ],
         "format": "grouped",
     },
-    "citations": _whole(
+    "citations": _chunk_recipe(
         "For answers that cite their sources: whole chunks, numbered, best first.", "numbered"
     ),
-    "chat": _whole("For conversation: whole chunks without headers, best first.", "minimal"),
+    "chat": _chunk_recipe("For conversation: whole chunks without headers, best first.", "minimal"),
     "tight": {
         "description": "For small windows: each fact once, the sentences that match best, as XML.",
         "stages": [*_DEDUPLICATION, "stitch", _SENTENCES, *_EVIDENCE],

@@ -49,7 +49,7 @@ def why_weak(query: str, shown: Sequence[str]) -> str:
     ''
     >>> why_weak("How deep is the well?", ["The mill has a wheel of oak."])
     'no document that is shown holds a word of the question: deep, well'
-    >>> why_weak("Where is ORD-2041?", ["ORD-2042 is on shelf 7."])
+    >>> why_weak("Where is ORD-2041?", ["ORD-2042 is a valve."])
     'nothing that is shown holds ORD-2041'
     """
     if not shown:  # what is empty says so itself

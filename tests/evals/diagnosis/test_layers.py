@@ -215,7 +215,7 @@ def test_reranking(store):
 def test_context_assembly(store):
     """E4: it was among the candidates, and the trace says which stage let it go."""
     asked = case("c", "Where does the archive keep the ledgers of the guild?", LONG, "archive.md")
-    verdicts, made = found(store, [asked], budget=100)
+    verdicts, made = found(store, [asked], budget=60)
     assert verdicts["c"].layer == "context assembly"
     assert verdicts["c"].detail.startswith("pack: ")
     assert made.figures["context assembly"]["assembled"] < 0.8

@@ -6,7 +6,7 @@ line above the names that says how all is measured stands before that: `in thous
 What a table is, is decided from its first rows. The rows of titles and of units are written, too.
 
 An empty row ends a group. What follows it is read as a table of its own if it has names, and with
-the names so far if it has figures where the rows before had some; else, nobody says what its
+the names so far if it has figures where the rows before had some; else, nothing says what its
 columns are, and they have letters.
 """
 
