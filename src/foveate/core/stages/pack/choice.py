@@ -221,12 +221,10 @@ def truncate_candidate(
         reach = min(reach, max(characters, 0))
     text = candidate.text[:reach]
     is_whole = at == "sentence"
-    whole = len(candidate.text.rstrip())  # which did not fit, or nothing would be cut
-    ends = (
-        [end for end in _unit_ends(candidate, text, language) if end < whole]
-        if is_whole
-        else range(1, min(len(text) + 1, whole))
-    )
+    ends: Sequence[int] = range(1, len(text) + 1)
+    if is_whole:
+        whole = len(candidate.text.rstrip())  # which did not fit, or nothing would be cut
+        ends = [end for end in _unit_ends(candidate, text, language) if end < whole]
 
     def cut_at(end: int) -> tuple[str, tuple[Span, ...]]:
         spans = [(0, len(text[:end].rstrip()))]
