@@ -32,7 +32,7 @@ SMALL = 400_000
 """Bytes that a cache may keep in these tests: as much as one or two of the requests need."""
 ONE_VALUE = {
     "cli/diagnose_run.py", "core/lazy_table.py", "core/manifest.py",
-    "evals/trials.py", "ingest/on_ray.py",
+    "ingest/on_ray.py",
     "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
     "providers/json_request.py",
     "service/mcp/results.py", "service/playground/routes.py",
@@ -41,7 +41,7 @@ ONE_VALUE = {
 """Files whose cached functions take nothing, or a value of a list that the code closes."""
 SHORT_ENTRIES = {
     "core/typed.py": "the annotations of the functions and classes that check theirs",
-    "ingest/loaders/number_formats.py": "256 number formats of at most 200 characters",
+    "ingest/loaders/format_codes.py": "256 number formats of at most 255 characters",
     "providers/chat/gguf.py": "the hashes of 8 files",
     "providers/embedders/local.py": "the tokens of 16,384 words of at most 32 characters",
     "service/mcp/server.py": "64 schemas of tools",

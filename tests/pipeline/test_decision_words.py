@@ -13,6 +13,7 @@ from foveate.core.admission import IDENTIFIER_MISSING
 from foveate.core.recipes import builtin_recipes
 from foveate.core.stages.pack.identifiers import IDENTIFIER_LEFT_OUT
 from foveate.core.text.sanitise import sanitise
+from foveate.core.weak_evidence import WEAK_EVIDENCE
 from foveate.pipeline.assembler import assemble
 from foveate.pipeline.flow import FAILED
 from foveate.pipeline.reason_messages import REASON_SENTENCES
@@ -103,6 +104,7 @@ def test_every_number_and_note_is_explained() -> None:
     of_inputs |= {"ranked_behind"}
     of_inputs |= {"reranked", "reranked_by", FAILED}
     written = keys_of_the_code() | of_inputs | {"image_tokens", IDENTIFIER_LEFT_OUT, *hidden}
+    written |= {WEAK_EVIDENCE}
 
     assert words_under("N") == written
 

@@ -89,11 +89,15 @@ class Code:
     text: Section | None
 
 
-@lru_cache(maxsize=256)
 def parse_code(code: str) -> Code:
     """The sections of a code; the last is for texts if it has a place for one, or is the fourth."""
+    return Code((), None) if len(code) > _MAX_CODE_LENGTH else _parse_short_code(code)
+
+
+@lru_cache(maxsize=256)
+def _parse_short_code(code: str) -> Code:
     found = [_parse_section(part) for part in _split_sections(code)]
-    if len(code) > _MAX_CODE_LENGTH or not found:
+    if not found:
         return Code((), None)
     text = found[-1] if len(found) > 3 or ("general", "@") in found[-1].parts else None
     numbers = found[:3] if text is None or len(found) == 1 else found[: min(len(found) - 1, 3)]
