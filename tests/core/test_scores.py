@@ -24,7 +24,8 @@ from foveate.pipeline.inputs import candidates_of
 
 LOW = {"text": "Low one says the gate is green.", "source": "low.md"}
 HIGH = {"text": "High one says the valve opens at nine bar.", "source": "high.md"}
-SCORES = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+# A score of 0 that a candidate has may be the one that it has without any.
+SCORES = st.none() | st.floats(-1e300, 1e300).filter(bool)
 RECORDS = st.lists(
     st.fixed_dictionaries({"text": st.uuids().map(str), **dict.fromkeys(BY_PRECEDENCE, SCORES)}),
     min_size=1,
