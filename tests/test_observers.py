@@ -214,10 +214,7 @@ def test_a_compressor_is_watched_call_by_call():
     )
     long = "with beech, birch and alder from the hill behind the town, in the first week of month"
     pages = [
-        {
-            "text": f"The kiln {n} is fired {long} {n}. "
-            + f"Nobody minds rain on day {n} at all. " * 30
-        }
+        {"text": f"The kiln {n} is fired {long} {n}. " + f"Nobody minds rain {n}. " * 30}
         for n in range(6)
     ]
     context = assemble(
@@ -234,7 +231,7 @@ def test_a_compressor_is_watched_call_by_call():
     assert calls[0] == "shorten"
     assert set(calls[1:]) == {"model"}
     assert found.count("input") == 1
-    assert diary.figures["shorten"]["offers"] <= calls.count("model")
+    assert diary.figures["shorten"]["offers"] == calls.count("model") > 0
     assert diary.figures["model"]["model"] == "told"
     assert diary.figures["model"]["prompt_tokens"] > 20
     assert diary.contexts == [context]

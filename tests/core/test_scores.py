@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foveate import assemble
@@ -24,13 +25,18 @@ from foveate.pipeline.inputs import candidates_of
 
 LOW = {"text": "Low one says the gate is green.", "source": "low.md"}
 HIGH = {"text": "High one says the valve opens at nine bar.", "source": "high.md"}
-# A score of 0 that a candidate has may be the one that it has without any.
-SCORES = st.none() | st.floats(-1e300, 1e300).filter(bool)
+SCORES = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 RECORDS = st.lists(
     st.fixed_dictionaries({"text": st.uuids().map(str), **dict.fromkeys(BY_PRECEDENCE, SCORES)}),
     min_size=1,
     max_size=8,
 )
+END = -sys.float_info.max
+
+
+def record(**scores):
+    """A record of these scores and no others."""
+    return {"text": json.dumps(scores), **dict.fromkeys(BY_PRECEDENCE), **scores}
 
 
 def notes_of(context):
@@ -39,6 +45,8 @@ def notes_of(context):
 
 
 @given(RECORDS)
+@example([record(score=0.0, semantic_score=0.5), record(score=0.0, lexical_score=-2.0)])
+@example([record(score=END), record(semantic_score=1.0), record(lexical_score=1.0), record()])
 def test_the_first_kind_that_any_has_decides(records):
     """V6: and what has none of that kind stands behind all that have one, by what it has."""
     found = candidates_from_items(records)
@@ -63,6 +71,25 @@ def test_the_first_kind_that_any_has_decides(records):
         assert notes["scores_from"] == name
         assert notes.get("ranked_behind", 0) == len(behind)
     assert candidates_from_items(found) == found  # once decided, it stays
+
+
+@pytest.mark.parametrize(
+    ("kind", "pool"),
+    [
+        ("score", [record(score=0.0, semantic_score=n) for n in (0.2, 0.9)]),
+        ("score", [record(score=0), record(score=-0.0, lexical_score=7.0)]),
+        ("rerank_score", [record(score=0.0, rerank_score=0.0), record(score=0.9)]),
+    ],
+)
+def test_a_score_of_zero_that_was_given_decides(kind, pool):
+    """V6: the trace says so, and it stays so in what is read a second time."""
+    found = candidates_from_items(pool)
+    notes = notes_of(assemble("Which?", pool, recipe="reranked", budget=200))
+
+    assert candidates_of(found) is candidates_from_items(found) is found
+    assert found[0].score == 0.0
+    assert notes["scores_from"] == kind
+    assert notes_of(assemble("Which?", found, recipe="reranked", budget=200)) == notes
 
 
 @pytest.mark.parametrize("recipe", builtin_recipes())

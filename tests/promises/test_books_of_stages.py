@@ -16,7 +16,7 @@ from foveate.core.stages.divide import Divide
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.floor import Floor
 from foveate.core.stages.order import Order, OrderBy
-from foveate.core.stages.pack import Pack
+from foveate.core.stages.pack import Overflow, Pack
 from foveate.core.stages.recent import PreferRecent
 from foveate.core.stages.shortlist import Shortlist
 from foveate.core.stages.stitch import Stitch
@@ -46,7 +46,7 @@ STAGES = [
         Pack(policy=policy, overflow=overflow, min_tokens=1)
         for policy, overflow in product(
             Pack.policies,
-            (None, "skip", "stop", "truncate"),
+            (None, *get_args(Overflow)),
         )
     ),
     Floor(min_score=0.0, min_tokens=3, max_per_document=2),

@@ -90,16 +90,6 @@ def open_output(name: str) -> Iterator[IO[bytes]]:
         raise ExternalError(f"{name}: cannot be written: {error.strerror or error}") from error
 
 
-def check_writable(path: Path) -> None:
-    """Raise `ExternalError`, before the work, if a file cannot be written there after it."""
-    folder = path.parent
-    if path.is_dir() or not folder.is_dir():
-        what = "is a folder" if path.is_dir() else f"there is no folder {folder}"
-        raise ExternalError(f"{path}: {what}; name a file for --out")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ExternalError(f"{folder}: cannot be written to; name another --out")
-
-
 def refuse_same_file(read: str | None, write: str | None) -> None:
     """Raise `BadOption` if the output would overwrite the input."""
     if read is None or write is None or STDIO in (read, write):

@@ -24,7 +24,7 @@ from foveate.core.fields import (
     standardise_record,
 )
 from foveate.core.images import IMAGES, images_to_json
-from foveate.core.scores import decide_scores
+from foveate.core.scores import ScoredList, decide_scores
 from foveate.core.types import Candidate, Chunk
 
 T = TypeVar("T")
@@ -36,10 +36,12 @@ _NUMBERS = ("page", "row", "line", "start", "end", "byte_offset")
 def candidates_from_items(items: Any, place: str = "item") -> tuple[Candidate, ...]:
     """Candidates, chunks or mappings → candidates, in the given order.
 
-    What their score is, `core/scores.py` decides.
+    What their score is, `core/scores.py` decides, once: a `ScoredList` is taken as it is.
     Raises `BadInput` naming the position (counted from 1, as `line`; `place` says what is counted)
     and the field.
     """
+    if isinstance(items, ScoredList):
+        return items
     read = [
         _parse_at_line(number, item, _candidate_from_item, place)
         for number, item in enumerate(_check_iterable(items), 1)
@@ -68,10 +70,7 @@ def _consistent_list(
     known = any(c.score for c in values) or all(
         c.semantic_score is c.lexical_score is None for c in values
     )
-    decided: tuple[Candidate, ...] = decide_scores(
-        found, [known if has is None else has for _, has in read]
-    )
-    return decided
+    return decide_scores(found, [known if has is None else has for _, has in read])
 
 
 def parse_json(line: str, advice: str = "give one JSON object a line") -> Any:

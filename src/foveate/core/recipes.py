@@ -25,7 +25,7 @@ _EVIDENCE = (
     {"use": "order", "by": "attention"},
 )
 _SHORT_IF_TIGHT = {"name": "numbered", "header_form": "auto"}
-_WHOLE_CHUNKS = {"use": "pack", "policy": "greedy", "overflow": "truncate"}
+_WHOLE_CHUNKS = {"use": "pack", "policy": "greedy", "overflow": "truncate_last"}
 _BEST_FIRST = {"use": "order", "by": "relevance"}
 
 

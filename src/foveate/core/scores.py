@@ -7,11 +7,11 @@ kind stands behind all that has one. In a list without scores, the order is the 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, nextafter
 from operator import attrgetter
-from typing import Any
 
 from foveate.core.types import Candidate, Number
 
@@ -27,7 +27,7 @@ _NO_OTHERS = (None, None, None)
 
 
 class ScoredList(tuple[Candidate, ...]):  # noqa: SLOT001 (a tuple has no slots)
-    """Candidates whose score was not simply `score`; `notes` say what it was."""
+    """Candidates whose score does not say by itself where it is from: `notes` do."""
 
     notes: tuple[tuple[str, Number], ...] = ()
 
@@ -37,13 +37,18 @@ def score_of_place(place: int) -> float:
     return 1 / (RANK_SMOOTHING + place)
 
 
-def decide_scores(candidates: Sequence[Candidate], has_score: Sequence[bool]) -> Any:
+def decide_scores(
+    candidates: Sequence[Candidate], has_score: Sequence[bool]
+) -> tuple[Candidate, ...]:
     """The candidates, in their order, each with the number that decides as its score.
 
-    `has_score`: of which `score` was given. A list in which `score` decides is a plain tuple.
+    `has_score`: of which `score` was given. A list in which that decides is a plain tuple.
     """
     plain = all(has_score) and all(c.rerank_score is None for c in candidates)
-    if plain or (len(candidates) == 1 and _get_others(candidates[0]) == _NO_OTHERS):
+    others = any(_get_others(c) != _NO_OTHERS for c in candidates)
+    if plain and others and not any(c.score for c in candidates):
+        return _noted(candidates, ("scores_from", "score"))  # else a 0 read again is not given
+    if plain or (len(candidates) == 1 and not others):
         return tuple(candidates)
     given = [_numbers(c, has_score=has) for c, has in zip(candidates, has_score, strict=True)]
     kind = min((place for numbers in given for place, _ in numbers), default=None)
@@ -57,7 +62,7 @@ def decide_scores(candidates: Sequence[Candidate], has_score: Sequence[bool]) ->
     step = _BEHIND * (min(max(scores) - low, 1e300) or 1.0) / max(places, 1)
     fallen = [low]
     for _ in range(places):
-        fallen.append(min(fallen[-1] - step, nextafter(fallen[-1], -inf)))
+        fallen.append(max(min(fallen[-1] - step, nextafter(fallen[-1], -inf)), -sys.float_info.max))
     found = [
         _unscored(c, fallen[behind[n]]) if n in behind else _with_score(c, given[n][0][1])
         for n, c in enumerate(candidates)

@@ -119,8 +119,6 @@ def candidates_of(items: Any) -> tuple[Candidate, ...]:
     out Arrow's C stream.
     Raises `BadInput` naming the position (counted from 1, as `line`) and the field.
     """
-    if isinstance(items, ScoredList):
-        return items
     rows = tables.rows_from_table(items)
     if rows is not None:
         return candidates_from_items(rows, "row")
@@ -128,11 +126,12 @@ def candidates_of(items: Any) -> tuple[Candidate, ...]:
 
 
 def records_from_items(items: Any) -> Any:
-    """The items, those of a framework as mappings with at least `text`; a table as it is.
+    """The items, those of a framework as mappings with at least `text`; what is decided as it is.
 
     Raises `BadInput` naming the position where a framework's value has no text.
     """
-    if not isinstance(items, list | tuple) and not hasattr(items, "__next__"):
+    is_list = isinstance(items, list | tuple) and not isinstance(items, ScoredList)
+    if not is_list and not hasattr(items, "__next__"):
         return items
     found = list(items)
     kinds = {type(item) for item in found}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
-from foveate.core.stages.pack import Pack
+from foveate.core.stages.pack import Overflow, Pack
 from foveate.core.types import Candidate, Chunk, Part, Rendition, Step
 from foveate.core.zones import Budget
 from foveate.testing.fakes import candidate, request
@@ -81,7 +82,7 @@ def test_never_over(policy: str, sizes: list[int], budget: int, data: st.DataObj
         )
         for i, n in enumerate(sizes)
     )
-    overflow = data.draw(st.sampled_from([None, "skip", "stop", "truncate"]))
+    overflow = data.draw(st.sampled_from([None, *get_args(Overflow)]))
     step = Pack(policy=policy, overflow=overflow, min_tokens=1)(pool, request(budget=budget))
 
     assert sum(len(c.shown.text.split()) for c in step.candidates if c.shown) <= budget
@@ -99,6 +100,26 @@ def test_truncates_at_a_sentence_end() -> None:
     assert step.candidates[0].shown.text == ("One two three four five. Six seven eight nine ten. …")
     assert step.candidates[0].shown.spans == ((0, 50),)
     assert kept(step) == {"a": "truncated"}
+
+
+@pytest.mark.parametrize("policy", ["greedy", "interleaved", "groups", "score_weighted"])
+@pytest.mark.parametrize("sizes", [(10, 3, 3), (3, 10, 3), (10, 10, 6), (10, 6, 10)])
+def test_truncates_last_what_does_not_fit_beside_all_that_does(
+    policy: str, sizes: tuple[int, ...]
+) -> None:
+    """S9, J6: wherever the long texts rank, the short ones are whole, and the best is cut."""
+    pool = tuple(
+        candidate("One two three four. " * n, -i, id=f"c{i}", document_id="d")
+        for i, n in enumerate(sizes)
+    )
+    pack = Pack(policy=policy, overflow="truncate_last", min_tokens=1)
+    step = pack(pool, request(budget=36))
+
+    short = {f"c{i}": "verbatim" for i, n in enumerate(sizes) if n < 10}
+    cut = f"c{sizes.index(10)}"
+    assert kept(step) == short | {cut: "truncated"}
+    sentences = {c.id: c.shown.text.count(".") for c in step.candidates if c.shown}
+    assert sentences[cut] == (36 - 1) // 4 - sum(sentences[own] for own in short)
 
 
 def test_truncates_at_a_token_on_request() -> None:

@@ -132,6 +132,6 @@ def test_an_oversized_candidate_pushes_nothing_out() -> None:
     small = "The office closes at five on Fridays."
     pool = [{"id": "a", "text": large, "score": 0.9}, {"id": "b", "text": small, "score": 0.4}]
 
-    for recipe in ("default", "tight", "agent-session"):  # which cut no whole text
+    for recipe in ("default", "tight", "citations", "reranked", "agent-session"):
         context = assemble("When does the office close?", pool, recipe=recipe, budget=500)
         assert small in str(context), recipe

@@ -173,12 +173,15 @@ def test_a_check_is_counted_apart(client):
     assert {name: grown(before, after, name) for name in expected} == expected
 
 
-def test_a_reader_who_leaves_is_counted_and_takes_no_place(client):
-    """F7: who leaves while a model writes is an outcome of its own, and frees the place."""
+def test_a_reader_who_leaves_is_counted_and_frees_the_place(client):
+    """F7: while a model writes a place is taken; who leaves midway is an outcome of its own."""
     before, asked = scraped(client), {**QUESTION, "model": "stuck", "stream": True}
     with client.stream("POST", "/v1/ask", json=asked) as one:
-        assert any(line == "event: text" for line in one.iter_lines())
+        lines = one.iter_lines()  # the reader leaves when this is collected
+        assert "event: text" in lines
+        meanwhile = scraped(client)
 
+    assert meanwhile.value("foveate_work_running", pool="answering") == 1
     tries = (scraped(client) for _ in range(1_000))
     left = f'{MODEL}"stuck",outcome="left"}}'
     after = next(one for one in tries if grown(before, one, left))

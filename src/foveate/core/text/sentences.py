@@ -32,13 +32,17 @@ splitter sees at once: it is quadratic in unpaired quotation marks."""
 
 _TAIL = 24
 """Characters that are looked at before an end, and behind a beginning."""
-_SHORT = re.compile(r"(?:.*[^\w'\u2019\u00b0])?[^\W\d_]\.|[A-Z][a-z]\.|\d{1,2}\.")
-"""A letter, as in "U.S. Army" and "M. Dupont", a short title, as in "an Hr. Weber", an ordinal."""
+_SHORT = re.compile(r"(?:.*[^\w'\u2019\u00b0])?[^\W\d_]\.|[A-Z][a-z]\.")
+"""A letter, as in "U.S. Army" and "M. Dupont", or a short title, as in "an Hr. Weber"."""
 _SHORT_NUMBER = re.compile(r"\d{1,2}\.")
 _BRIEF = re.compile(r"\W*[^\W\d_]{1,6}\.")
 _QUANTITY = re.compile(r"\d(?!\d*+(?:[.)]\s|,\s?\d))")  # but not "it. 2. Go" and "rates. 1, 2 We"
 _LIGHT = STOP_WORDS["en"] | STOP_WORDS["de"]
 """What begins sentences, and is no name: "room 12. The key", "Es sind nur 12. Die Pumpe"."""
+_MONTHS = "januar februar märz april mai juni juli august september oktober november dezember"
+_GERMAN_MONTHS = frozenset(_MONTHS.split())
+_BEFORE_ORDINAL = STOP_WORDS["de"] - STOP_WORDS["en"] - {"bin", "hat", "man", "war"} | {"am"}
+"""What stands before an ordinal in German, and hardly before a last number in English."""
 _LIST_NUMBER = re.compile(r"\d{1,9}\.")
 _STOPS_INSIDE = {
     ".": re.compile(r"[a-z0-9_]"),  # "object.__exit__", "1.5"
@@ -185,8 +189,18 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
     if following.islower():
         return next(filter(str.isalpha, text[start : start + _TAIL]), "").isupper()
     behind = _WORD.match(text, bound)
-    is_light = behind is None or behind[0].lower() in _LIGHT
-    return not is_light and _SHORT.fullmatch(word) is not None
+    if behind is None or behind[0].lower() in _LIGHT:
+        return False
+    if _SHORT_NUMBER.fullmatch(word):
+        return _is_german_ordinal(words[:-1], behind[0].lower())
+    return _SHORT.fullmatch(word) is not None
+
+
+def _is_german_ordinal(before: list[str], behind: str) -> bool:
+    """Whether a number with a full stop is one, as in "am 8. Juni", before a capital."""
+    if behind in _GERMAN_MONTHS:
+        return True
+    return before[-1].lower() in _BEFORE_ORDINAL and [*map(str.lower, before[-2:])] != ["i", "am"]
 
 
 def _language_by_script(piece: str, language: str) -> str:

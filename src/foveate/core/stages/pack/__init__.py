@@ -29,7 +29,7 @@ from foveate.core.stages.pack.identifiers import note_identifiers_left_out
 from foveate.core.stages.pack.policies import POLICIES, STOPPING, Policy, Taking
 from foveate.core.types import Candidate, Decision, Number, Rendition, Sentences, Step
 
-Overflow = Literal["skip", "stop", "truncate"]
+Overflow = Literal["skip", "stop", "truncate", "truncate_last"]
 NAMED_TERMS = 6  # of a question, in what a decision says
 
 
@@ -39,10 +39,11 @@ class Pack:
 
     `policy`: `greedy` by score; `documents` whole documents, best first; `groups` the same chunk by
     chunk, each as it reads; `interleaved` round robin over documents; `score_weighted` by score
-    until one does not fit; `value` worth per token, over sentences or chunks and
-    their renditions. `overflow`: what happens to one that does not fit (default: the policy's own,
-    skip or stop); `truncate` cuts it at the end of a `sentence` or `token`, if more
-    than `3 * min_tokens` are left. `per_document` counts that many tokens a document instead of its
+    until one does not fit; `value` worth per token, over sentences or chunks and their renditions.
+    `overflow`: what happens to one that does not fit (default: the policy's own, skip or stop);
+    `truncate` cuts it at the end of a `sentence` or `token`, if more than `3 * min_tokens` are
+    left; `truncate_last` first takes all that fit whole, then cuts the best of the rest (in the
+    policies that go text by text). `per_document` counts that many tokens a document instead of its
     real header. `cap`: a chunk over that many tokens is shown in a shorter rendition where one is
     offered. `fill`: `budget` uses the budget up; `relevance` stops before sentences that are noise
     beside the best (policy `value` over sentences). `as_taken`: what is chosen goes on in the order
@@ -82,6 +83,7 @@ class Pack:
             tracker=tracker,
             renditions_of=self._rendition_options(request),
             cut=self._build_cutter(request),
+            cut_last=self.overflow == "truncate_last",
             stop=self._stops_at_overflow(),
             fill=self.fill,
         )
@@ -107,10 +109,11 @@ class Pack:
         return renditions_of
 
     def _stops_at_overflow(self) -> bool:
-        return self.overflow == "stop" or (self.overflow != "skip" and self.policy in STOPPING)
+        by_policy = self.policy in STOPPING and self.overflow in (None, "truncate")
+        return by_policy or self.overflow == "stop"
 
     def _build_cutter(self, request: Request) -> Cut | None:
-        if self.overflow != "truncate":
+        if self.overflow not in ("truncate", "truncate_last"):
             return None
 
         def cut(candidate: Candidate, tracker: BudgetTracker) -> Rendition | None:

@@ -7,8 +7,8 @@ function in the table `policies` of a subclass of `Pack`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from foveate.core.grouping import group_by_document
@@ -32,19 +32,29 @@ from foveate.core.types import Candidate
 class Taking:
     """How candidates are taken: what is left of the budget, and what of each may be shown.
 
-    `cut` shortens what does not fit, where that is asked for. `stop`: whether the first that does
-    not fit ends it.
+    `cut` shortens what does not fit, where that is asked for; `cut_last`: only when all that fits
+    whole is taken. `stop`: whether the first that does not fit ends it.
     """
 
     tracker: BudgetTracker
     renditions_of: RenditionOptions
     cut: Cut | None
+    cut_last: bool
     stop: bool
     fill: Fill
 
     def take(self, order: Iterable[Candidate]) -> Choices:
         """Take each in turn, in the fullest rendition that fits."""
-        return take_in_turn(list(order), self.tracker, self.renditions_of, self.cut, stop=self.stop)
+
+        def take(some: Sequence[Candidate], cut: Cut | None) -> Choices:
+            return take_in_turn(some, self.tracker, self.renditions_of, cut, stop=self.stop)
+
+        found = list(order)
+        if not self.cut_last:
+            return take(found, self.cut)
+        whole = take(found, None)
+        rest = take([c for c in found if c.chunk.id in whole.left_out], self.cut)
+        return replace(rest, chosen=whole.chosen + rest.chosen)
 
 
 Policy: TypeAlias = Callable[[list[Candidate], Taking], Choices]
