@@ -7,7 +7,8 @@ import pytest
 from foveate import assemble
 from foveate.answer import bracket_names
 from foveate.answer.check import check_answer
-from foveate.answer.claims import _owning_sentence
+from foveate.answer.claims import _owning_sentence, sentences_from_pieces
+from foveate.core.text.citation_markers import scan_markers
 
 FOUND = [
     {"text": "The museum opens at nine.", "source": "museum.md", "score": 0.9},
@@ -77,3 +78,21 @@ def test_what_stands_in_the_sources_is_looked_up_once(monkeypatch):
 
     assert len(checked.dangling) == 40
     assert len(read) == len(CONTEXT.blocks)
+
+
+@pytest.mark.parametrize(
+    ("answer", "claimed"),
+    [
+        ("The pump starts at one bar [1].\n\n[1]: pump.md", 1),
+        ("The pump starts at one bar [^1].\n\n[^1]: pump.md\n", 1),
+        ("It starts [1] and stops at two bar [2].\n\n- [1] pump.md\n- [2] stop.md", 1),
+        ("[1] The pump starts at one bar.", 1),
+        ("It starts at one bar.\n\n[1] The pump stops at two bar.", 2),
+        ("| pump | bar |\n|---|---|\n| start | one [1] |", 1),
+    ],
+)
+def test_lists_of_sources_and_names_of_columns_claim_nothing(answer, claimed):
+    """C3: without a heading, too; a sentence behind a marker is a claim."""
+    sentences = sentences_from_pieces(list(scan_markers(answer)))
+
+    assert sum(one.is_claim for one in sentences) == claimed

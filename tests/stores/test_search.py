@@ -297,3 +297,15 @@ def test_words_that_were_not_asked_for_longest_are_forgotten(store, monkeypatch)
         assert store.search(query, None, principals=EVERYONE) == found
         assert len(store._scan.cache) <= 4
     assert store._scan.cache.get("amber") is not None
+
+
+def test_a_name_in_camel_case_is_found_by_its_parts(tmp_path: Path):
+    """T4: as one in snake_case is, by words alone."""
+    texts = {"user": "getUserById(id)", "order": "list_open_orders(day)", "mail": "sendMailTo(who)"}
+    with closing(opened(tmp_path)) as store:
+        for name, text in texts.items():
+            document = Document(id=name, source=name, text=f"function {text} {{ }}")
+            chunk = Chunk(id=name, document_id=name, source=name, text=document.text)
+            store.put(document, [chunk], np.zeros((1, EMBEDDER.dimensions)))
+        for query, name in (("user by id", "user"), ("open orders", "order"), ("mail", "mail")):
+            assert store.search(query, None).candidates[0].chunk.id == name

@@ -18,6 +18,7 @@ from foveate.answer.provider_citations import (
     RefusedCitation,
     check_provider_citations,
 )
+from foveate.answer.reasoning import split_reasoning
 from foveate.answer.stream import Resolver, StreamEvent
 from foveate.answer.voice import citations_from_check
 from foveate.core.errors import BadOption, ExternalError
@@ -32,13 +33,18 @@ from foveate.ports import Message, Model, Reply
 from foveate.providers.chat import registry_name
 from foveate.providers.chat.request import adapt_messages, check_messages, check_timeout
 
+LEAST_READ = 0.7
+"""The share of the documents' tokens that a server must have read: vocabularies differ by less."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """An answer, its citations and its check.
 
     `citations`: the citations of the text, or in the voice channel the sources it rests on, each
-    once. `cost`: US dollars at the list price, None if price or usage is unknown.
+    once. `reasoning`: what the model thought aloud before it, with its marks; empty where the
+    server keeps that apart. `warning`: empty, or that the server read far less than was sent.
+    `cost`: US dollars at the list price, None if price or usage is unknown.
     `confirmed_citations`, `refused_citations`: those that the provider gives itself, checked
     against what was sent.
     """
@@ -47,6 +53,8 @@ class Answer:
     citations: tuple[Citation, ...]
     check: AnswerCheck
     reply: Reply
+    reasoning: str = ""
+    warning: str = ""
     cost: float | None = None
     confirmed_citations: tuple[ConfirmedCitation, ...] = ()
     refused_citations: tuple[RefusedCitation, ...] = ()
@@ -252,24 +260,40 @@ def _refuse_earlier_blocks(context: Context, sent: Sequence[Message]) -> None:
 
 def _build_answer(context: Context, model: Model, reply: Reply | None, how: AskOptions) -> Answer:
     """The checked and priced answer; raises `ExternalError` for an empty one."""
-    if reply is None or not reply.text.strip():
+    first, last = split_reasoning(reply.text) if reply is not None else (0, 0)
+    if reply is None or not reply.text[first:last].strip():
         spent = "; its limit was spent before it wrote, give it more --max-tokens"
         limit = spent if reply is not None and reply.finish == "length" else "; ask it again"
         raise ExternalError(f"model {model.name}: answered with nothing{limit}")
-    checked = check_answer(reply.text, context, language=how.language, channel=how.channel)
+    text = reply.text[first:last]
+    checked = check_answer(text, context, language=how.language, channel=how.channel)
     if how.channel == "voice":
         cited = citations_from_check(checked, context)
     else:
         cited = tuple(one for one in context.citations if one.marker in checked.cited)
     given, refused = check_provider_citations(reply.text, reply.quoted, context)
     return Answer(
-        text=reply.text,
+        text=text,
+        reasoning=reply.text[:first].strip(),
+        warning=_warn_if_cut(context, reply),
         citations=cited,
         check=checked,
         reply=reply,
         cost=_reply_cost(model, reply),
         confirmed_citations=given,
         refused_citations=refused,
+    )
+
+
+def _warn_if_cut(context: Context, reply: Reply) -> str:
+    """What to say where a server cut the request to its own window, as some do in silence."""
+    read = reply.usage.prompt
+    if read is None or read >= LEAST_READ * context.token_count:
+        return ""
+    return (
+        f"the server says that it read {read:,} tokens, and the documents alone have "
+        f"{context.token_count:,}: it has cut them, or counts only what it had not cached; give "
+        "it a larger window, or ask with a smaller budget"
     )
 
 

@@ -17,6 +17,7 @@ from foveate.answer.bracket_names import PlainBracketFilter, left_out_reasons, n
 from foveate.answer.claims import Sentence, sentences_from_pieces
 from foveate.answer.figures import missing_numbers, number_spellings
 from foveate.answer.quotes import Quotation, check_quotations
+from foveate.answer.reasoning import split_reasoning
 from foveate.answer.support import Detector, Scorer, SourceIndex, Support
 from foveate.core.errors import BadInput
 from foveate.core.text.citation_markers import AnswerPiece, CitationMark, scan_markers
@@ -142,13 +143,15 @@ def check_answer(
     `scorer`: says of a claim and passages how far each supports it, 0 to 1, in place of the words:
     an entailment model, or `foveate.answer.support` for an embedder. `detector`: says of a claim
     and the texts that it may rest on which characters are in none: a model that judges each token.
-    `channel`: in `voice` no
-    marker is asked for, so nothing is uncited; sources are found by what is said.
+    `channel`: in `voice` no marker is asked for, so nothing is uncited; sources are found by what
+    is said. What a model thought aloud before its answer (`<think>` and the like) is not checked.
     """
     if not isinstance(answer, str):
         raise BadInput(f"must be a string, not {type(answer).__name__}", field="answer")
     check_context(context)
-    pieces = list(PlainBracketFilter(context)(scan_markers(answer, names_from_context(context))))
+    first, last = split_reasoning(answer)
+    said = "\n" * first + answer[first:last]  # so that places stay places of the answer
+    pieces = list(PlainBracketFilter(context)(scan_markers(said, names_from_context(context))))
     grounds = SourceIndex(context, language=language)
     shown = set(grounds.markers)
     asked = number_spellings(context.query)

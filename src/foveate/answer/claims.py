@@ -42,6 +42,10 @@ _SOURCES_HEADING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
+_TABLE_RULE = re.compile(r"\n[ \t]*+\|?[ \t:|]*+-[ \t:|-]*+(?=\n|\Z)")
+"""What stands under the names of a table's columns."""
+_BULLETS = " \t-*\u2022"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
@@ -75,6 +79,7 @@ def sentences_from_pieces(
         if owner is not None:
             beside[owner].append(mark)
     listed = _source_list_span(plain)
+    end = _trailing_list_start(plain, marks)
     sentences = []
     for (begin, last, kind), mine in zip(found, beside, strict=True):
         from_there = find_assertion_start(plain[begin:last], marked=bool(mine), asked=asked)
@@ -86,7 +91,9 @@ def sentences_from_pieces(
                 marks=tuple(mine),
                 is_claim=from_there is not None
                 and not listed[0] <= first < listed[1]
+                and first < end
                 and kind not in ("heading", "code")
+                and not (kind == "table" and _TABLE_RULE.match(plain, last))
                 and _is_claim(plain[first:last], mine),
             )
         )
@@ -153,6 +160,30 @@ def _source_list_span(plain: str) -> Span:
             break
         end += len(line)
     return (start, end)
+
+
+def _trailing_list_start(plain: str, marks: Sequence[tuple[int, CitationMark]]) -> int:
+    """Where a list of sources without a heading begins, such as `[1]: a.md`; else the end.
+
+    Its lines begin with a marker that the text above has, and are no sentences.
+    """
+    start = end = len(plain)
+    places = [place for place, _ in marks]
+    listed: set[int] = set()
+    while end > 0:
+        first = plain.rfind("\n", 0, end) + 1
+        line = plain[first:end]
+        n = bisect_left(places, first)
+        lead = n < len(marks) and places[n] <= end and not plain[first : places[n]].strip(_BULLETS)
+        is_sentence = _SENTENCE_END.search(line) and not line.lstrip(_BULLETS).startswith(":")
+        if line.strip() and (not lead or is_sentence):
+            break
+        if line.strip():
+            start = first
+            listed.update(marks[n][1].numbers)
+        end = first - 1
+    above = {n for place, mark in marks if place < start for n in mark.numbers}
+    return start if listed and listed <= above else len(plain)
 
 
 def _is_claim(text: str, marks: Sequence[CitationMark]) -> bool:

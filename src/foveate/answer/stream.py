@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from foveate.answer.bracket_names import PlainBracketFilter, names_from_context
+from foveate.answer.reasoning import ReasoningFilter
 from foveate.core.text.citation_markers import AnswerPiece, CitationMark, MarkerScanner, PlainText
 from foveate.core.types import Citation, Context
 
@@ -25,20 +26,28 @@ StreamEvent: TypeAlias = PlainText | CitationEvent
 
 
 class Resolver:
-    """Feed it pieces of an answer; it gives text to show and citations, in order."""
+    """Feed it pieces of an answer; it gives text to show and citations, in order.
+
+    Reasoning before the answer is left out.
+    """
 
     def __init__(self, context: Context) -> None:
+        self._reasoning = ReasoningFilter()
         self._scanner = MarkerScanner(names_from_context(context))
         self._filter = PlainBracketFilter(context)
         self._citations = {one.marker: one for one in context.citations}
 
     def feed(self, piece: str) -> Iterator[StreamEvent]:
         """The complete pieces; an open marker is held back."""
-        return map(self._event, self._filter(self._scanner.feed(piece)))
+        return self._events(self._scanner.feed(self._reasoning.feed(piece)))
 
     def finish(self) -> Iterator[StreamEvent]:
         """The held back piece."""
-        return map(self._event, self._filter(self._scanner.finish()))
+        yield from self._events(self._scanner.feed(self._reasoning.finish()))
+        yield from self._events(self._scanner.finish())
+
+    def _events(self, pieces: Iterable[AnswerPiece]) -> Iterator[StreamEvent]:
+        return map(self._event, self._filter(pieces))
 
     def _event(self, piece: AnswerPiece) -> StreamEvent:
         if not isinstance(piece, CitationMark):

@@ -22,6 +22,8 @@ def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
     return {
         "query": context.query,
         "answer": answer.text,
+        "reasoning": answer.reasoning,
+        "warning": answer.warning,
         "model": answer.reply.model,
         "finish": answer.reply.finish,
         "citations": [entry for entry in whole["citations"] if entry["marker"] in cited],

@@ -36,7 +36,8 @@ def print_answer(events: Iterator[AskEvent], context: Context) -> None:
     lines = [*source_lines(answer, width), *finding_lines(answer.check, width)]
     output.print_lines(lines, output.stdout())
     output.flush()
-    output.print_lines(["", *usage_lines(answer, context, width)], sys.stderr)
+    warning = wrap_words(answer.warning, width, first="warning: ") if answer.warning else []
+    output.print_lines(["", *usage_lines(answer, context, width), *warning], sys.stderr)
 
 
 def source_lines(answer: Answer, width: int) -> list[str]:

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.terms import STOP_WORDS, document_terms, query_terms, stem
+from foveate.core.text.terms import (
+    STEM,
+    STOP_WORDS,
+    document_terms,
+    query_terms,
+    split_compounds,
+    stem,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +72,31 @@ def test_a_sign_beyond_ascii_changes_no_other_term(text: str):
 def test_a_word_without_spaces_behind_a_text_adds_its_own_terms_alone(text: str):
     """ASCII is split by a table of bytes, into the same terms as other texts."""
     assert document_terms(f"{text} 猫") == [*document_terms(text), "猫"]
+
+
+NAMES = (
+    ("getUserById", "user"),
+    ("XMLHttpRequest", "request"),
+    ("parseJSON5", "json"),
+    ("OAuth2Token", "token"),
+    ("maxRetryCount", "retries count"),
+    ("HTTPServer", "http"),
+)
+
+
+@pytest.mark.parametrize(("name", "asked"), NAMES)
+def test_the_parts_of_a_camel_case_name_are_terms_beside_it(name: str, asked: str):
+    """T4: a question by a part finds it, one by the whole too, whatever the case of either."""
+    held = {term[:STEM] for term in document_terms(f"def {name}(): pass")}
+
+    assert {term[:STEM] for term in query_terms(asked)} <= held
+    assert set(document_terms(name.lower())) <= set(document_terms(name))
+
+
+@pytest.mark.parametrize("word", ["URLs", "sha256", "plain", "UPPER", "aB", "Ab", "x_y"])
+def test_other_words_are_not_split(word: str):
+    """T4: a plural of capitals, digits behind letters and single letters are no compounds."""
+    assert len(split_compounds(word).split()) == 1
 
 
 @given(st.text(max_size=60))

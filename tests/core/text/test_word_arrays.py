@@ -28,6 +28,7 @@ ODD = [
     "\n\r\n \u2028 ;\x00",
     "\x1eone\x1e two\x1e",
     "\u0301 e",
+    "HTTPServer.getUserById(maxRetries5) caf\u00e9Name McDonald",
 ]
 
 

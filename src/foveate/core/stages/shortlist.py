@@ -33,7 +33,7 @@ class Shortlist:
     """
 
     times: int = 8
-    least: int = 20_000
+    least: int = 8_000
 
     keeps_order: ClassVar[bool] = True
 

@@ -2,7 +2,8 @@
 
 A marker is a bracket around numbers, a range, a list of both, or a name:
 `[1]`, `[1, 3]`, `[2-4]`, `[^1]`, `[-1]`, `[source 2]`, `【1†a.md】`, `［２］`, `[②]`,
-`[DOC: a.md]`, `[a.md]`. Any of the brackets in `OPENINGS` goes with any in `CLOSINGS`.
+`[ID:3]`, `[cite: 3]`, `[#3]`, `[3, p. 4]`, `[3: a.md]`, `[DOC: a.md]`, `[a.md]`. Any of the
+brackets in `OPENINGS` goes with any in `CLOSINGS`.
 
 - Zero and signed numbers behind a word or a bracket are an index: `a[0]`, `f(x)[-1]`.
 - A name counts if a shown source has it. In texts everything with the shape of a name is
@@ -25,6 +26,10 @@ WORDS = (
     *("bronnen", "quelle", "quellen", "fuente", "fuentes"),
 )
 """What may stand before a number."""
+SHORT = ("id", "cite", "n", "no", "nr")
+"""The same with a full stop or a colon behind it."""
+PAGES = ("p", "pp", "page", "pages", "s", "seite", "seiten", "blz", "pagina")
+"""What may stand between the number of a source and that of a page."""
 LEADS = ("document", "doc", "source", "file", "bron", "quelle")
 """What stands before a name, with a colon."""
 JOINERS = (",", ";", "&", "+", "，", "；", "、", "and", "en", "und", "et")
@@ -70,11 +75,12 @@ _INSIDE = rf"[^{_EDGES}\\]"
 
 _NUMBER = f"(?:[{DIGITS}]++|[{NUMERALS}])"
 _TO = f"{_B}{_class(DASHES)}{_B}"
-_WORD = f"(?:{_any(WORDS)}{_class('#:.：' + BLANKS)}*+)?"
-_ONE = f"{_WORD}{_B}{_NUMBER}(?:{_TO}{_NUMBER})?"
+_WORD = f"(?:{_any(WORDS)}{_class('#:.：' + BLANKS)}*+|{_any(SHORT)}[:.：]{_B}|#)?"
+_PAGE = f"[,，]{_B}{_any(PAGES)}(?:[.]{_B}|{_class(BLANKS)}++){_NUMBER}(?:{_TO}{_NUMBER})?"
+_ONE = f"{_WORD}{_B}{_NUMBER}(?:{_TO}{_NUMBER})?(?:{_PAGE})?"
 _SIGNED = f"{_WORD}{_B}{_class(SIGNS)}{_NUMBER}"
 _LISTED = f"{_ONE}(?:{_B}{_any(JOINERS)}{_B}{_ONE})*+"
-_DAGGER = f"(?::[{DIGITS}]++)?†"
+_DAGGER = rf"(?:(?::[{DIGITS}]++)?†|:{_class(BLANKS)}++(?=[^\W\d_]))"
 _NUMBERS = f"{_B}(?:{_SIGNED}|{_LISTED}){_B}(?:{_DAGGER}{_INSIDE}*+)?"
 _INDEX = f"{_B}(?:{_class(DASHES)}{_NUMBER}|0++){_B}"
 _LEAD = f"{_any(LEADS)}{_B}[:：]{_B}"
@@ -97,6 +103,7 @@ _WHOLE = re.compile(_NUMBERS)
 _SIGN = re.compile(f"{_B}{_SIGNED}{_B}(?:{_DAGGER}.*)?", re.DOTALL)
 _EACH = re.compile(f"({_NUMBER})(?:{_TO}({_NUMBER}))?")
 _NOTE = re.compile(_DAGGER)
+_PAGES = re.compile(_PAGE)
 
 _SPELLED = (f"{_NUMBERS}{_CLOSE}", *(f"{name}{_CLOSE}" for name in _NAMES))
 TAILS = (f"(?!{_INDEX}{_CLOSE}){_SPELLED[0]}", *_SPELLED[1:])
@@ -115,12 +122,14 @@ def numbers_of(words: str) -> tuple[int, ...]:
     ((1, 3, 4, 5), (2, 4), ())
     >>> numbers_of("-1"), numbers_of("②, １２"), numbers_of("4:0†a.md")
     ((-1,), (2, 12), (4,))
+    >>> numbers_of("ID:3"), numbers_of("1, p. 4; 2, pp. 7-9"), numbers_of("3: pump.md")
+    ((3,), (1, 2), (3,))
     """
     if not _WHOLE.fullmatch(words):
         return ()
     minus = _SIGN.fullmatch(words) and not words.lstrip(BLANKS).startswith(("+", "＋"))
     found: dict[int, None] = {}
-    for first, last in _EACH.findall(_NOTE.split(words, maxsplit=1)[0]):
+    for first, last in _EACH.findall(_NOTE.split(_PAGES.sub("", words), maxsplit=1)[0]):
         low = _value(first)
         high = _value(last) if last else low
         if low is None or high is None or not low <= high < low + MOST:

@@ -34,6 +34,11 @@ _ASCII = bytes(ord(chr(c).lower()) if c < 0x80 and chr(c).isalnum() else 0x20 fo
 """What `_WORD` and `fold` do to ASCII, as a table of bytes, which is faster."""
 _ACRONYM = re.compile(r"\b(?!(?:AND|OR|NOT)\b)[A-Z]{2,}\b")
 """In capitals, the three stand for operators, which a query has none of."""
+_COMPOUND = re.compile(
+    r"(?<![A-Za-z0-9])(?:[A-Z]*+[a-z0-9]++[A-Z]|[A-Z]{2,}+[a-z]{2})[A-Za-z0-9]*+"
+)
+_PARTS = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+|[a-z]{2,}|[0-9]{2,}")
+_CASES = bytes(97 if chr(c).islower() else 65 if chr(c).isupper() else 32 for c in range(0x100))
 _LONGEST = 64
 STEM = 5
 """Letters of a term that count."""
@@ -44,8 +49,10 @@ def document_terms(text: str) -> list[str]:
 
     >>> document_terms("The cafés of Zürich, 猫が")
     ['the', 'cafe', 'of', 'zurich', '猫', 'が', '猫が']
+    >>> document_terms("HTTPServer.getUserById")
+    ['httpserver', 'http', 'server', 'getuserbyid', 'get', 'user', 'by', 'id']
     """
-    words = _split_words(text)
+    words = _split_words(split_compounds(text))
     if text.isascii() or not _UNSPACED_SIGN.search("".join(words)):
         return [stem(word) if word[-1] == "s" else word for word in words]  # a call is dear
     return [term for word in words for term in _word_terms(word)]
@@ -61,7 +68,7 @@ def query_terms(text: str) -> list[str]:
     >>> query_terms("Who leads the WHO?")
     ['lead', 'who']
     """
-    words = _split_words(text)
+    words = _split_words(split_compounds(text))
     stop = _detect_stop_words(words)
     if any(map(str.islower, text)):
         stop -= set(map(str.lower, _ACRONYM.findall(text)))
@@ -94,6 +101,19 @@ def stem(word: str) -> str:
     if word.endswith("es"):
         return word if word[-3] in "aeo" else word[:-1]
     return word if word[-2] in "us" else word[:-1]
+
+
+def split_compounds(text: str) -> str:
+    """The text with the parts of each camelCase name behind it; those of one letter left out.
+
+    >>> split_compounds("parseJSON5, iPhone, URLs")
+    'parseJSON5 parse JSON, iPhone Phone, URLs'
+    """
+    # Most texts have no such name, which a table of bytes tells at once.
+    cases = text.encode("latin-1", "replace").translate(_CASES)
+    if b"aA" not in cases and b"AAaa" not in cases:
+        return text
+    return _COMPOUND.sub(lambda name: " ".join((name[0], *_PARTS.findall(name[0]))), text)
 
 
 def keys(terms: list[str]) -> list[str]:

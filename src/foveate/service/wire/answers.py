@@ -131,6 +131,8 @@ class AskAnswer(BaseModel):
 
     query: str
     answer: str
+    reasoning: str
+    warning: str
     model: str
     finish: str
     citations: list[Citation]

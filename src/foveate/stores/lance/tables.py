@@ -26,7 +26,7 @@ from foveate.stores.lazy import StoreNotFound, check_same_embedder
 from foveate.stores.rows import DOCUMENT_FIELDS
 from foveate.stores.totals import Totals
 
-VERSION = 6
+VERSION = 7
 POSITION_COLUMNS = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
 MEMBER_COLUMNS = (*DOCUMENT_FIELDS, "chunk_id", "section", "text", *POSITION_COLUMNS)
 """What the state root covers of documents and chunks."""

@@ -22,7 +22,7 @@ from foveate.stores.lazy import (
 from foveate.stores.postgres.statements import StoreContext
 from foveate.stores.sql.database import PUBLIC_AUDIENCE, Statement
 
-VERSION = 5
+VERSION = 6
 
 TABLES = (
     # One row. A store is known by `application`.

@@ -41,7 +41,7 @@ def save_facts(connection: Connection, rows: Mapping[str, Any], changes: Mapping
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(changed.items()))
 
 
-VERSION = 7
+VERSION = 8
 APPLICATION_ID = 0x666F7665  # "fove", so that `file` and we know our own
 DATABASE = "store.db"
 BUSY_MS = 30_000

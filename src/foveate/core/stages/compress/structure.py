@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from foveate.core.stages.compress.units import Units
+from foveate.core.text.shapes.blob import NAME as BLOB
 from foveate.core.text.shapes.shape import Shape
 
 LONGEST = 200
@@ -46,6 +47,9 @@ def structural_units(
     }
     for shape in shapes:
         first = bisect_left(units.spans, shape.spans[0])
+        if shape.name == BLOB:
+            found.add(first)
+            continue
         found.update(first + unit for unit in _openers(text, shape))
         above = first - 1
         while first in found and above >= 0 and units.leans[above] == above + 1:

@@ -12,8 +12,16 @@ from collections.abc import Sequence
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from foveate.core.text.terms import ALPHABET, STEM, document_terms, keys, query_terms
+from foveate.core.text.terms import (
+    ALPHABET,
+    STEM,
+    document_terms,
+    keys,
+    query_terms,
+    split_compounds,
+)
 from foveate.core.text.word_arrays import (
+    BREAK,
     POWERS,
     WordArrays,
     batches,
@@ -68,6 +76,9 @@ def index_units(units: Sequence[str]) -> UnitIndex:
 def _index_batch(units: Sequence[str]) -> UnitIndex:
     import numpy as np
 
+    joined = BREAK.join(units)
+    if len(split_compounds(joined)) > len(joined):
+        units = [*map(split_compounds, units)]
     found = read_words(units, ALPHABET)
     widths = np.diff(found.firsts)
     terms = _term_numbers(found)

@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TypeAlias
 
+from foveate.core.text.shapes.blob import find_blobs
 from foveate.core.text.shapes.code import OPENS as CODE
 from foveate.core.text.shapes.code import read_code, read_rest_of_code
 from foveate.core.text.shapes.column import read_column
@@ -80,7 +82,28 @@ def find_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape, 
 
     `readers`: those of other packages.
     """
-    return tuple(_each_shape(text, readers)) if len(text) >= SHORTEST else ()
+    if len(text) < SHORTEST:
+        return ()
+    blobs = find_blobs(text)
+    return (
+        _merge_blobs(_each_shape(text, readers), blobs)
+        if blobs
+        else tuple(_each_shape(text, readers))
+    )
+
+
+def _merge_blobs(shapes: Iterable[Shape], blobs: Sequence[Shape]) -> tuple[Shape, ...]:
+    """Both in order: a blob inside of a shape is a part of it, and its lines are no shape."""
+    kept = [
+        shape
+        for shape in shapes
+        if not any(
+            b.start <= shape.start < b.end or shape.start < b.start < shape.end < b.end
+            for b in blobs
+        )
+    ]
+    apart = [b for b in blobs if not any(s.start <= b.start < s.end for s in kept)]
+    return tuple(sorted([*kept, *apart], key=attrgetter("start")))
 
 
 def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shape]:

@@ -11,14 +11,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import itemgetter
 
-from foveate.core.text.shapes.shape import Counted
+from foveate.core.text.shapes.shape import CHARACTERS, Counted
 from foveate.core.types import Span
 
 ELISION = " […] "
 """The mark between two pieces where nothing is counted."""
 END_MARK = "…"
 """Where a text goes on before or behind what is shown; shorter, for every extract may have two."""
-PATTERN = re.compile(r"\[…(?: \d+(?: of \d+)? [a-z]+(?:, \d+(?: of \d+)? [a-z]+)*)?\]")
+_COUNT = rf" \d+(?: of \d+)? (?:\w+ {CHARACTERS}|[a-z]+)"
+PATTERN = re.compile(rf"\[…(?:{_COUNT}(?:,{_COUNT})*)?\]")
 """Every mark, without the white space around it."""
 _BLOCK = re.compile(r"(?:#{1,6}|[-*+]|\d{1,3}[.)])[ \t]|\||```")
 """How a heading, an item, a row or a fence begins in Markdown: at the beginning of a line."""
@@ -41,9 +42,8 @@ def gap_mark(
     """
     found, space = [], "\n" if _begins_block(text, end) else " "
     for noun, spans in counted:
-        number = len(spans_within(spans, start, end))
-        if number:
-            found.append((noun, number, len(spans)))
+        if own := spans_within(spans, start, end):
+            found.append((noun, amount(noun, own), amount(noun, spans)))
             space = "\n" if "\n" in text[start:end] else space
     found = [one for one in found if one[0] != UNCOUNTED]
     if len(found) > MOST_COUNTS:
@@ -58,6 +58,11 @@ def gap_mark(
         mark = "" if is_blank else END_MARK
         space = " " if end == len(text) else space
     return mark and f"{space if start > 0 else ''}{mark}{space if end < len(text) else ''}"
+
+
+def amount(noun: str, spans: Sequence[Span]) -> int:
+    """How many there are of what is counted; of a blob, its characters."""
+    return sum([b - a for a, b in spans]) if noun.endswith(CHARACTERS) else len(spans)
 
 
 def _begins_block(text: str, at: int) -> bool:

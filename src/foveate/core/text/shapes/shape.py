@@ -15,6 +15,9 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from foveate.core.errors import StageBroke
 from foveate.core.types import Span
 
+CHARACTERS = "characters"
+"""The end of the name of what is counted by its characters."""
+
 
 class Counted(NamedTuple):
     """What is counted where text is left out: its plural name, and where each one stands."""
