@@ -26,9 +26,8 @@ HEADS = (
     "<|begin_of_solution|>",
 )
 """What may stand between the reasoning and the answer."""
-_TAILS = re.compile(
-    r"(?:\s*(?:<\|return\|>|<\|end\|>|<\|END_RESPONSE\|>|<\|end_of_solution\|>))+\Z"
-)
+TAILS = ("<|return|>", "<|end|>", "<|END_RESPONSE|>", "<|end_of_solution|>")
+"""What may stand behind the answer."""
 _ENDS = "|".join(re.escape(close) for _, close in MARKS if close != "<|end|>")
 _FIRST_END = re.compile(rf"(?<!`)(?:{_ENDS})(?!`)")
 
