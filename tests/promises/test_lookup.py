@@ -28,9 +28,13 @@ def test_record_that_is_named_is_there_whole_with_its_header(form: str, layout: 
             assert check(made, context) == frozenset(CHECKS), (form, size, budget, context.text)
 
 
+@pytest.mark.parametrize("best", [0.01, 0.99], ids=["worst", "best"])
 @pytest.mark.parametrize("form", FORMS)
-def test_record_is_there_whatever_the_scores_say(form: str) -> None:
-    """U2: its chunk has the lowest score of all, and long passages have the query's words."""
+def test_record_is_there_whatever_the_scores_say(form: str, best: float) -> None:
+    """U2: long passages have the query's words, and the head's chunk has the lowest score of all.
+
+    `best`: the score of the record's chunk.
+    """
     made = make_text(form, 60, 5)
     noise = [
         Candidate(
@@ -39,7 +43,11 @@ def test_record_is_there_whatever_the_scores_say(form: str) -> None:
         )
         for n in range(20)
     ]
-    low = [replace(c, score=0.01) for c in candidates_of(made, "cut between")]
+    own = made.ids[made.target]
+    low = [
+        replace(c, score=best if own in c.chunk.text else 0.01)
+        for c in candidates_of(made, "cut between")
+    ]
     inputs = Inputs(
         query=made.asked,
         candidates=(*noise, *low),

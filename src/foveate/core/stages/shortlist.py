@@ -1,8 +1,8 @@
 """Shortlist: only the best candidates, within a reach of several budgets, are processed further.
 
 A candidate stays while the ones before it, by `rank`, hold no more than the reach; and one that
-holds an identifier of the query stays wherever it ranks. Supplements are not counted. The order
-stays.
+holds an identifier of the query, or the head of one that does, stays wherever it ranks. Supplements
+are not counted. The order stays.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.errors import BadOption
+from foveate.core.grouping import head_places
 from foveate.core.request import Request
 from foveate.core.text.words import identifier_pattern, query_identifiers
-from foveate.core.types import Candidate, Decision, Step, rank
+from foveate.core.types import Candidate, Chunk, Decision, Step, rank
 from foveate.core.zones import Budget
 
 CHARACTERS_PER_TOKEN = (
@@ -57,7 +58,8 @@ class Shortlist:
         for position, candidate in enumerate(ranked):
             if ahead > reach:
                 beyond = ranked[position:]
-                named = named_chunks(beyond, request.query)
+                named = named_chunks(beyond, request.query, candidates)
+                named |= named_chunks(ranked[:position], request.query, candidates)
                 return _drop_beyond_reach(candidates, beyond, position, ahead, named)
             size = weigh(candidate.chunk) if tokens else len(candidate.chunk.text)
             ahead += min(size, reach // self.times + 1)
@@ -69,10 +71,14 @@ class Shortlist:
         return max(self.times * (budget.characters or 0), self.least * CHARACTERS_PER_TOKEN)
 
 
-def named_chunks(candidates: Sequence[Candidate], query: str) -> set[str]:
-    """Ids of the candidates that hold an identifier of the query, and of those beside them.
+def named_chunks(
+    candidates: Sequence[Candidate], query: str, pool: Sequence[Candidate]
+) -> set[str]:
+    """Ids of those that hold an identifier of the query, and of those that they need.
 
-    A record may go on in the next chunk. An identifier that many hold names none of them.
+    A record may go on in the chunk beside it, and the names of its columns or the signature of its
+    code stand in one before: in one that its metadata name, or else in one of the `MOST_NAMED`
+    nearest of the `pool`. An identifier that many of the candidates hold names none of them.
     """
     named: set[str] = set()
     for word in query_identifiers(query):
@@ -82,12 +88,22 @@ def named_chunks(candidates: Sequence[Candidate], query: str) -> set[str]:
             for c in candidates
             if folded in c.chunk.text.casefold() and pattern.search(c.chunk.text)
         ]
-        if len(holders) > MOST_NAMED:
-            continue
-        places = {(c.document_id, c.sequence + by) for c in holders for by in (-1, 0, 1)}
-        named |= {c.id for c in holders}
-        named |= {c.chunk.id for c in candidates if (c.document_id, c.chunk.sequence) in places}
+        for holder in holders if len(holders) <= MOST_NAMED else ():
+            named |= _needed_by(holder, pool)
     return named
+
+
+def _needed_by(holder: Chunk, pool: Sequence[Candidate]) -> set[str]:
+    """Ids of the chunk, of those beside it, and of those that may have its head."""
+    own = [c.chunk for c in pool if c.document_id == holder.document_id]
+    heads = {sequence for _, sequence in head_places(holder)}
+    places = {*heads, *range(holder.sequence - 1, holder.sequence + 2)}
+    found = {chunk.id for chunk in own if chunk.sequence in places}
+    if not heads:
+        before = [chunk for chunk in own if chunk.sequence < holder.sequence]
+        before.sort(key=lambda chunk: -chunk.sequence)
+        found |= {chunk.id for chunk in before[:MOST_NAMED]}
+    return found
 
 
 def _drop_beyond_reach(
