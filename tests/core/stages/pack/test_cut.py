@@ -36,3 +36,30 @@ def test_truncated_text_ends_behind_a_record_and_counts_the_rest(form: str, budg
     rest = made.text[len(shown) :].lstrip(" \t\n,")
     assert rest.startswith(made.records[whole].strip())
     assert context.token_count <= budget
+
+
+HEADS = {
+    "markdown table": ("| pump | bar |\n|---|---|\n", "| P-{n} | {n} bar, as read in the hall |"),
+    "CSV": ("pump,bar,remark\n", "P-{n},{n},as read in the hall on that day"),
+    "HTML table": (
+        "<table><tr><th>pump</th><th>bar</th></tr>\n",
+        "<tr><td>P-{n}</td><td>{n} bar, as read</td></tr>",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", HEADS)
+def test_a_text_is_not_cut_behind_the_names_of_columns(form: str) -> None:
+    """V4: at any budget the names are there with a row, or not at all."""
+    head, row = HEADS[form]
+    text = "The pumps of the hall are listed here. Their figures are from May.\n\n" + head
+    text += "\n".join(row.format(n=n) for n in range(40))
+    name, first = head.split("\n")[0].strip(), row.format(n=0)
+    shown = 0
+    for budget in range(70, 200, 3):
+        context = assemble(
+            "Which pressure has P-9?", [{"text": text}], budget=budget, recipe="chat"
+        )
+        assert (name in context.text) <= (first in context.text), (budget, context.text)
+        shown += name in context.text
+    assert shown

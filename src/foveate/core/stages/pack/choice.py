@@ -17,6 +17,7 @@ from foveate.core.renditions import full_rendition, join_chunk_spans, shapes_of
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.text.graphemes import last_word_boundary
 from foveate.core.text.sentences import sentence_spans
+from foveate.core.text.shapes.shape import Shape
 from foveate.core.token_counter import Cost, TokenCounter
 from foveate.core.types import Candidate, Decision, Number, Rendition, Span, rank
 
@@ -256,8 +257,13 @@ def _unit_ends(candidate: Candidate, text: str, language: str) -> list[int]:
         return ends
     starts = [shape.start for shape in shapes]
     prose = [e for e in ends if (n := bisect_left(starts, e)) == 0 or e > shapes[n - 1].end]
-    inside = [b for shape in shapes for _, b in shape.spans if b <= len(text)]
+    inside = [b for shape in shapes for _, b in shape.spans if _first_row(shape) < b <= len(text)]
     return sorted({*prose, *inside})
+
+
+def _first_row(shape: Shape) -> int:
+    """Where what is counted begins: the names of columns alone say nothing (SPEC V4)."""
+    return min((found.spans[0][0] for found in shape.counted if found.spans), default=shape.start)
 
 
 def _last_that_fits(ends: Sequence[int], fits: Callable[[int], bool]) -> int:
