@@ -13,7 +13,7 @@ from itertools import repeat
 from string import ascii_uppercase
 
 from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trim_span
-from foveate.core.text.graphemes import last_grapheme_boundary, last_word_boundary
+from foveate.core.text.graphemes import is_inside_run, last_grapheme_boundary, last_word_boundary
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Span
 
@@ -40,10 +40,8 @@ _QUANTITY = re.compile(r"\d(?!\d*+(?:[.)]\s|,\s?\d))")  # but not "it. 2. Go" an
 _LIGHT = STOP_WORDS["en"] | STOP_WORDS["de"]
 """What begins sentences, and is no name: "room 12. The key", "Es sind nur 12. Die Pumpe"."""
 _LIST_NUMBER = re.compile(r"\d{1,9}\.")
-_STOPS_INSIDE = {
-    ".": re.compile(r"[a-z0-9_]"),  # "object.__exit__", "1.5"
-    "\uff0e": re.compile(r"(?<=\d\uff0e)\d"),  # the decimal point of Chinese and Japanese figures
-}
+_DECIMAL = re.compile(r"(?<=\d\uff0e)\d")
+"""Behind the decimal point of Chinese and Japanese figures."""
 _WORD = re.compile(r"[^\W\d_]++")
 # What ends an ASCII sentence in some language; without it, but at the end, there is nothing to ask.
 _STOP = re.compile(r"[.!?:;](?=.)", re.DOTALL)
@@ -169,8 +167,10 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
 
     In doubt it does: a sentence that is too long costs tokens, a cut one loses what it says.
     """
-    if text[bound - 1] in _STOPS_INSIDE:
-        return _STOPS_INSIDE[text[bound - 1]].match(text, bound) is not None
+    if text[bound - 1] == "\uff0e":
+        return _DECIMAL.match(text, bound) is not None
+    if text[bound - 1].isascii() and is_inside_run(text, bound):
+        return True  # "object.__exit__", "1.5", "conf.Name"
     words = text[max(start, bound - _TAIL) : bound].split()
     word, following = words[-1] if words else "", text[bound]
     if not word.endswith("."):

@@ -17,7 +17,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from foveate.core.text.blocks import trim_span
-from foveate.core.text.graphemes import last_grapheme_boundary
+from foveate.core.text.graphemes import (
+    is_inside_run,
+    last_grapheme_boundary,
+    last_word_boundary,
+)
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
@@ -65,17 +69,23 @@ _ATOM = re.compile(
 )
 LONGEST_SENTENCE = 800
 """Characters; a longer sentence is cut."""
-REACH = (150, 400)
-"""Characters of a piece: it ends at the last sensible place between these."""
+REACH = 400
+"""Characters of a piece: it ends at the last sensible place from three eighths of these on."""
+_SPACE = "[^\\S\u00a0\u202f]"
 _PLACES = tuple(
     re.compile(pattern)
     for pattern in (
         r"\n\s*",
-        r"[;\u037e\uff1b\u3002\uff01\uff1f\u0964]\s*|\s[\u2013\u2014\u2022|]\s",
-        r"[,:\uff0c\uff1a\u3001\u060c]\s*",
+        r"[;\u037e\u0964]\s+|[\uff1b\u3002\uff01\uff1f]\s*|\s[\u2013\u2014\u2022|]\s",
+        r"[,:\u060c]\s+|[\uff0c\uff1a\u3001](?!\d)\s*",
+        rf"(?<=[^\d\s]){_SPACE}+(?=[^\d\s])",  # between words
+        rf"(?<=[^\d\s]){_SPACE}+",  # a figure stays with the unit behind it
+        rf"{_SPACE}+(?!\d{{3}}(?!\d))",  # and with its thousands
         r"\s+",
     )
 )
+_IN_RUNS = re.compile(r"[,;:/&](?!\d)")
+"""Where a run without spaces that is longer than a piece may be cut."""
 
 
 class Units(NamedTuple):
@@ -313,25 +323,37 @@ def cut_long(text: str, spans: Sequence[Span]) -> list[Span]:
     return [
         piece
         for a, b in spans
-        for piece in (_cut_pieces(text, a, b) if b - a > LONGEST_SENTENCE else [(a, b)])
+        for piece in (cut_pieces(text, a, b) if b - a > LONGEST_SENTENCE else [(a, b)])
     ]
 
 
-def _cut_pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    while end - start > REACH[1]:
-        cut = _place(text, start)
+def cut_pieces(text: str, start: int, end: int, reach: int = REACH) -> Iterator[Span]:
+    """The range in pieces of at most `reach` characters, trimmed."""
+    while end - start > reach:
+        cut = _place(text, start, reach)
         yield trim_span(text, start, cut)
         start = trim_span(text, cut, end)[0]
     if end > start:
         yield (start, end)
 
 
-def _place(text: str, start: int) -> int:
-    """The end of the last sensible place in reach; of the first kind of which there is one."""
-    least, most = start + REACH[0], start + REACH[1]
+def _place(text: str, start: int, reach: int) -> int:
+    """The end of the last sensible place in reach; of the first kind of which there is one.
+
+    A run without spaces is cut only if it is longer than the reach.
+    """
+    least, most = start + reach * 3 // 8, start + reach
     for places in _PLACES:
         found = [match.end() for match in places.finditer(text, least, most)]
         if found:
             return found[-1]
+    cut = last_word_boundary(text, least, start)
+    if cut > start and is_inside_run(text, least):
+        return cut
+    found = [match.end() for match in _IN_RUNS.finditer(text, least, most)]
+    return found[-1] if found else _between_graphemes(text, start, most)
+
+
+def _between_graphemes(text: str, start: int, most: int) -> int:
     cut = last_grapheme_boundary(text, most, start)
     return cut if cut > start else most  # marks alone, as no script writes them
