@@ -4,9 +4,10 @@ Rules: units are verbatim spans, in order and apart; every character that is not
 one of them. A unit that cannot be understood without another one *leans* on it, and is never
 shown without it: a sentence that starts with a pronoun on the one before, a list item on the
 sentence that opens the list, a nested one on the item that it is part of, a row on the head of
-its table, a heading and what ends with a colon on what follows, and the rest of a sentence that
-was cut when the text was chunked on the sentence after it. Up to three words lean on the sentence
-before them in their paragraph, and at its beginning, as a heading does, on the one after.
+its table, that on the caption or lead-in above it, a heading and what ends with a colon on what
+follows, and the rest of a sentence that was cut when the text was chunked on the sentence after
+it. Up to three words lean on the sentence before them in their paragraph, and at its beginning, as
+a heading does, on the one after.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ NESTED = 2
 """Columns to the right at which an item is part of the one before."""
 
 # English, German, French, Spanish and Dutch, by the first letter: so most are not looked at.
-_BOUND = re.compile(
+BOUND = re.compile(
     r"[\"'\u201c\u2018(]{0,8}+(?:(?:"
     r"a(?:lso|ber|insi|dem\u00e1s)|but|c(?:onsequently|e|ela|ette|es|ependant)"
     r"|d(?:ies|iese[rsnm]?|a(?:arom|her|mit)|eshalb|ennoch|onc|it|eze)"
@@ -55,6 +56,7 @@ _BOUND = re.compile(
 )
 _HEADING_TAG = re.compile(r"</h[1-6]>\Z", re.IGNORECASE)
 _OPENS = (":", "\uff1a")
+_ENDS_OPEN = re.compile(r"[:\uff1a](?:\s*+</\w++>)*+\Z")
 _INSIDE = re.compile(r"[a-z\u00df-\u00ff,;)\]]")
 
 # Each begins with a character of its own, so that all other places are passed over at once.
@@ -123,9 +125,15 @@ def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = N
         before = len(spans)
         _add_prose(text[at : shape.start], at, (spans, leans, prose, headings), language)
         last = len(spans) - 1
-        if last >= before and leans[last] == last:
-            leans[last] += last in headings[-1:] or _announces(text, spans[last], shape)
-        leans += [lean + len(spans) for lean in shape.leans]
+        caption = -1
+        if last >= before and _announces(text, spans[last], shape):
+            caption = last if shape.is_table and leans[last] >= last else -1
+            leans[last] += leans[last] == last
+        elif last >= before and leans[last] == last:
+            leans[last] += last in headings[-1:]
+        first = len(spans)
+        for unit, lean in enumerate(shape.leans):
+            leans.append(caption if lean == unit and caption >= 0 else first + lean)
         spans += shape.spans
         at = shape.end
     _add_prose(text[at:] if at else text, at, (spans, leans, prose, headings), language)
@@ -216,7 +224,7 @@ def _is_brief(text: str, start: int, end: int) -> bool:
 
 def _opens(text: str, span: Span) -> bool:
     """Whether the unit announces what follows it."""
-    return text[span[1] - 1] in _OPENS
+    return _ENDS_OPEN.search(text, max(span[0], span[1] - BRIEF), span[1]) is not None
 
 
 def _bounded(leans: list[int]) -> list[int]:
@@ -279,7 +287,7 @@ def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: in
     for i, (start, end) in enumerate(spans[first:], first) if is_prose or kind == "code" else ():
         if end - start < BRIEF and last - first > 1 and _is_brief(text, start, end):
             leans[i - first] = i - 1 if i > first else i + 1
-        elif is_prose and i and _BOUND.match(text, start):
+        elif is_prose and i and BOUND.match(text, start):
             leans[i - first] = i - 1
     if not first and last > 1 and _INSIDE.match(text, spans[0][0]):
         leans[0] = 1
