@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 UNIT_WORDS = """
-    kg g mg µg μg mcg ng lb lbs oz t km m cm mm µm μm nm mi ft yd in sqm ha
+    kg g mg µg μg mcg ng lb lbs oz t km m cm mm µm μm nm m² m³ m2 m3 cm² cm³ km² mi ft yd in sqm ha
     h hr hrs min mins s sec secs ms µs μs ns d wk yr l L ml mL dl cl µl mol mmol IU ppm ppb dB
     K C F W mW kW MW GW Wh kWh MWh GWh V mV kV A mA Ah mAh J kJ MJ cal kcal N Pa hPa kPa MPa bar psi
     Hz kHz MHz GHz B kB KB MB GB TB PB KiB MiB GiB TiB kbit Mbit Gbit bps kbps Mbps Gbps fps rpm px
     percent Prozent procent k M bn Mio Mrd thousand million billion trillion millions billions
     Million Millionen Milliarde Milliarden milliard milliards millones milhões mila milioni miljoen
+    milliseconds millisecondes Millisekunden
     second seconds minute minutes hour hours day days week weeks month months year years am pm AM PM
     Sekunde Sekunden Minute Minuten Stunde Stunden Tag Tage Tagen Woche Wochen Monat Monate Jahr
     Jahre Jahren heure heures jour jours semaine semaines mois an ans année années segundos minutos

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from foveate.core.text.fact_words import (
     BEFORE_NUMBER,
@@ -61,13 +62,15 @@ _CANONICAL_MARKS = {"t": "not", "cannot": "not", "n": "ne"}
 _CODE = re.compile(r"!=|!(?=[A-Za-z_(])|(?<=[\w)\]] )[-*/](?= [\w(])")
 SIGNS = frozenset(("!=", "!", "-", "*", "/"))
 _MAY_BE_CODE = ("!", " - ", " * ", " / ")
+_NAME = r"(?<=[a-z\d,ß-ÿα-ωа-я] )(?!I\b)[A-ZΑ-ΩА-Я](?![\w'’])(?!\.\w)"
 _SYMBOL = re.compile(
     r"[§×÷¬†‡№←-⇿∀-∑∓-≇≉-≟≡-≣≦-⋿☀-➓➕-➗➡⬀-⯿＝\U0001f000-\U0001faff]"
     r"|(?<!\d)(?<!\d )[¢-¥±‰′″₠-₿≈≠≤≥＜＞](?! ?\d)"  # else they are a part of the number
     r"|\[[ xX]\]|~~|\(\d[\d.,]*+\)|(?<=\S )(?:[<>=]=|&&|\|\||[<>=])(?= [^\W\d]| \()"
     r"|(?<=\S )[+−-](?=[A-Za-z])|(?<=[:=] )[+−-](?=\s|\Z)"
-    r"|(?<=[a-z\d,ß-ÿα-ωа-я] )(?!I\b)[A-ZΑ-ΩА-Я](?![\w'’])(?!\.\w)"
+    rf"|{_NAME}"
 )
+_LETTER_NAME = re.compile(_NAME)
 _KOREAN_TURNING = ("않", "없", "못", "아니")
 """How negated forms begin; of the short 안 alone, for 안전 is safety."""
 _HANGUL_FIRST = "\uac00"
@@ -138,7 +141,24 @@ def _question_words(text: str) -> Iterator[str]:
             yield f"{before[-1]}?"
 
 
-def _extract_numbers(text: str) -> Iterator[str]:
+class Quantity(NamedTuple):
+    """A number with what stands around it: `bound` is a sign of comparison, `unit` in its case."""
+
+    start: int
+    end: int
+    bound: str
+    sign: str
+    digits: str
+    unit: str
+    currency: str
+
+
+def quantities(text: str) -> Iterator[Quantity]:
+    """Every number of the text, in order.
+
+    >>> [one[2:] for one in quantities("under ≤ -5 mg or $7")]
+    [('≤', '-', '5', 'mg', ''), ('', '', '7', '', '$')]
+    """
     end = 0
     for found in _NUMBER.finditer(text):
         start = _run_start(text, found.start(), end)
@@ -152,8 +172,25 @@ def _extract_numbers(text: str) -> Iterator[str]:
         ):
             unit = ""
         head = _HEAD.search(before) if before.rstrip(" ")[-1:] in _HEAD_SIGNS else None
-        compare, sign, currency = head.groups(default="") if head else ("", "", "")
-        number = f"{compare.rstrip()}{sign}{text[start:end]}{unit}{currency.rstrip()}"
+        bound, sign, currency = head.groups(default="") if head else ("", "", "")
+        yield Quantity(start, end, bound.rstrip(), sign, text[start:end], unit, currency.rstrip())
+
+
+def names_of_one_letter(text: str) -> set[tuple[str, str]]:
+    """Such letters with the word before each, in small letters.
+
+    >>> names_of_one_letter("Hepatitis A. A dog has it.")
+    {('hepatitis', 'A')}
+    """
+    found = (
+        (split_words(text[: sign.start()][-40:]), sign[0]) for sign in _LETTER_NAME.finditer(text)
+    )
+    return {(before[-1], letter) for before, letter in found if before}
+
+
+def _extract_numbers(text: str) -> Iterator[str]:
+    for one in quantities(text):
+        number = f"{one.bound}{one.sign}{one.digits}{one.unit}{one.currency}"
         yield number if number.isascii() else number.translate(_ONE_SPELLING)
 
 
