@@ -19,7 +19,7 @@ from bench.forget import forget
 from foveate.core.bounded_cache import BoundedCache
 from foveate.core.formats import BUILTIN
 from foveate.core.request import Recipe
-from foveate.core.stages.dedup.word_weight import says
+from foveate.core.text.word_weight import says
 from foveate.core.types import Candidate, Chunk
 from foveate.evals.measures import measure
 from foveate.pipeline.assembler import assemble
@@ -52,7 +52,7 @@ SHORT_ENTRIES = {
     "providers/tokenizers/huggingface.py": "8 tokenizers, which the operator names",
     "providers/tokenizers/openai.py": "the fingerprints of 16 tokenizers",
     "core/stages/dedup/resolve_duplicates.py": "64 pairs of numbers",
-    "core/stages/dedup/word_weight.py": "16,384 words of at most 64 characters",
+    "core/text/word_weight.py": "16,384 words of at most 64 characters",
     "core/stages/pack/budget_tracker.py": "256 short lists of numbers",
     "core/render.py": "64 renderers, whose labels have at most 80 characters",
     "core/text/word_arrays.py": "the classes of all characters for two alphabets, and 64 powers",

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from foveate.answer.bracket_names import PlainBracketFilter, left_out_reasons, names_from_context
 from foveate.answer.claims import Sentence, sentences_from_pieces
 from foveate.answer.figures import missing_numbers, number_spellings
+from foveate.answer.quantities import contradicted
 from foveate.answer.quotes import Quotation, check_quotations
 from foveate.answer.reasoning import split_reasoning
 from foveate.answer.support import Detector, Scorer, SourceIndex, Support
@@ -54,7 +55,8 @@ class Claim:
 
     `support`: the best passage among its markers; None without a shown one. `elsewhere`: a
     passage of another marker that supports it clearly better. `over_cited`: markers whose blocks
-    say nothing about it. `figures`: numbers that are neither in its sources nor in the question.
+    say nothing about it. `figures`: numbers that are neither in its sources nor in the question,
+    and those that its sources have with another unit, sign or bound; names of one letter too.
     `invented`: character ranges of `text` that a detector found in no source.
     `spoken`: no marker was asked for; `markers` are those of the block with the best passage.
     """
@@ -194,8 +196,8 @@ def _check_claim(
     other = max(others, key=_support_order, default=None)
     floor = max(support.score + CLEAR_MARGIN if support else 0.0, FOUND_THRESHOLD)
     cited = markers or grounds.markers
-    needed = sentence.has_quotation_mark or detector is not None
-    texts = [text for n in cited for text in grounds.texts(n)] if needed else []
+    texts = [text for n in cited for text in grounds.texts(n)]
+    figures = missing_numbers(sentence.text, asked.union(*(grounds.numbers(n) for n in cited)))
     return Claim(
         text=sentence.text,
         span=sentence.span,
@@ -203,7 +205,7 @@ def _check_claim(
         support=support,
         elsewhere=other if other is not None and other.score >= floor else None,
         over_cited=_over_cited(markers, found),
-        figures=missing_numbers(sentence.text, asked.union(*(grounds.numbers(n) for n in cited))),
+        figures=tuple(dict.fromkeys((*figures, *contradicted(sentence.text, texts)))),
         quotations=check_quotations(sentence.text, sentence.span[0], texts),
         invented=tuple(detector(sentence.text, texts)) if detector is not None else (),
     )

@@ -9,17 +9,19 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.compared_texts import is_consistent, is_covered
+from foveate.core.stages.dedup.compared_texts import is_covered, is_framed
 from foveate.core.stages.dedup.near import THRESHOLDS, DedupNear
 from foveate.core.stages.dedup.semantic import quantise
-from foveate.core.stages.dedup.word_weight import bound_facts, weights
 from foveate.core.text.facts import extract_facts
+from foveate.core.text.sameness import has_same_facts, sentence_bounds, swaps_parties
+from foveate.core.text.word_weight import bound_facts, weights
 from foveate.core.text.words import shingles, split_words, word_runs
 from foveate.core.types import rank
 from foveate.testing.fakes import candidate, request
@@ -81,25 +83,35 @@ class Oracle:
             return True
         mine, theirs = self.facts[leaves.id], self.facts[stays.id]
         if self.options.method == "containment":
-            return is_consistent(mine, theirs, self.words[leaves.id]) and self._in_place(
-                leaves, stays
+            return (
+                has_same_facts(mine, theirs, self.words[leaves.id])
+                and is_covered(*self._aligned(leaves, stays))
+                and not self._framed(leaves, stays)
             )
-        heavy = (Counter(weights(self.words[c.id])) for c in (leaves, stays))
-        if self.options.method == "semantic":
-            same_words = self.words[leaves.id] == self.words[stays.id]
+        semantic = self.options.method == "semantic"
+        if semantic:
             mine, theirs = sorted(mine), sorted(theirs)
-            if not same_words and bound_facts(self.words[leaves.id]) != bound_facts(
-                self.words[stays.id]
-            ):
-                return False
-        return mine == theirs and not next(heavy) - next(heavy)
+        one, other = self.words[leaves.id], self.words[stays.id]
+        if mine != theirs or one == other:
+            return mine == theirs
+        if semantic and bound_facts(one) != bound_facts(other):
+            return False
+        if Counter(weights(one)) - Counter(weights(other)) or self._framed(leaves, stays):
+            return False
+        cuts = (0, *sentence_bounds(leaves.text), len(one))
+        own = (list(weights(one[a:b])) for a, b in pairwise(cuts))
+        return not any(swaps_parties(words, list(weights(other))) for words in own)
 
-    def _in_place(self, leaves, stays):
+    def _aligned(self, leaves, stays):
         """On anchors that are found by comparing every triple with every other."""
         mine, theirs = word_runs(self.words[leaves.id]), word_runs(self.words[stays.id])
         places = [p for p, run in enumerate(mine) if mine.count(run) == theirs.count(run) == 1]
         anchors = places, [theirs.index(mine[p]) for p in places]
-        return is_covered(self.words[leaves.id], self.words[stays.id], anchors)
+        return self.words[leaves.id], self.words[stays.id], anchors
+
+    def _framed(self, leaves, stays):
+        bounds = sentence_bounds(leaves.text), sentence_bounds(stays.text)
+        return is_framed(*self._aligned(leaves, stays), bounds)
 
     def _similar(self, leaves, stays):
         a, b = self.sets[leaves.id], self.sets[stays.id]

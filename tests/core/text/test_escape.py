@@ -92,6 +92,18 @@ def test_no_special_token_is_left_whole(before, after, token):
         ("<img> <img/> </ref>", r"<\img> <\img/> <\/ref>"),
         ("already <\\|safe", r"already <\\|safe"),
         ("see [2], [ 3 ] and [٤]", r"see [\2], [\ 3 ] and [\٤]"),
+        (
+            "> System: a\n- **User:** b\n 1. > AI: c",
+            "\\> System: a\n\\- **User:** b\n \\1. > AI: c",
+        ),
+        ("12) 助手：a\n+ Tool: b", "\\12) 助手：a\n\\+ Tool: b"),
+        ("<PRE> a <pre>b</pre>", r"<\PRE> a <pre>b</pre>"),
+        (
+            "<steptml:invoke name='x'></steptml:invoke>",
+            r"<\steptml:invoke name='x'><\/steptml:invoke>",
+        ),
+        ("[Round 12]\n问：a\n答：b", "[\\Round 12]\n\\问：a\n\\答：b"),
+        ("<image_placeholder> [BEGIN OF QUERY]", r"<\image_placeholder> [\BEGIN OF QUERY]"),
         ("Human: hi\n  **System:** no", "\\Human: hi\n  \\**System:** no"),
         ("### Response: a", r"\### Response: a"),
         ("a\n----\t\nb", "a\n\\----\t\nb"),

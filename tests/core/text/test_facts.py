@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.facts import extract_facts, has_in_order
+from foveate.core.text.facts import extract_facts
+from foveate.core.text.sameness import has_in_order
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ from foveate.core.text.facts import extract_facts, has_in_order
         ("given in mg", ("mg",)),
         ("if a != b: Stop!", ("if", "!=")),
         ("while (!done) go", ("!",)),
-        ("x = a - b * (c / 2)", ("2", "-", "*", "/")),
+        ("x = a - b * (c / 2)", ("2", "-", "*", "/", "=")),
         ("- a well-known point", ()),
         ("under 5 or about it", ("5", "under")),
         ("nobody knows whether", ("nobody", "whether")),
@@ -60,7 +61,23 @@ from foveate.core.text.facts import extract_facts, has_in_order
         ("안전한 안경", ()),
         ("It starts? It starts. (So?)", ("starts?", "so?")),
         ("启动吗？ هل تعمل؟", ("动吗?", "تعمل?")),
-        ("see x.org/a?b=1. Is it (5)??", ("1", "5", "5?")),
+        ("see x.org/a?b=1. Is it (5)??", ("1", "5", "5?", "(5)")),
+        ("5' or 5\" of it", ("5'", '5"')),
+        ('the "5" of', ("5",)),
+        ("(500) and 500", ("500", "500", "(500)")),
+        ("hepatitis A, type B. A dog", ("A", "B")),
+        ("- [ ] open\n- [x] shut", ("[_]", "[x]")),
+        ("done ✅, → left", ("✅", "→")),
+        ("Result: - found", ("-",)),
+        ("option -a or +b", ("-", "+")),
+        ("~~old~~ new", ("~~", "~~")),
+        ("price in € or £", ("€", "£")),
+        ("a == b, c >= d", ("==", ">=")),
+        ("上限＜5", ("<5",)),
+        (
+            "It is a myth; Irrtum; faux; mito; миф; 谣言",
+            ("myth", "irrtum", "faux", "mito", "миф", "谣言"),
+        ),
     ],
 )
 def test_facts(text, expected):

@@ -98,6 +98,9 @@ def test_word_cut_is_a_safe_cut(text: str, index: int) -> None:
         ("안녕 하세요", 5, 3),
         ("cafe\u0301 au", 4, 0),
         ("word", 2, 0),
+        ("it costs 40%, or", 11, 9),
+        ("it costs -40€ now", 10, 9),
+        ("costs 8.458,50 now", 12, 6),
     ],
 )
 def test_words_stay_whole(text: str, index: int, expected: int) -> None:

@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from foveate.core.seal import content_hash
-from foveate.core.stages.compress.units import units_of
+from foveate.core.stages.compress.units import cut_pieces, units_of
+from foveate.core.text.blocks import trim_span
 from foveate.core.text.escape import Guard, inline_rule
 from foveate.core.text.salience import inverse_document_frequency, weigh_sentences
 from foveate.core.text.sentences import sentence_spans
@@ -162,12 +163,10 @@ def _split_long(
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
     """Lines of a stretch of text; pieces of those that are very long."""
-    step = max(LONGEST_PIECE, len(text) // 2_000)
+    reach = max(LONGEST_PIECE, len(text) // 2_000)
     for match in _LINE.finditer(text, start, end):
         first, last = match.span()
-        if text[first:last].isspace():
-            continue
-        yield from ((at, min(at + step, last)) for at in range(first, last, step))
+        yield from cut_pieces(text, *trim_span(text, first, last), reach)
 
 
 def _record_spans(text: str) -> list[Span]:

@@ -1,5 +1,7 @@
 """Where a text may be cut: never inside a grapheme cluster (UAX #29), nor inside a word.
 
+Scripts with spaces are cut at spaces only, so that `2,730` and `5%` stay whole.
+
 Properties that `unicodedata` lacks are approximated: a few allowed places are refused, no forbidden
 one is allowed.
 """
@@ -11,7 +13,6 @@ import unicodedata
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 _VIRAMA = 9
 _LONGEST_WORD = 200
-_INNER = frozenset("'\u2019.,_-:/@")
 # Letters that show together with the next character (Grapheme_Cluster_Break=Prepend).
 PREPEND = frozenset(
     "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd"
@@ -60,40 +61,29 @@ def next_grapheme_boundary(text: str, index: int, floor: int, ceiling: int) -> i
 
 
 def last_word_boundary(text: str, index: int, floor: int = 0) -> int:
-    """Largest index from `floor` to `index` that splits neither a word nor a grapheme.
+    """Largest index from `floor` to `index` that splits neither a run of characters nor a grapheme.
 
-    Text of scripts without spaces is cut between any two characters. What goes on for more than
-    200 characters is no word, and is cut at a grapheme boundary.
+    Text of scripts without spaces is cut between any two characters. A run of more than 200
+    characters is no word, and is cut at a grapheme boundary.
 
     >>> last_word_boundary("cut here", 6), last_word_boundary("\u4f60\u597d", 1)
     (4, 1)
     """
     whole = at = last_grapheme_boundary(text, index, floor)
     lowest = max(floor, whole - _LONGEST_WORD)
-    while at > lowest and _is_in_word(text, at):
+    while at > lowest and is_inside_run(text, at):
         at = last_grapheme_boundary(text, at - 1, floor)
     return whole if floor < lowest >= at else at
 
 
-def _is_in_word(text: str, at: int) -> bool:
-    if at >= len(text):
-        return False
-    before, after = text[at - 1], text[at]
-    if _is_unspaced(before) or _is_unspaced(after):
-        return False
-    if _is_word_character(before):
-        inner = after in _INNER and at + 1 < len(text) and _is_word_character(text[at + 1])
-        return inner or _is_word_character(after)
-    return (
-        before in _INNER
-        and _is_word_character(after)
-        and at > 1
-        and _is_word_character(text[at - 2])
-    )
+def is_inside_run(text: str, at: int) -> bool:
+    """Whether both characters at this place belong to one run without a space, as `2,730` or `5%`.
 
-
-def _is_word_character(char: str) -> bool:
-    return char.isalnum() or char == "_" or unicodedata.category(char)[0] == "M"
+    Scripts without spaces have no such runs.
+    """
+    if not 0 < at < len(text) or text[at - 1].isspace() or text[at].isspace():
+        return False
+    return not (_is_unspaced(text[at - 1]) or _is_unspaced(text[at]))
 
 
 def _is_unspaced(char: str) -> bool:

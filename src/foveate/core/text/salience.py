@@ -51,33 +51,53 @@ def _relevance(sentence: Iterable[str], rare: Mapping[str, float]) -> float:
     return sum(rare[w] * n * (1 + SATURATION) / (n + SATURATION) for w, n in counts.items())
 
 
-def choose_sentences(spans: Sequence[Span], weights: Sequence[float], characters: int) -> list[int]:
+def choose_sentences(
+    spans: Sequence[Span],
+    weights: Sequence[float],
+    characters: int,
+    needs: Mapping[int, Sequence[int]],
+) -> list[int]:
     """At least one sentence by weight per character until `characters` are used, in order.
 
     A sentence beside a kept one counts more, and a scrap is never alone, so that the result reads
-    well.
+    well. `needs`: by sentence, those that it is never kept without.
     """
     lengths = [max(b - a, 1) for a, b in spans]
     density = [weight / length for weight, length in zip(weights, lengths, strict=True)]
     best = max(range(len(spans)), key=lambda i: (weights[i], -i))
-    kept, used = {best}, lengths[best]
+    kept: set[int] = set()
+    used = 0
     heap = [
         (-density[i], i)
         for i in range(len(spans))
         if lengths[i] >= MIN_STANDALONE_LENGTH and i != best
     ]
-    heap += [(-density[i] * ADJACENCY_WEIGHT, i) for i in _adjacent(best, len(spans))]
     heapify(heap)
-    while heap:
-        _, i = heappop(heap)
-        if i in kept or used + lengths[i] > characters:
-            continue
-        kept.add(i)
-        used += lengths[i]
-        for n in _adjacent(i, len(spans)):
-            if n not in kept:
+    i = best
+    while True:
+        more = _with_needs(i, needs, kept)
+        cost = sum(lengths[n] for n in more)
+        if not kept or used + cost <= characters:
+            kept |= more
+            used += cost
+            for n in {k for one in more for k in _adjacent(one, len(spans))} - kept:
                 heappush(heap, (-density[n] * ADJACENCY_WEIGHT, n))
-    return sorted(kept)
+        while heap and heap[0][1] in kept:
+            heappop(heap)
+        if not heap:
+            return sorted(kept)
+        _, i = heappop(heap)
+
+
+def _with_needs(i: int, needs: Mapping[int, Sequence[int]], kept: set[int]) -> set[int]:
+    """The sentence and all that it needs, but for those that are kept."""
+    found, open_ones = {i}, [i]
+    while open_ones:
+        for n in needs.get(open_ones.pop(), ()):
+            if n not in found and n not in kept:
+                found.add(n)
+                open_ones.append(n)
+    return found
 
 
 def _adjacent(i: int, n: int) -> list[int]:

@@ -13,7 +13,7 @@ from itertools import repeat
 from string import ascii_uppercase
 
 from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trim_span
-from foveate.core.text.graphemes import last_grapheme_boundary, last_word_boundary
+from foveate.core.text.graphemes import is_inside_run, last_grapheme_boundary, last_word_boundary
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Span
 
@@ -44,10 +44,8 @@ _GERMAN_MONTHS = frozenset(_MONTHS.split())
 _BEFORE_ORDINAL = STOP_WORDS["de"] - STOP_WORDS["en"] - {"bin", "hat", "man", "war"} | {"am"}
 """What stands before an ordinal in German, and hardly before a last number in English."""
 _LIST_NUMBER = re.compile(r"\d{1,9}\.")
-_STOPS_INSIDE = {
-    ".": re.compile(r"[a-z0-9_]"),  # "object.__exit__", "1.5"
-    "\uff0e": re.compile(r"(?<=\d\uff0e)\d"),  # the decimal point of Chinese and Japanese figures
-}
+_DECIMAL = re.compile(r"(?<=\d\uff0e)\d")
+"""Behind the decimal point of Chinese and Japanese figures."""
 _WORD = re.compile(r"[^\W\d_]++")
 # What ends an ASCII sentence in some language; without it, but at the end, there is nothing to ask.
 _STOP = re.compile(r"[.!?:;](?=.)", re.DOTALL)
@@ -173,8 +171,10 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
 
     In doubt it does: a sentence that is too long costs tokens, a cut one loses what it says.
     """
-    if text[bound - 1] in _STOPS_INSIDE:
-        return _STOPS_INSIDE[text[bound - 1]].match(text, bound) is not None
+    if text[bound - 1] == "\uff0e":
+        return _DECIMAL.match(text, bound) is not None
+    if text[bound - 1].isascii() and is_inside_run(text, bound):
+        return True  # "object.__exit__", "1.5", "conf.Name"
     words = text[max(start, bound - _TAIL) : bound].split()
     word, following = words[-1] if words else "", text[bound]
     if not word.endswith("."):

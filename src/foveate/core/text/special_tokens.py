@@ -35,6 +35,8 @@ _SERIES = (
     *(r"seed:\w++", r"minimax:\w++", r"longcat_\w++", r"loc_?\d++", r"seg_?\d++", r"mask:\d++"),
     *(r"row_\d++_col_\d++",),
 )
+_ELEMENTS = ("pre",)
+"""Elements of HTML that are tokens too in capitals, as `<PRE>` of Code Llama."""
 _TEMPLATE = (
     *("think", "thinking", "thought", "reasoning", "scratch_?pad", "tools?", "tool_list"),
     *("tool_calls?", "tool_responses?", "tool_results?", "tool_outputs?", "function", "invoke"),
@@ -62,16 +64,20 @@ def _by_first_letter(names: Iterable[str]) -> str:
 
 
 _SERIAL = re.compile("|".join(_SERIES))
-_PLAIN = {re.escape(name) for name in _names() if not _SERIAL.fullmatch(name)}
+_PLAIN = {
+    re.escape(name) for name in _names() if not _SERIAL.fullmatch(name) and name not in _ELEMENTS
+}
 _NAMES = _by_first_letter({*_PLAIN, *_SERIES, *_TEMPLATE})
 _END = r"[ \t]*+/?+[ \t]*+>"
+_TAGS = r"(?i:antml:|steptml:|(?:invoke|function|tool_call)[ \t=])"
 
 ANGLE = (
     _PIPE,
     # The same with spaces inside, which no tokenizer but perhaps a model takes for the token.
     r"[ \t]++[|｜][\w \t]{1,40}+[|｜]",
     _TO_PIPE,
-    rf"[ \t]*+/?+[ \t]*+(?:(?:{_NAMES}){_END}|(?i:antml:|(?:invoke|function|tool_call)[ \t=]))",
+    rf"[ \t]*+/?+[ \t]*+(?:(?:{_NAMES}){_END}|{_TAGS})",
+    rf"(?:{'|'.join(_ELEMENTS).upper()})>",
     _IMAGE,
 )
 """Tails after `<`. Of `<<SYS>>` and `<</SYS>>` the second `<` is the head."""
@@ -88,7 +94,7 @@ _BLANK = r"(?:\s(?<!\n))"
 SQUARE = (
     rf"(?i:[ \t]*+/?+[ \t]*+(?:{_SYSTEM})[ \t]*+\])",
     # Words that prose and usage lines put in brackets too: as the token is written only.
-    rf"/?+(?:{'|'.join(map(re.escape, _WORDS))}|(?i:unused_?(?:token_)?\d++))\]",
+    rf"/?+(?:{'|'.join(map(re.escape, _WORDS))}|(?i:(?:unused_?(?:token_)?|round )\d++))\]",
     _PIPES,
     # What this project itself writes around a context, in every format.
     r"(?i:[ \t]*+supplement[ \t]*+:)",
@@ -133,15 +139,18 @@ _SPEAKERS = _by_first_letter(
     (
         *("human", "user", "system", "developer", "assistant", "ai", "tool", "observation"),
         *("gpt4 correct user", "gpt4 correct assistant"),
-        *("用户", "使用者", "助手", "助理", "系统", "系統", "工具", "观察"),
+        *("问", "答", "用户", "使用者", "助手", "助理", "系统", "系統", "工具", "观察"),
+        *("指示", "応答", "사용자", "응답"),
         *("ユーザー", "アシスタント", "システム", "пользователь", "ассистент", "система"),
     )
 )
 _SECTIONS = "instructions?|response|input|output|system prompt"
 _COLON = "[ \\t\u00a0]*+[:\uff1a]"
+_LISTED = r"(?:(?:[>+•-]|\d{1,3}+[.)])[ \t]*+){0,4}+"
+"""Marks of quotations and lists, behind which a line may speak in a role as well."""
 
 ROLES = (
-    rf"[#*_]{{0,6}}+[ \t]*+(?:{_SPEAKERS})[ \t]*+[*_]{{0,3}}+{_COLON}",
+    rf"{_LISTED}[#*_]{{0,6}}+[ \t]*+(?:{_SPEAKERS})[ \t]*+[*_]{{0,3}}+{_COLON}",
     rf"#{{1,6}}+[ \t]*+(?:(?i:{_SECTIONS}){_COLON}|(?:{_SPEAKERS})[^\S\n]*+(?=\n|\Z))",
 )
 """What a line starts with (after its indentation) when it speaks in a role."""

@@ -23,7 +23,7 @@ def test_text_without_ends_is_cut_into_pieces(name: str) -> None:
     text = ENDLESS[name].strip()
     spans = cut_long(text, [(0, len(text))])
 
-    assert max(b - a for a, b in spans) <= REACH[1]
+    assert max(b - a for a, b in spans) <= REACH
     assert all(a < b for a, b in spans)
     assert "".join("".join(text[a:b] for a, b in spans).split()) == "".join(text.split())
     assert not any(text[a] == "\u0301" for a, _ in spans)
@@ -57,3 +57,25 @@ def test_marks_without_letters_are_cut_into_pieces_of_full_length() -> None:
     spans = cut_long("\u200d" * 2_000, [(0, 2_000)])
 
     assert spans == [(n, n + 400) for n in range(0, 2_000, 400)]
+
+
+@pytest.mark.parametrize(
+    "value", ["8.458,50 EUR", "2,730 litres", "mix 2:3 of", "12 345", "5 %", "a;1"]
+)
+def test_no_value_is_cut(value: str) -> None:
+    """V2: neither at a comma or colon inside of a figure nor between a figure and its unit."""
+    text = " ".join([value] * 300)
+    pieces = [text[a:b] for a, b in cut_long(text, [(0, len(text))])]
+
+    assert len(pieces) > 1
+    assert {" ".join(piece.split(value)).strip() for piece in pieces} == {""}
+
+
+def test_a_run_without_spaces_is_cut_only_if_it_is_longer_than_a_piece() -> None:
+    """V2: the piece before it ends earlier; of a longer run, at a mark that is in no figure."""
+    text = "word " * 25 + "a1,2" * 80 + " word" * 300
+    assert "a1,2" * 80 in [
+        text[a:b].split(maxsplit=1)[0] for a, b in cut_long(text, [(0, len(text))])
+    ]
+    text = "a1,2;" * 500
+    assert all(text[b - 1] == ";" for _, b in cut_long(text, [(0, len(text))]))

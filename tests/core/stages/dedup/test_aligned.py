@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.compared_texts import common, is_consistent, is_covered
+from foveate.core.stages.dedup.compared_texts import common, is_covered, is_framed
 from foveate.core.stages.dedup.triples import shingled_text
-from foveate.core.stages.dedup.word_weight import weights
 from foveate.core.text.facts import extract_facts
+from foveate.core.text.sameness import has_same_facts, sentence_bounds
+from foveate.core.text.word_weight import weights
 from foveate.core.text.words import shingles
 
 BEFORE = "In the spring the committee of the harbour met in the old custom house by the quay"
@@ -25,7 +26,10 @@ def read(text):
 def beside(mine, theirs):
     """Whether the second text says all that the first one says."""
     one, other = read(mine), read(theirs)
-    return is_covered(one.words, other.words, common(one, other)[1])
+    texts = one.words, other.words, common(one, other)[1]
+    return is_covered(*texts) and not is_framed(
+        *texts, (sentence_bounds(mine), sentence_bounds(theirs))
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +109,7 @@ def test_what_is_said_does_not_leave_for_what_is_asked():
 
     def leaves(mine, theirs):
         one = read(mine)
-        return is_consistent(extract_facts(mine), extract_facts(theirs), one.words) and beside(
+        return has_same_facts(extract_facts(mine), extract_facts(theirs), one.words) and beside(
             mine, theirs
         )
 
@@ -140,7 +144,27 @@ def test_a_turning_word_more_is_another_statement(turned):
 def test_what_turns_a_whole_text_is_seen_before_and_behind_it(turned):
     """S4: a negation or condition around a copy makes it another statement."""
     assert not beside(BEFORE, turned.format(BEFORE))
-    assert beside(BEFORE, f"it is said that {BEFORE} at noon")
+    assert beside(BEFORE, f"It is said so. {BEFORE} at noon")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "It is said that {}",
+        "The maker claims that {}",
+        "I think {}",
+        "Suppose {}",
+        "Man sagt: {}",
+        "{} as the maker claims.",
+    ],
+)
+def test_what_frames_a_whole_sentence_makes_it_another_one(frame):
+    """V3: words of weight in the same sentence, in front of it or behind it."""
+    text, framed = "The drug works well for old and young people", "The maker sells it."
+    one, other = (f"{framed} {{}} {AFTER.capitalize()}.".format(f) for f in (f"{text}.", frame))
+
+    assert not beside(one, other.format(text))
+    assert beside(one, f"{framed} It is cheap. {text}. It is said so. {AFTER}.")
 
 
 def test_a_condition_behind_chinese_words_is_seen():
@@ -179,7 +203,7 @@ def test_signs_of_code_keep_two_texts_apart(one, other):
     mine, theirs = (f"{BEFORE} {sign} {AFTER}" for sign in (one, other))
     for text, against in ((mine, theirs), (theirs, mine)):
         assert not (
-            is_consistent(extract_facts(text), extract_facts(against)) and beside(text, against)
+            has_same_facts(extract_facts(text), extract_facts(against)) and beside(text, against)
         )
 
 
@@ -216,7 +240,7 @@ def test_a_passage_that_repeats_itself_is_followed():
 )
 def test_facts_agree_when_none_is_lost_or_looks_alike(mine, theirs, expected):
     """S4: all facts, in order; a sign more is another number."""
-    assert is_consistent(mine, theirs) == expected
+    assert has_same_facts(mine, theirs) == expected
 
 
 @given(mine=TEXTS, theirs=TEXTS)
@@ -238,6 +262,6 @@ def test_what_is_common_is_what_sets_of_triples_share(mine, theirs):
 @given(mine=TEXTS, theirs=TEXTS)
 def test_nothing_of_weight_is_lost(mine, theirs):
     """S4: whatever the order of words: a text that says all has every word of weight."""
-    one, other = read(" ".join(mine)), read(" ".join(theirs))
-    if is_covered(one.words, other.words, common(one, other)[1]):
+    if beside(" ".join(mine), " ".join(theirs)):
+        one, other = read(" ".join(mine)), read(" ".join(theirs))
         assert set(weights(one.words)) <= set(weights(other.words))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.word_weight import says, turning, weight, weights
+from foveate.core.text.word_weight import says, turning, weight, weights
 from foveate.core.text.words import split_words
 
 WORDS = st.lists(st.sampled_from(["the", "also", "not", "must", "pump", "pumps", "runs", "5"]))

@@ -12,13 +12,13 @@ from foveate.core.compressed_rendition import rendition_from_compressed_text
 from foveate.core.errors import BadOption
 from foveate.core.renditions import join_chunk_spans, shapes_of
 from foveate.core.request import CompressionMethod, Offer, Request
+from foveate.core.stages.compress.needs import units_and_needs
 from foveate.core.stages.compress.score import score_sentences
 from foveate.core.text.salience import (
     choose_sentences,
     inverse_document_frequency,
     weigh_sentences,
 )
-from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import split_words
 from foveate.core.types import Action, Candidate, Decision, Number, Rendition, Span, Step
 
@@ -150,13 +150,14 @@ class Compress:
     ) -> tuple[Rendition, ...]:
         """Distinct renditions, fullest first, each shorter than the text and over the floor."""
         text = candidate.text
-        spans = sentence_spans(text, request.language)
+        shapes = shapes_of(candidate.chunk, candidate.parts)
+        spans, needs = units_and_needs(text, request.language, shapes)
         if len(spans) < 2 or size <= self.min_tokens:
             return ()
         weights = weigh_sentences(text, spans, rare)
         found: dict[str, Rendition] = {}
         for reach in self._target_lengths(len(text), size):
-            kept = choose_sentences(spans, weights, reach)
+            kept = choose_sentences(spans, weights, reach, needs)
             rendition = _build_extract(
                 candidate, [spans[i] for i in kept], sum(weights[i] for i in kept)
             )

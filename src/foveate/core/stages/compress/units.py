@@ -4,9 +4,10 @@ Rules: units are verbatim spans, in order and apart; every character that is not
 one of them. A unit that cannot be understood without another one *leans* on it, and is never
 shown without it: a sentence that starts with a pronoun on the one before, a list item on the
 sentence that opens the list, a nested one on the item that it is part of, a row on the head of
-its table, a heading and what ends with a colon on what follows, and the rest of a sentence that
-was cut when the text was chunked on the sentence after it. Up to three words lean on the sentence
-before them in their paragraph, and at its beginning, as a heading does, on the one after.
+its table, that on the caption or lead-in above it, a heading and what ends with a colon on what
+follows, and the rest of a sentence that was cut when the text was chunked on the sentence after
+it. Up to three words lean on the sentence before them in their paragraph, and at its beginning, as
+a heading does, on the one after.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from foveate.core.text.blocks import trim_span
-from foveate.core.text.graphemes import last_grapheme_boundary
+from foveate.core.text.graphemes import (
+    is_inside_run,
+    last_grapheme_boundary,
+    last_word_boundary,
+)
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
@@ -38,7 +43,7 @@ NESTED = 2
 """Columns to the right at which an item is part of the one before."""
 
 # English, German, French, Spanish and Dutch, by the first letter: so most are not looked at.
-_BOUND = re.compile(
+BOUND = re.compile(
     r"[\"'\u201c\u2018(]{0,8}+(?:(?:"
     r"a(?:lso|ber|insi|dem\u00e1s)|but|c(?:onsequently|e|ela|ette|es|ependant)"
     r"|d(?:ies|iese[rsnm]?|a(?:arom|her|mit)|eshalb|ennoch|onc|it|eze)"
@@ -51,6 +56,7 @@ _BOUND = re.compile(
 )
 _HEADING_TAG = re.compile(r"</h[1-6]>\Z", re.IGNORECASE)
 _OPENS = (":", "\uff1a")
+_ENDS_OPEN = re.compile(r"[:\uff1a](?:\s*+</\w++>)*+\Z")
 _INSIDE = re.compile(r"[a-z\u00df-\u00ff,;)\]]")
 
 # Each begins with a character of its own, so that all other places are passed over at once.
@@ -65,17 +71,23 @@ _ATOM = re.compile(
 )
 LONGEST_SENTENCE = 800
 """Characters; a longer sentence is cut."""
-REACH = (150, 400)
-"""Characters of a piece: it ends at the last sensible place between these."""
+REACH = 400
+"""Characters of a piece: it ends at the last sensible place from three eighths of these on."""
+_SPACE = "[^\\S\u00a0\u202f]"
 _PLACES = tuple(
     re.compile(pattern)
     for pattern in (
         r"\n\s*",
-        r"[;\u037e\uff1b\u3002\uff01\uff1f\u0964]\s*|\s[\u2013\u2014\u2022|]\s",
-        r"[,:\uff0c\uff1a\u3001\u060c]\s*",
+        r"[;\u037e\u0964]\s+|[\uff1b\u3002\uff01\uff1f]\s*|\s[\u2013\u2014\u2022|]\s",
+        r"[,:\u060c]\s+|[\uff0c\uff1a\u3001](?!\d)\s*",
+        rf"(?<=[^\d\s]){_SPACE}+(?=[^\d\s])",  # between words
+        rf"(?<=[^\d\s]){_SPACE}+",  # a figure stays with the unit behind it
+        rf"{_SPACE}+(?!\d{{3}}(?!\d))",  # and with its thousands
         r"\s+",
     )
 )
+_IN_RUNS = re.compile(r"[,;:/&](?!\d)")
+"""Where a run without spaces that is longer than a piece may be cut."""
 
 
 class Units(NamedTuple):
@@ -113,9 +125,15 @@ def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = N
         before = len(spans)
         _add_prose(text[at : shape.start], at, (spans, leans, prose, headings), language)
         last = len(spans) - 1
-        if last >= before and leans[last] == last:
-            leans[last] += last in headings[-1:] or _announces(text, spans[last], shape)
-        leans += [lean + len(spans) for lean in shape.leans]
+        caption = -1
+        if last >= before and _announces(text, spans[last], shape):
+            caption = last if shape.is_table and leans[last] >= last else -1
+            leans[last] += leans[last] == last
+        elif last >= before and leans[last] == last:
+            leans[last] += last in headings[-1:]
+        first = len(spans)
+        for unit, lean in enumerate(shape.leans):
+            leans.append(caption if lean == unit and caption >= 0 else first + lean)
         spans += shape.spans
         at = shape.end
     _add_prose(text[at:] if at else text, at, (spans, leans, prose, headings), language)
@@ -206,7 +224,7 @@ def _is_brief(text: str, start: int, end: int) -> bool:
 
 def _opens(text: str, span: Span) -> bool:
     """Whether the unit announces what follows it."""
-    return text[span[1] - 1] in _OPENS
+    return _ENDS_OPEN.search(text, max(span[0], span[1] - BRIEF), span[1]) is not None
 
 
 def _bounded(leans: list[int]) -> list[int]:
@@ -269,7 +287,7 @@ def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: in
     for i, (start, end) in enumerate(spans[first:], first) if is_prose or kind == "code" else ():
         if end - start < BRIEF and last - first > 1 and _is_brief(text, start, end):
             leans[i - first] = i - 1 if i > first else i + 1
-        elif is_prose and i and _BOUND.match(text, start):
+        elif is_prose and i and BOUND.match(text, start):
             leans[i - first] = i - 1
     if not first and last > 1 and _INSIDE.match(text, spans[0][0]):
         leans[0] = 1
@@ -313,25 +331,37 @@ def cut_long(text: str, spans: Sequence[Span]) -> list[Span]:
     return [
         piece
         for a, b in spans
-        for piece in (_cut_pieces(text, a, b) if b - a > LONGEST_SENTENCE else [(a, b)])
+        for piece in (cut_pieces(text, a, b) if b - a > LONGEST_SENTENCE else [(a, b)])
     ]
 
 
-def _cut_pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    while end - start > REACH[1]:
-        cut = _place(text, start)
+def cut_pieces(text: str, start: int, end: int, reach: int = REACH) -> Iterator[Span]:
+    """The range in pieces of at most `reach` characters, trimmed."""
+    while end - start > reach:
+        cut = _place(text, start, reach)
         yield trim_span(text, start, cut)
         start = trim_span(text, cut, end)[0]
     if end > start:
         yield (start, end)
 
 
-def _place(text: str, start: int) -> int:
-    """The end of the last sensible place in reach; of the first kind of which there is one."""
-    least, most = start + REACH[0], start + REACH[1]
+def _place(text: str, start: int, reach: int) -> int:
+    """The end of the last sensible place in reach; of the first kind of which there is one.
+
+    A run without spaces is cut only if it is longer than the reach.
+    """
+    least, most = start + reach * 3 // 8, start + reach
     for places in _PLACES:
         found = [match.end() for match in places.finditer(text, least, most)]
         if found:
             return found[-1]
+    cut = last_word_boundary(text, least, start)
+    if cut > start and is_inside_run(text, least):
+        return cut
+    found = [match.end() for match in _IN_RUNS.finditer(text, least, most)]
+    return found[-1] if found else _between_graphemes(text, start, most)
+
+
+def _between_graphemes(text: str, start: int, most: int) -> int:
     cut = last_grapheme_boundary(text, most, start)
     return cut if cut > start else most  # marks alone, as no script writes them

@@ -8,29 +8,26 @@
 4. Before the first and after the last block the same holds, for as many words and `SLACK` more:
    "enter" leaves neither for "it is not true that we enter" nor for "enter only if asked".
 5. A number stands behind the same word of weight in both: 50 does not leave for under 50.
-6. All facts of the leaving text are facts of the staying one, in order. The staying text asks
-   nothing that the leaving one says, and signs of code (!ready) are the same.
+6. Nothing of weight stands in front of or behind a whole sentence of the leaving text within the
+   staying one: "we enter" leaves for no text that says "it is said that we enter".
+7. The facts are the same (`text/sameness.py`).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from foveate.core.stages.dedup.triples import ShingledText, shingled_text
-from foveate.core.stages.dedup.word_weight import numeral, says, turning, weights
-from foveate.core.text.facts import (
-    code_signs,
-    extract_facts,
-    has_in_order,
-    question_facts,
-)
-from foveate.core.text.words import SHINGLE_SIZE, split_words
+from foveate.core.text.facts import extract_facts
+from foveate.core.text.sameness import has_same_facts, sentence_bounds
+from foveate.core.text.word_weight import numeral, said_words, says, turning, weights
+from foveate.core.text.words import SHINGLE_SIZE
 from foveate.core.types import Candidate
 
 if TYPE_CHECKING:
@@ -71,6 +68,7 @@ class Texts:
         self._shingled: dict[int, ShingledText] = {}
         self._facts: dict[int, tuple[str, ...]] = {}
         self._weights: dict[int, frozenset[str]] = {}
+        self._bounds: dict[int, tuple[int, ...]] = {}
         self._compared: dict[tuple[int, int], Comparison] = {}
 
     def __len__(self) -> int:
@@ -103,6 +101,13 @@ class Texts:
             found = self._weights[i] = frozenset(weights(self.words(i)))
         return found
 
+    def bounds(self, i: int) -> tuple[int, ...]:
+        """Between which words sentences of text i end and begin."""
+        found = self._bounds.get(i)
+        if found is None:
+            found = self._bounds[i] = sentence_bounds(self.candidates[i].chunk.text)
+        return found
+
     def beside(self, i: int, other: int, least: int) -> Comparison:
         """Text i compared with the other; with fewer than `least` triples, only counted."""
         made = self._compared.get((i, other))
@@ -112,12 +117,20 @@ class Texts:
         made = Comparison(shared, None)
         if shared >= least:
             mine, theirs = self.words(i), self.words(other)
-            alike = is_covered(mine, theirs, anchors) and is_consistent(
-                self.facts(i), self.facts(other), mine
+            alike = (
+                has_same_facts(self.facts(i), self.facts(other), mine)
+                and is_covered(mine, theirs, anchors)
+                and not self.framed(i, other)
             )
             made = Comparison(shared, alike)
         self._compared[i, other] = made
         return made
+
+    def framed(self, i: int, other: int) -> bool:
+        """Whether the other text frames a sentence of text i: "it is said that"."""
+        anchors = common(self.shingled(i), self.shingled(other))[1]
+        bounds = self.bounds(i), self.bounds(other)
+        return is_framed(self.words(i), self.words(other), anchors, bounds)
 
     def fragment(self, part: int, whole: int) -> bool:
         """Whether all words of `part` are in `whole`, which has more; never across dates."""
@@ -165,24 +178,32 @@ def common(mine: ShingledText, theirs: ShingledText) -> tuple[int, Anchors]:
     return count, (here[fine].tolist(), there[fine].tolist())
 
 
+def is_framed(
+    mine: Sequence[str],
+    theirs: Sequence[str],
+    anchors: Anchors,
+    bounds: tuple[Sequence[int], Sequence[int]],
+) -> bool:
+    """Whether `theirs` puts words of weight in front of or behind a whole sentence of `mine`.
+
+    `bounds`: between which words of the two sentences end (`sentence_bounds`).
+    """
+    ends, others = bounds
+    here = there = 0
+    for p, q, many in (*_blocks(mine, theirs, anchors), (len(mine), len(theirs), 0)):
+        start = others[max(bisect_right(others, q) - 1, 0)] if others else 0
+        stop = others[min(bisect_left(others, there), len(others) - 1)] if others else q
+        if many and p in ends and there <= start < q and said_words(theirs[start:q]):
+            return True
+        if here and here in ends and there < stop <= q and said_words(theirs[there:stop]):
+            return True
+        here, there = p + many, q + many
+    return False
+
+
 def is_covered(mine: Sequence[str], theirs: Sequence[str], anchors: Anchors) -> bool:
     """Whether `theirs` says in place all of weight that `mine` says; both are words."""
     return all(_fits(one, other) for one, other in _gaps(mine, theirs, anchors))
-
-
-def is_consistent(
-    mine: tuple[str, ...], theirs: tuple[str, ...], spelled: Collection[str] = ()
-) -> bool:
-    """Whether the facts of one text are in the other, which asks none of `spelled`."""
-    if mine == theirs:
-        return True
-    if not has_in_order(theirs, mine) or code_signs(mine) != code_signs(theirs):
-        return False
-    more = Counter(question_facts(theirs)) - Counter(question_facts(mine))
-    if any(word in spelled for word in more):
-        return False
-    bare = set(map(split_words, mine))
-    return not any(split_words(fact) in bare for fact in set(theirs).difference(mine))
 
 
 def _fits(mine: Sequence[str], theirs: Sequence[str]) -> bool:

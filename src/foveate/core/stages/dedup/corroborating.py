@@ -12,10 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from foveate.core.images import images_of
 from foveate.core.renditions import full_rendition, rendition_chunks
 from foveate.core.stages.dedup.exact import normalise
-from foveate.core.stages.dedup.word_weight import said_words
-from foveate.core.text.facts import extract_facts
+from foveate.core.text.sameness import statement
 from foveate.core.text.sentences import sentence_spans
-from foveate.core.text.words import split_words
 from foveate.core.types import Candidate, Chunk, Duplicate, Source, Span
 
 
@@ -55,15 +53,9 @@ def _said_spans(
     own = [(a, b) for a, b in sentences if start <= a and b <= end]
     found = [(a, b) for a, b in own if text[a:b] in said]
     if len(found) < len(own):
-        others = {_statement(sentence) for sentence in said.difference(text[a:b] for a, b in own)}
-        found += [(a, b) for a, b in own if _statement(text[a:b]) in others]
+        others = {statement(sentence) for sentence in said.difference(text[a:b] for a, b in own)}
+        found += [(a, b) for a, b in own if statement(text[a:b]) in others]
     return found
-
-
-def _statement(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the text says, to be compared; where nothing has weight, the text itself."""
-    words = split_words(text)
-    return said_words(words) or (text.strip(),), extract_facts(text, words)
 
 
 def _unsaid(shown: Sequence[Span], said: Sequence[Span]) -> Iterator[Span]:

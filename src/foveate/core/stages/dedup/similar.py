@@ -1,15 +1,17 @@
 """Texts that are similar by their words or their vectors, and which may be dropped for which.
 
 Both texts have the same facts in the same order (`text/facts.py`), and the kept text has every
-weight of the other, as often (`word_weight.py`). For texts whose vectors agree the facts may stand
-in any order, if each number follows the same word in both, and each negation precedes the same. The
-guard first narrows many texts over arrays, then judges a pair exactly.
+weight of the other, as often (`word_weight.py`), frames no sentence of it, and within a sentence no
+two words changed places around a third (`text/sameness.py`). For texts whose vectors agree the
+facts may stand in any order, if each number follows the same word in both, and each negation
+precedes the same. The guard first narrows many texts over arrays, then judges a pair exactly.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,7 +24,8 @@ from foveate.core.stages.dedup.resolve_duplicates import (
     resolve_duplicates,
 )
 from foveate.core.stages.dedup.semantic import Semantic
-from foveate.core.stages.dedup.word_weight import bound_facts, weights
+from foveate.core.text.sameness import swaps_parties
+from foveate.core.text.word_weight import bound_facts, weights
 from foveate.core.types import Candidate, rank
 
 WORDS_AGREE = 0.5
@@ -92,7 +95,11 @@ class Says:
             return True
         if self._any_order and bound_facts(mine) != bound_facts(theirs):
             return False
-        return Counter(weights(mine)) <= Counter(weights(theirs))
+        one, two = list(weights(mine)), list(weights(theirs))
+        if not Counter(one) <= Counter(two) or texts.framed(i, other):
+            return False
+        cuts = pairwise((0, *texts.bounds(i), len(mine)))
+        return not any(swaps_parties(list(weights(mine[a:b])), two) for a, b in cuts)
 
     def keep(self, i: int) -> None:
         """Remember to post its words when they are needed."""

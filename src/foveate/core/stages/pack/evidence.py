@@ -217,7 +217,8 @@ def _take_asked(selection: Selection, counted: dict[int, Choice], tracker: Budge
             continue
         group = selection.with_heads(piece)
         inner = tuple([p for p in group if selection.owners[p] == selection.owners[piece]])
-        named = (piece, group[-1]) if len(group) > 1 else group  # without the title of its group
+        heads = [p for p in group[1:] if p in selection.structural] or group[1:][-1:]
+        named = (piece, *heads)  # without the title of its group
         for some in dict.fromkeys((group, named, inner)):  # what is in other chunks may be too much
             selection.take(some)
             count_changes(selection, counted, tracker)

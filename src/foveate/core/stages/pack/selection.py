@@ -15,6 +15,8 @@ from foveate.core.renditions import full_rendition
 from foveate.core.stages.compress.unit_index import text_runs
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.table_heads import link_heads
+from foveate.core.text.facts import extract_facts
+from foveate.core.text.sameness import Statement, is_whole, statements
 from foveate.core.token_counter import Cost
 from foveate.core.types import BlockPosition, Candidate, PieceRuns, Sentences, rank
 
@@ -53,6 +55,7 @@ class Selection:
     blocks: dict[str, int] = field(default_factory=dict)
     groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
     said: set[int] = field(default_factory=set)  # runs of words
+    stated: set[Statement] | None = None  # by what is taken; None until it is asked for
     asked: list[int] = field(default_factory=list)  # pieces that hold an identifier of the query
     earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
     held_back: frozenset[int] = frozenset()  # pieces that are not taken because one beside them is
@@ -82,11 +85,34 @@ class Selection:
         return worth / sum([self.costs[p] for p in group])
 
     def fresh(self, piece: int) -> float:
-        """The share of the piece that was not said before."""
+        """The share of the piece that was not said before.
+
+        One whose words were all said is new if no sentence with its facts is taken.
+        """
         runs = self.runs[piece]
         if self.said.isdisjoint(runs):
             return 1.0
-        return 1 - sum(map(self.said.__contains__, runs)) / self.lengths[piece]
+        share = 1 - sum(map(self.said.__contains__, runs)) / self.lengths[piece]
+        return share if share >= NEW or self._is_stated(piece) else 1.0
+
+    def _is_stated(self, piece: int) -> bool:
+        """Whether what is taken states what the piece does; of a part of a sentence, its facts."""
+        if self.stated is None:
+            taken = (p for group in self.groups for p in group)
+            self.stated = {one for p in taken for one in statements(self._text(p))}
+        text = self._text(piece)
+        if is_whole(text):
+            return self.stated.issuperset(statements(text))
+        facts = {fact for _, facts in self.stated for fact in facts}
+        return facts.issuperset(extract_facts(text))
+
+    def _text(self, piece: int) -> str:
+        owner = self.owners[piece]
+        candidate = self.pool[owner]
+        if candidate.sentences is None:
+            return ""
+        start, end = candidate.sentences.spans[piece - self.firsts[owner]]
+        return candidate.chunk.text[start:end]
 
     def cost(self, pieces: tuple[int, ...]) -> int:
         """What taking these would add: themselves, marks where text is left out, blocks."""
@@ -145,6 +171,8 @@ class Selection:
             taken[p] = True
             if self.runs[p]:
                 self.said.update(self.runs[p])
+            if self.stated is not None:
+                self.stated.update(statements(self._text(p)))
             self._change_count(self.owners[p], 1)
             self.rights[self.owners[p]] += self.earned[p]
         self.groups.append(pieces)
@@ -178,6 +206,7 @@ class Selection:
 
     def recompute(self) -> None:
         """Go by what is still chosen, after choices were taken back."""
+        self.stated = None
         self.said = {run for group in self.groups for p in group for run in self.runs[p]}
 
 
