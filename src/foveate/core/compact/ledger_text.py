@@ -136,7 +136,6 @@ class Line:
     values: dict[str, Value] = field(default_factory=dict)
     quotes: list[str] = field(default_factory=list)
     handle: bool = False
-    asked: str = ""  # beside the handle
 
     @property
     def alone(self) -> bool:
@@ -176,11 +175,15 @@ def write_line(lines: Sequence[Line]) -> str:
     first = lines[0]
     label = label_places([line.origin for line in lines])
     if first.handle:
-        asked = f": {spell_quote(first.asked)}" if first.asked else ""
-        label = f"{label} (expand {first.origin.handle}{asked})"
+        label = f"{label} (expand {spell_handle(first.origin)})"
     values = ", ".join(text for line in lines for text in line.spelled())
-    said = " ".join(filter(None, [*first.quoted(), values]))
+    said = " ".join(filter(None, [*(quote for line in lines for quote in line.quoted()), values]))
     return f"- {label}: {said}" if said else f"- {label}"
+
+
+def spell_handle(origin: Origin) -> str:
+    """The handle of an origin, and what its call asked for."""
+    return f"{origin.handle}: {spell_quote(origin.asked)}" if origin.asked else origin.handle
 
 
 def spell_quote(text: str) -> str:
