@@ -14,7 +14,7 @@ from message_lists import FORMS, Step, parts, spell
 
 COUNT = load_tokenizer("cl100k_base").count
 BATCHES = 20
-INSTRUCTIONS = """
+INSTRUCTIONS = """\
 Check with me before you pay a supplier.
 Keep every name out of the summary.
 My son cannot eat gluten.
@@ -55,7 +55,7 @@ Los envíos salen siempre los lunes.
 付款之前先问我。
 报告里不要出现姓名。
 我对花生过敏。
-""".split("\n")[1:-1]
+""".splitlines()
 
 
 def transcript(said, form="openai", chatter="Go on with batch {n}.", seed=0):

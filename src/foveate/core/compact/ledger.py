@@ -6,6 +6,7 @@ values that the next call most likely needs, and excerpts. `ledger_text.py` spel
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ KIND_WEIGHT: dict[ValueKind, float] = {
     "small": 0.5,
 }
 """How likely a value of a kind is needed again; the order matters, the figures hardly do."""
+AMOUNT_WEIGHT = 4.5
 AGAIN_WEIGHT = 0.6  # for each of up to three texts more that have the value
 SAID_WEIGHT = 3.0
 USED_WEIGHT = 1.5
@@ -49,11 +51,11 @@ RECENT_WEIGHT = 1.0
 RANGE_TOKENS = 3
 """More than the end of a range of places takes."""
 PACES = {
-    "decisions": 3.0,
+    "decisions": 24.0,
     "lines": 3.0,
-    "handles": 1.5,
+    "handles": 0.7,
     "values": 12.0,
-    "answers": 1.0,
+    "answers": 2.0,
     "numerous": 1.5,
     "people": 1.0,
 }
@@ -66,9 +68,10 @@ MANY = 24
 """Values that only one text names; of such, so many come before what was said. The same holds for a
 series: values that only results name and that differ in their numbers alone."""
 SERIAL = 3
-"""Of more than `MANY` such values that nothing else names, so many are named first."""
-SHORT_KINDS = ("small", "time")
-"""With durations and short codes, kinds of values of which one text soon names too many."""
+"""Of more than `MANY` such values that nothing else names, and of brief ones, so many are first."""
+_BRIEF = re.compile(r"[A-Za-z]{1,2}0|0(?:\.0)?[a-z\u00b5]{1,3}|0:0(?::0)?|[+-]0|\S* 0")
+"""Forms of which a text soon has many that say little: bins, durations, times, short numbers."""
+_CENTS = re.compile(r"-?\d[\d.,]*[.,]\d\d")
 
 
 class Item(NamedTuple):
@@ -207,12 +210,14 @@ class RankedValues(NamedTuple):
     `numerous`: of each origin, the values that nothing else names, and those of a series that
     several results list, but for its `MANY` best.
     `serial`: of a result, more than `MANY` values that nothing else names and that differ in their
-    numbers alone, but for the `SERIAL` best.
+    numbers alone, but for the `SERIAL` best. `brief`: of forms of which a text has many that say
+    little, all but the `SERIAL` best, which are counted and not named.
     """
 
     first: Sequence[tuple[int, Value]]
     numerous: Sequence[tuple[int, Value]]
     serial: Sequence[tuple[int, Value]]
+    brief: Sequence[tuple[int, Value]]
 
 
 def rank_values(
@@ -252,7 +257,10 @@ def rank_values(
                     last[text] = max(last[text], place)
 
     def worth(text: str) -> float:
-        points = KIND_WEIGHT[home[text][1].kind] + AGAIN_WEIGHT * min(times[text] - 1, 3)
+        value = home[text][1]
+        kind: ValueKind = "time" if _BRIEF.fullmatch(_form(value)) else value.kind
+        points = max(KIND_WEIGHT[kind], AMOUNT_WEIGHT * bool(_CENTS.fullmatch(text)))
+        points += AGAIN_WEIGHT * min(times[text] - 1, 3)
         points += SAID_WEIGHT * (text in said) + USED_WEIGHT * (text in used)
         return points + RECENT_WEIGHT * min(last[text] / max(end, 1), 1.0)
 
@@ -264,10 +272,15 @@ def rank_values(
         and text not in used
         and origins[home[text][0]].last <= origins[home[text][0]].place
     }
-    forms = {text: (n, value_form(text)) for text, n in listed.items() if text not in spoken}
+    forms = {text: (n, _form(home[text][1])) for text, n in listed.items() if text not in spoken}
     alone = {text: n for text, n in listed.items() if times[text] == 1}
     lists = _split_numerous(ranked, alone, forms)
     return RankedValues(*([home[text] for text in texts] for texts in lists))
+
+
+def _form(value: Value) -> str:
+    """What values of a series have in common: of a short number its key."""
+    return f"{value.key} 0" if value.kind == "small" else value_form(value.text)
 
 
 def _split_numerous(
@@ -279,25 +292,23 @@ def _split_numerous(
     each value that tool results alone name, because messages of people and models are no logs.
     """
     sizes = Counter(forms.values())
-    first: list[str] = []
-    numerous: list[str] = []
-    serial: list[str] = []
+    brief = {form for (_, form), n in sizes.items() if n > SERIAL and _BRIEF.fullmatch(form)}
+    first, numerous, serial, rest = list[str](), list[str](), list[str](), list[str]()
     of_form: Counter[tuple[int, str]] = Counter()
     of_origin: Counter[int] = Counter()
     for text in ranked:
-        is_series = text in forms and sizes[forms[text]] > MANY
-        if is_series and text in alone:
-            of_form[forms[text]] += 1
-            if of_form[forms[text]] > SERIAL:
-                serial.append(text)
+        n, form = forms.get(text, (alone.get(text, -1), ""))
+        is_series = sizes[n, form] > MANY
+        if form in brief or (is_series and text in alone):
+            key = (-1, form) if form in brief else (n, form)
+            of_form[key] += 1
+            if of_form[key] > SERIAL:
+                (rest if form in brief else serial).append(text)
                 continue
-        if not is_series and text not in alone:
-            first.append(text)
-            continue
-        n = forms[text][0] if is_series else alone[text]
-        of_origin[n] += 1
-        (numerous if of_origin[n] > MANY else first).append(text)
-    return first, numerous, serial
+        if is_series or text in alone:
+            of_origin[n] += 1
+        (numerous if (is_series or text in alone) and of_origin[n] > MANY else first).append(text)
+    return first, numerous, serial, rest
 
 
 def write_ledger(

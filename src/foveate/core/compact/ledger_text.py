@@ -6,8 +6,8 @@ speaker or tool share a line. Nothing in a line can open another line, spell a h
 texts are brought to one line and neutralised.
 
 A list that was cut before holds a ledger. What it names goes on in the next one under the same
-origins, and the places are those of the list that came first. Some programs join messages of the
-same role; what a person says behind the ledger is told apart from it.
+origins, and the places are those of the list that came first. A text that has more than a ledger
+is what somebody says.
 """
 
 from __future__ import annotations
@@ -233,18 +233,14 @@ def one_line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EarlierLedger:
-    """What an earlier ledger says: which messages left before, and what it names of them.
-
-    `behind`: what a person says in the same message.
-    """
+    """What an earlier ledger says: which messages left before, and what it names of them."""
 
     left: tuple[Range, ...]
     origins: tuple[Origin, ...]
-    behind: str = ""
 
 
 def read_ledger(text: str) -> EarlierLedger | None:
-    r"""What the ledger says that a text begins with; None: it begins with none, or no whole one.
+    r"""What the ledger says that a text is; None: it is none.
 
     >>> text = f"{HEADING.format(left='messages 2-4')}\n- #2 look_up: P-17, bar 3\n{END}"
     >>> [value.text for value in read_ledger(text).origins[0].values]
@@ -253,17 +249,18 @@ def read_ledger(text: str) -> EarlierLedger | None:
     begin = _BEGIN.match(text)
     if begin is None:
         return None
-    lines, end, behind = "", "", text[begin.end() :]
+    lines = text[begin.end() :]
     if begin["lined"]:
-        lines, end, behind = behind.partition(END)
-        if not end or (lines and not lines.endswith("\n")):
+        if not lines.endswith(f"\n{END}") and lines != END:
             return None
+        lines = lines.removesuffix(END)
+    elif lines:
+        return None
     left = _read_left(begin["left"] or "")
     origins = [_read_line(line) for line in lines.split("\n")[:-1]]
     if left is None or not all(origins):
         return None
-    found = tuple(origin for origin in origins if origin)
-    return EarlierLedger(tuple(left), found, behind.strip())
+    return EarlierLedger(tuple(left), tuple(origin for origin in origins if origin))
 
 
 def _read_left(spelled: str) -> list[Range] | None:

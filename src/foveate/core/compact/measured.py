@@ -53,8 +53,9 @@ class MeasuredList:
         """The earlier ledgers, in front where they are put; elsewhere it is what a person says."""
         in_front = True
         for entry in self.entries:
-            known = read_ledger(entry.said) if entry.role == "user" else None
-            if known is not None and in_front:
+            alone = in_front and entry.role == "user" and not entry.kinds
+            known = read_ledger(entry.said) if alone else None
+            if known is not None:
                 yield entry.index, known
             in_front = in_front and (entry.role == "system" or known is not None)
 
@@ -63,9 +64,8 @@ class MeasuredList:
         return entry.role == "user" and self._is_message(entry)
 
     def text_of(self, entry: Entry) -> str:
-        """What a person or the model says in it, without an earlier ledger in front."""
-        known = self.earlier.get(entry.index)
-        return known.behind if known else "" if is_bridge(entry) else entry.said
+        """What a person or the model says in it."""
+        return entry.said if self._is_message(entry) else ""
 
     def said_by_people(self, group: Group) -> Iterator[str]:
         """What people say in it, beside the results of tools and in an earlier ledger too."""
@@ -77,9 +77,8 @@ class MeasuredList:
             yield from (result.text for result in entry.results if result.speaker == "user")
 
     def _is_message(self, entry: Entry) -> bool:
-        """Whether it is one of the list that came first, and no ledger alone."""
-        known = self.earlier.get(entry.index)
-        return bool(known.behind or entry.kinds) if known else not is_bridge(entry)
+        """Whether it is one of the list that came first."""
+        return entry.index not in self.earlier and not is_bridge(entry)
 
     def find_places(self) -> dict[int, int]:
         """Where each entry stood in the list that came first: among those that did not leave."""
