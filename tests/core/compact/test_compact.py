@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import fuzz
@@ -266,7 +266,18 @@ def test_an_empty_list_whose_tools_are_too_large_says_what_they_take():
     assert compact([], budget=refused.value.needed, tools=[{"name": "read"}]).messages == []
 
 
+AGAIN = [
+    Step("user", "word " * 200),
+    Step("tools", calls=(("read", "{}"),), results=(PAGE,)),
+    *(Step("user", "So?"), Step("assistant", "Well."), Step("user", "")),
+    Step("tools", calls=(("find", "{}"),), results=(PAGE,)),
+    Step("assistant", "Done."),
+]
+"""A page that comes again behind a message without tokens, in a room that is always full."""
+
+
 @given(sessions, st.sampled_from(FORMS), st.integers(150, 600), st.sampled_from((None, 0, 99)))
+@example(AGAIN, "openai", 266, 0)
 def test_a_longer_list_begins_like_a_shorter_one(steps, form, budget, slack):
     """A6: whatever the slack, a message changes its bytes at most once while a list grows."""
     messages = spell(steps, form)

@@ -45,6 +45,7 @@ class MeasuredList:
                 must=not group.orphan
                 and any(e.role == "system" or e.index in self.pinned for e in group.entries),
                 said=sum(map(self.count, self.said_by_people(group))),
+                orphan=group.orphan,
             )
             for group in self.groups
         ]

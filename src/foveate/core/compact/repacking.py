@@ -32,11 +32,15 @@ ResultForm: TypeAlias = Literal["full", "short", "fitted", "repeated", "supersed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSize:
-    """Tokens of a group in full, and of what people say in it; `must`: it never leaves."""
+    """Tokens of a group in full, and of what people say in it; `must`: it never leaves.
+
+    `orphan`: it never stays.
+    """
 
     tokens: int
     must: bool
     said: int = 0
+    orphan: bool = False
 
 
 def default_slack(room: int) -> int:
@@ -69,15 +73,14 @@ def standing_tokens(groups: Sequence[GroupSize], room: int) -> list[int]:
 
 def repack_points(groups: Sequence[GroupSize], room: int, slack: int) -> list[int]:
     """The groups with which the growing list was over the room."""
-    found, size = [], 0
+    found, size, last = [], 0, 0
     for n, (group, standing) in enumerate(zip(groups, standing_tokens(groups, room), strict=True)):
         size += group.tokens
-        if size > room:
+        last = last if group.orphan else group.tokens
+        if size > room - bool(found):  # behind a full one nothing fits, not even without tokens
             found.append(n)
-            size = min(room, max(room - slack, standing + group.tokens + least_ledger(room)))
-    if found and size >= room:  # nothing fits behind the last one, not even what has no tokens
-        found.append(len(groups) - 1)
-    return sorted(set(found))
+            size = min(room, max(room - slack, standing + last + least_ledger(room)))
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
