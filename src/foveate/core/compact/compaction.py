@@ -211,9 +211,6 @@ class _Result:
         slack = max(0, min(slack, room * 9 // 10))
         self.points = repack_points(self.measured.sizes, room, slack)
         self._pack(room, slack)
-        if self.token_count() > room:  # what came behind the last repacking was reckoned too small
-            self.points = sorted({*self.points, len(self.measured.groups) - 1})
-            self._pack(room, slack)
         if self.token_count() > room:
             raise StageBroke(f"compact: {self.token_count()} tokens are over {room}")
 
