@@ -140,8 +140,9 @@ def excerpt(made: Compacted) -> Iterator[str]:
         yield ""
     yield "what is sent"
     for place, message in list(zip(made.places, made.messages, strict=True))[:SHOWN]:
-        yield line(f"message {place + 1}" if place >= 0 else "ledger", message)
-        if place < 0:
+        is_ledger = made.ledger in texts_of(message)
+        yield line(f"message {place + 1}" if place >= 0 else "ledger" * is_ledger, message)
+        if is_ledger:
             yield from (clip(f"{'':23}{part}") for part in made.ledger.splitlines()[1 : 1 + SHOWN])
     yield f"[… {len(made.messages) - SHOWN} more messages]"
 

@@ -23,12 +23,24 @@ from foveate.core.compact.shorten import result_handle
 from foveate.core.json_text import compact_json
 from foveate.core.seal import content_hash
 from foveate.providers.tokenizers import load_tokenizer
-from message_lists import FORMS, PIXEL, damage, least_tokens, make_steps, orphans, parts, spell
+from message_lists import (
+    FORMS,
+    PIXEL,
+    damage,
+    least_tokens,
+    make_steps,
+    orphans,
+    parts,
+    spell,
+    take_turns,
+)
 from provider_types import HAS_GOOGLE, check_request
 
 SYSTEM = "You book boats. Never promise a refund."
 UNTYPED = {"openai": {"compaction", "unknown", "thinking"}}
 """Steps that a provider's own types do not know, and that compatible servers do."""
+BRIDGE = "[\u2026]"
+"""What takes the turn of the other side between two messages."""
 SAME = "[same as a later result; expand "
 
 
@@ -112,6 +124,7 @@ def check(case: ListCase, elsewhere: Iterator[str] | None = None) -> str:
     assert orphans(made.messages) == [], "half of a call is sent"
     assert not accepted or takes(case.form, made.messages), "the provider refuses the list"
     _check_pointers(made)
+    _check_turns(case, made)
     if case.seed // 8 % 4 == 0:
         check(cut_again(case, made))
     return "fitted"
@@ -190,9 +203,10 @@ def _check_books(case: ListCase, made: Compacted) -> None:
     assert len(reasons) == len(made.decisions), "decided twice"
     shown = [n for n in made.places if n >= 0]
     assert shown == sorted(set(shown)), "in another order"
-    assert [m for n, m in zip(made.places, made.messages, strict=True) if n < 0] == (
-        [m for m in made.messages if made.ledger and m is made.messages[made.places.index(-1)]]
-    ), "a ledger that is none"
+    added = [text for n, m in zip(made.places, made.messages, strict=True) if n < 0
+             for _, _, text in parts([m])]  # fmt: skip
+    others = [text for text in added if text != BRIDGE]
+    assert others == [made.ledger] * bool(made.ledger), "a ledger that is none"
     for n, (message, actions) in enumerate(zip(case.messages, decisions.values(), strict=True)):
         blocks = [part for part in parts([message]) if part[0] == "result"]
         assert len(actions) >= 1, "a message without a decision"
@@ -208,6 +222,13 @@ def _check_books(case: ListCase, made: Compacted) -> None:
         assert set(fate[0]) == {"kept"} or fate[1] == "message_orphaned", "a pinned one is lost"
     total = sum(d.numbers["shown"] for d in made.decisions)
     assert total <= case.options["budget"], "decisions show more than the budget"
+
+
+def _check_turns(case: ListCase, made: Compacted) -> None:
+    """A12: roles take turns as they did, as long as there is room for what stands in between."""
+    room = case.options["budget"] - made.token_count - made.tools_token_count
+    if take_turns(case.messages) and room > 3:
+        assert take_turns(made.messages), "two messages of one side in a row"
 
 
 def _check_pointers(made: Compacted) -> None:

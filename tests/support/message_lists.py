@@ -12,6 +12,7 @@ import json
 import re
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 
 from hypothesis import strategies as st
@@ -392,6 +393,19 @@ def _is_of_model(message):
     ours = ("function_call", "reasoning", "item_reference")
     kind = str(message.get("type"))
     return message.get("role") in ("assistant", "model") or kind in ours or kind.endswith("_call")
+
+
+def take_turns(messages):
+    """Whether no two messages of people or of the model stand in a row, tools left out."""
+    sides = [_side(m) for m in messages]
+    spoken = [side for side in sides if side]
+    return all(a != b for a, b in pairwise(spoken))
+
+
+def _side(m):
+    role = {"model": "assistant"}.get(m.get("role"), m.get("role"))
+    kinds = {kind for kind, _, _ in parts([m])} - {"said"}
+    return role if role in ("user", "assistant") and not kinds else ""
 
 
 def least_tokens(messages, count):

@@ -47,8 +47,8 @@ def compact_items(
     """The items that fit; those that stay unchanged are the objects that came.
 
     `read`: an item and its place as a message of `form`. `write`: an item with the text of a
-    changed message; the ledger's message has no item. `beside`: what is sent beside the list within
-    the same budget, such as tools and instructions. Raises as `foveate.compact` does.
+    changed message; the ledger and what takes a turn have no item. `beside`: what is sent beside
+    the list within the same budget, such as tools and instructions. Raises as `foveate.compact`.
     """
     known = list(items)
     made = compact(

@@ -168,6 +168,8 @@ def _dumped(part: Any) -> str:
 
 def _from_json(known: _Piece | None, message: Mapping[str, Any]) -> _Piece:
     content = message["content"]
+    if known is None and message["role"] == "assistant":
+        return _Piece(ModelResponse([TextPart(content)]))
     if known is None:
         return _Piece(made := ModelRequest([UserPromptPart(content)]), made.parts[0])
     text = content[0]["text"]

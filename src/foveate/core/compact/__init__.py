@@ -1,7 +1,7 @@
 """Message lists of agents: a list in, a list of the same kind out that fits a budget.
 
 `entries.py` reads a list into entries and groups, `forms.py` knows the providers' spellings,
-`values.py` finds what must not be lost, `shorten.py` shortens a tool result, `plan.py` decides what
-stays, `ledger.py` and `ledger_text.py` write what left, and `compaction.py` puts them together and
-counts the result.
+`values.py` finds what must not be lost, `shorten.py` shortens a tool result, `packing.py` decides
+what stays, `quotes.py`, `ledger.py` and `ledger_text.py` write what left, `alternation.py` lets roles
+take turns, and `compaction.py` puts them together and counts the result.
 """

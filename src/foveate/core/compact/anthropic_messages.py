@@ -23,7 +23,7 @@ from foveate.core.compact.entries import (
     MessageForm,
     Result,
     ToolCall,
-    user_note,
+    plain_note,
 )
 from foveate.core.errors import BadInput
 from foveate.core.json_text import spaced_json, unknown_fields_json
@@ -85,5 +85,5 @@ def _rewrite(message: Json, texts: Mapping[int, str]) -> dict[str, Any]:
     return {**message, "content": blocks}
 
 
-ANTHROPIC = MessageForm(name="anthropic", read=read_message, rewrite=_rewrite, note=user_note)
+ANTHROPIC = MessageForm(name="anthropic", read=read_message, rewrite=_rewrite, note=plain_note)
 """The Messages API."""

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foveate._version import __version__
-from foveate.core.compact.entries import Entry, Json, MessageForm, Result
+from foveate.core.compact.alternation import BRIDGE
+from foveate.core.compact.entries import Entry, EntryRole, Json, MessageForm, Result
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.packing import Packing
@@ -71,8 +72,9 @@ class CompactManifest:
 class Compacted:
     """The list that is sent, and what became of each message.
 
-    `places[i]`: where message i stood in the list that came, -1 for the ledger. `token_count`: of
-    the messages; `tools_token_count`: of the tools, within the same budget.
+    `places[i]`: where message i stood in the list that came, -1 for the ledger and for what takes
+    the turn of the other side between two messages, so that roles take turns as they did.
+    `token_count`: of the messages; `tools_token_count`: of the tools, within the same budget.
     `originals`: by handle, the texts that left or were shortened. `notes`: figures, among them
     `repacked` (1: bytes that were sent before may have changed now) and `resent`, the tokens behind
     the first that did.
@@ -209,9 +211,6 @@ class _Result:
         slack = max(0, min(slack, room * 9 // 10))
         self.points = repack_points(self.measured.sizes, room, slack)
         self._pack(room, slack)
-        if self.token_count() > room:  # what came behind the last repacking was reckoned too small
-            self.points = sorted({*self.points, len(self.measured.groups) - 1})
-            self._pack(room, slack)
         if self.token_count() > room:
             raise StageBroke(f"compact: {self.token_count()} tokens are over {room}")
 
@@ -252,22 +251,28 @@ class _Result:
 
     def listed(self) -> Iterator[tuple[int, Json]]:
         """The list as it is sent, with places: leading instructions, the ledger, the rest."""
-        source, form = self.messages, self.form
+        source, form, bridges = self.messages, self.form, self._bridges()
         waiting = self.ledger
         for entry, texts in self.stays:
             if waiting and (entry.role != "system" or entry.calls):
-                yield -1, form.note(waiting)
+                yield -1, form.note(waiting, "user")
                 waiting = ""
+            if side := bridges.get(entry.index):
+                yield -1, form.note(BRIDGE, side)
             message = source[entry.index]
             yield entry.index, form.rewrite(message, texts) if texts else message
         if waiting:
-            yield -1, form.note(waiting)
+            yield -1, form.note(waiting, "user")
+
+    def _bridges(self) -> Mapping[int, EntryRole]:
+        return self.packing.bridges(ledger=bool(self.ledger)) if self.packing else {}
 
     def token_count(self) -> int:
         """Tokens of the list as it is sent."""
         if self.packing is None:
             return self.measured.total
         total = sum(self.packing.view.entry_tokens(entry) for entry, _ in self.stays)
+        total += len(self._bridges()) * self.packing.bridge_tokens
         return total + (self.packing.ledger.tokens + self.options.frame if self.ledger else 0)
 
     def decisions(self) -> Iterator[Decision]:

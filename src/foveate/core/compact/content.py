@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 import re
 import zlib
@@ -25,6 +26,8 @@ TEXT_TYPES: Mapping[str, tuple[str, ...]] = {
 """Parts that are texts: the key of the text, then the others that are not counted."""
 THINKING = ("thinking", "redacted_thinking")
 """Signed reasoning: no text to be shortened; it is counted as JSON and goes back as it came."""
+LEAST_COPY = 80
+"""Characters of a text that is looked for again among the others of its content."""
 BRIEF = 512
 """Characters of base64 that are counted as text; longer data is counted as media."""
 LARGEST = 1_600
@@ -51,7 +54,7 @@ KNOWN = frozenset(
 class Content(NamedTuple):
     """The texts joined by lines, JSON of other parts, tokens of media, and kinds of what it is.
 
-    `rest`: JSON of what text parts hold beside their text.
+    `rest`: JSON of what text parts hold beside their text, and (`twice`) texts said again.
     """
 
     text: str = ""
@@ -59,23 +62,43 @@ class Content(NamedTuple):
     extra: int = 0
     kinds: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()
+    twice: bool = False
 
 
 Piece = Content | ToolCall | Result
 
 
 def read_content(content: Any) -> Content:
-    """A message's content; raises `BadInput`."""
+    """A message's content, what a part says again beside it; raises `BadInput`."""
     if content is None or isinstance(content, str):
         return text_content(content or "")
     found = [read_part(part) for part in content_parts(content)]
+    seen = set[str]()
+    for n, part in enumerate(found):
+        payload = _payload(part.text) if len(part.text) >= LEAST_COPY else str(n)
+        if payload in seen:
+            found[n] = part._replace(text="", rest=(*part.rest, part.text), twice=True)
+        seen.add(payload)
     return Content(
         join_lines(*(part.text for part in found)),
         tuple(other for part in found for other in part.others),
         sum(part.extra for part in found),
         tuple(kind for part in found for kind in part.kinds),
         tuple(rest for part in found for rest in part.rest),
+        any(part.twice for part in found),
     )
+
+
+def _payload(text: str) -> str:
+    """What equal payloads have in common, however they are spelled; MCP sends them twice."""
+    try:
+        value = json.loads(text)
+        while isinstance(value, dict) and len(value) == 1:
+            (value,) = value.values()
+            value = json.loads(value) if isinstance(value, str) else value
+        return json.dumps(value, sort_keys=True)
+    except (ValueError, RecursionError):
+        return text
 
 
 def content_parts(content: Any) -> Sequence[Any]:
@@ -142,6 +165,7 @@ def build_result(
         rest=rest,
         beside=join_lines(*content.rest),
         error=error,
+        twice=content.twice,
     )
 
 

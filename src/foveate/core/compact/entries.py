@@ -38,10 +38,10 @@ class Result:
     """What a tool gave back: the texts of it, in block `slot` of its entry (-1: the entry itself).
 
     `extra`: tokens of what is no text, such as images, and `kinds`: what that is. `rest`: JSON of
-    its unknown keys. `beside`: JSON of what its text parts hold beside their texts,
-    which leaves with these. `speaker`: who said it, where it is a text that may be
-    shortened as a result is. `cites`: places in the text that stay in view as long as any of it
-    does.
+    its unknown keys. `beside`: JSON of what its text parts hold beside their texts, and (`twice`)
+    texts that say the same again, which leaves with these. `speaker`: who said it, where it is a
+    text that may be shortened as a result is. `cites`: places in the text that stay in view as long
+    as any of it does.
     """
 
     call_id: str
@@ -52,6 +52,7 @@ class Result:
     kinds: tuple[str, ...] = ()
     rest: str = ""
     beside: str = ""
+    twice: bool = False
     error: bool = False
     speaker: Speaker = "tool"
     cites: tuple[int, ...] = ()
@@ -89,13 +90,13 @@ class MessageForm:
     """One provider's spelling of a message list.
 
     `read` raises `BadInput` for a message that cannot be used. `rewrite` is a message with other
-    texts in some of its result slots. `note` is a message of the user with this text.
+    texts in some of its result slots. `note` is a message of the user or the model with this text.
     """
 
     name: str
     read: Reader
     rewrite: Callable[[Json, Mapping[int, str]], dict[str, Any]]
-    note: Callable[[str], dict[str, Any]]
+    note: Callable[[str, EntryRole], dict[str, Any]]
 
     def parse(self, messages: Sequence[Json]) -> list[Entry]:
         """The entries of a list; raises `BadInput` naming the message that is wrong."""
@@ -118,6 +119,7 @@ def group_entries(entries: Sequence[Entry]) -> list[Group]:
 
     An entry with half of a call is an orphan: with a result that no call before it waits for, or
     a call that gets no result before somebody else speaks. Calls of the last step may still wait.
+    So is reasoning behind which the model neither speaks nor calls.
     An orphan between a call and its result is a group of its own, in front of theirs.
     """
     ends, orphans, paired = _pair_calls(entries)
@@ -143,7 +145,7 @@ def _pair_calls(entries: Sequence[Entry]) -> tuple[list[int], set[int], set[int]
     All by place. A call that may still wait is a pair with whatever comes at the end.
     """
     ends = list(range(len(entries)))
-    orphans, paired = set[int](), set[int]()
+    orphans, paired = _dangling(entries), set[int]()
     waiting: defaultdict[str, deque[int]] = defaultdict(deque)
     for n, entry in enumerate(entries):
         if not entry.results and entry.role != "assistant":
@@ -166,6 +168,17 @@ def _pair_calls(entries: Sequence[Entry]) -> tuple[list[int], set[int], set[int]
             ends[place] = len(entries) - 1
             paired.add(place)
     return ends, orphans, paired
+
+
+def _dangling(entries: Sequence[Entry]) -> set[int]:
+    """The entries that belong to what the model says next, where it says nothing."""
+    found, spoken = set[int](), False
+    for n in range(len(entries) - 1, -1, -1):
+        if entries[n].opens and not spoken:
+            found.add(n)
+        elif not entries[n].opens:
+            spoken = entries[n].role == "assistant"
+    return found
 
 
 def _last_step(entries: Sequence[Entry]) -> int:
@@ -201,6 +214,6 @@ def refuse(index: int, why: BadInput | str) -> BadInput:
     return BadInput(f"message {index + 1}{colon} {what}", field="messages")
 
 
-def user_note(text: str) -> dict[str, Any]:
-    """A message of the user, as OpenAI's Chat and Anthropic's Messages spell it."""
-    return {"role": "user", "content": text}
+def plain_note(text: str, role: EntryRole) -> dict[str, Any]:
+    """A message of the user or the model, as OpenAI's Chat and Anthropic's Messages spell it."""
+    return {"role": role, "content": text}

@@ -108,8 +108,8 @@ def _rewrite(content: Json, texts: Mapping[int, str]) -> dict[str, Any]:
     return {**content, "parts": parts}
 
 
-def _note(text: str) -> dict[str, Any]:
-    return {"role": "user", "parts": [{"text": text}]}
+def _note(text: str, role: EntryRole) -> dict[str, Any]:
+    return {"role": "user" if role == "user" else "model", "parts": [{"text": text}]}
 
 
 GEMINI = MessageForm(name="gemini", read=_read_content, rewrite=_rewrite, note=_note)

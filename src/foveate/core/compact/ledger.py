@@ -1,15 +1,18 @@
 """The ledger: one message in front that says what left, filled up to its room.
 
-Questions and handles come first, then lines that say an error, the values that the next call most
-likely needs, what the model and people said, and excerpts. `ledger_text.py` spells it.
+What people said comes first, then decisions of the model, lines that tell most, handles and the
+values that the next call most likely needs, and excerpts. `ledger_text.py` spells it.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
 from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple
 
 from foveate.core.compact.ledger_text import (
@@ -22,11 +25,12 @@ from foveate.core.compact.ledger_text import (
     Origin,
     Range,
     one_line,
+    spell_handle,
     spell_left,
-    spell_quote,
     spell_value,
     write_line,
 )
+from foveate.core.compact.quotes import Quotes
 from foveate.core.compact.telling_lines import value_form
 from foveate.core.compact.values import Value, ValueKind
 
@@ -39,27 +43,44 @@ KIND_WEIGHT: dict[ValueKind, float] = {
     "small": 0.5,
 }
 """How likely a value of a kind is needed again; the order matters, the figures hardly do."""
+AMOUNT_WEIGHT = 4.5
 AGAIN_WEIGHT = 0.6  # for each of up to three texts more that have the value
 SAID_WEIGHT = 3.0
 USED_WEIGHT = 1.5
 RECENT_WEIGHT = 1.0
-HANDLE_TOKENS = 16
-"""More than a handle takes, with its words and a line of its own."""
 RANGE_TOKENS = 3
 """More than the end of a range of places takes."""
-QUESTION_SHARE, HANDLE_SHARE, RULE_SHARE, LINE_SHARE, ANSWER_SHARE = 3, 6, 8, 3, 3
-"""Questions, handles, rules of people, and lines of long results that the question names or that
-say an error may each take this part of the room before the values; short sentences of the model
-this part behind what people said."""
-MOST_REFUSED = 24
-"""Values in a row without room for them, after which no other is tried."""
+PACES = {
+    "decisions": 24.0,
+    "lines": 3.0,
+    "handles": 0.7,
+    "values": 12.0,
+    "answers": 2.0,
+    "numerous": 1.5,
+    "people": 1.0,
+}
+"""How fast each kind of item is named beside the others, in characters."""
+VALUE_CHARS, LINE_CHARS = 4, 24
+"""Characters that a value takes beside its text, and a quote or a handle beside its own."""
+PEOPLE_LINES = 8
+"""Messages of people; where more of them left, what they said shares a line."""
 MANY = 24
 """Values that only one text names; of such, so many come before what was said. The same holds for a
 series: values that only results name and that differ in their numbers alone."""
 SERIAL = 3
-"""Of more than `MANY` such values that nothing else names, so many are named first."""
-LONGEST_SAID = 240
-"""Characters of a sentence of a person; a longer one is an excerpt like others."""
+"""Of more than `MANY` such values that nothing else names, and of brief ones, so many are first."""
+_BRIEF = re.compile(r"[A-Za-z]{1,2}0|0(?:\.0)?[a-z\u00b5]{1,3}|0:0(?::0)?|[+-]0|\S* 0")
+"""Forms of which a text soon has many that say little: bins, durations, times, short numbers."""
+_CENTS = re.compile(r"-?\d[\d.,]*[.,]\d\d")
+
+
+class Item(NamedTuple):
+    """What a ledger may say of the origin at `n`: a value, else a quote, else its handle."""
+
+    n: int
+    text: str = ""
+    value: Value | None = None
+    filler: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,20 +108,27 @@ class LedgerBuilder:
     room: int
     count: Callable[[str], int]
     lines: dict[int, Line] = field(default_factory=dict)
-    added: list[tuple[int, str, bool]] = field(default_factory=list)
-    quoted: set[str] = field(default_factory=set)
+    added: list[Item] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
     used: int = 0
+    needed: int = 0
     names: dict[str, int] = field(default_factory=dict)
+    joins_people: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self.used = self.count(self._spell([])) + 4
+        self.used = self.needed = self.count(self._spell([])) + 4
+        self.joins_people = sum(one.kind == "user" for one in self.origins) > PEOPLE_LINES
+
+    def _is_alone(self, line: Line) -> bool:
+        return line.alone and not (self.joins_people and line.origin.kind == "user")
 
     def text(self) -> str:
         """The whole message; without a line, as much of the places as there is room for."""
         rows: dict[tuple[str, int], list[Line]] = {}
         for n, line in sorted(self.lines.items()):
             if line.values or line.alone:
-                rows.setdefault((line.origin.name, n if line.alone else -1), []).append(line)
+                key = line.origin.spoken_by, n if self._is_alone(line) else -1
+                rows.setdefault(key, []).append(line)
         if rows:
             return self._spell([write_line(row) for row in rows.values()])
         if not self.left:
@@ -111,99 +139,68 @@ class LedgerBuilder:
     def _spell(self, lines: Sequence[str]) -> str:
         return "\n".join([HEADING.format(left=spell_left(self.left)), *lines, END])
 
-    def add(self, n: int, text: str, value: Value | None = None) -> bool:
-        """Name a value of origin n, or quote a text of it, if there is room."""
-        said = f", {spell_value(value)}" if value else f" \u201c{one_line(text)}\u201d"
-        cost = self.count(said) + self._label_cost(n, quoted=value is None)
-        if self.used + cost > self.room:
-            return False
-        line = self.lines.setdefault(n, Line(self.origins[n]))
-        self.names[line.origin.name] = self.names.get(line.origin.name, 0) + 1
-        if value:
-            line.values[text] = value
-        else:
-            line.quotes.append(text)
-            self.quoted.add(text)
-        self.added.append((n, text, value is not None))
-        self.used += cost
+    def fill(self, items: Iterable[Item], room: int) -> bool:
+        """Add the items in this order up to the first that has no room; whether all had."""
+        for item in items:
+            if item.text and item.value is None and item.text in self.known:
+                continue
+            cost = self._cost(item)
+            if self.used + cost > room:
+                return False
+            self._add(item)
+            self.used += cost
+            self.needed += 0 if item.filler else cost
         return True
 
-    def _label_cost(self, n: int, *, quoted: bool) -> int:
-        line = self.lines.get(n)
-        if line is not None and (line.quotes or not quoted):
-            return 0
-        if not quoted and (known := self.names.get(self.origins[n].name, 0)):
-            return RANGE_TOKENS if known == 1 else 0
-        return self.count(f"\n- {self.origins[n].label}:")
-
-    def add_values(self, values: Iterable[tuple[int, Value]]) -> None:
-        """Name values of origins in this order, while there is room."""
-        refused = 0
-        for n, value in values:
-            refused = 0 if self.add(n, value.text, value) else refused + 1
-            if refused > MOST_REFUSED:
-                break
-
-    def add_quotes(self, pieces: Iterable[tuple[int, str]]) -> None:
-        """Quote pieces of origins, each text once, while there is room."""
-        refused = 0
-        for n, text in pieces:
-            if text not in self.quoted:
-                refused = 0 if self.add(n, text) else refused + 1
-            if refused > MOST_REFUSED:
-                break
-
-    def add_first_quotes(self, pieces: Iterable[tuple[int, str]], share: int) -> None:
-        """Quote pieces in this order, in that part of the room, up to the first too long one."""
-        most = self.used + (self.room - self.used) // share
-        for n, text in pieces:
-            if text in self.quoted:
-                continue
-            if self.used + self.count(text) > most:
-                break
-            self.add(n, text)
-
-    def add_handles(self) -> None:
-        """The handles of long results in their part of the room, each once; the longest first."""
-        most = self.used + (self.room - self.used) // HANDLE_SHARE
-        newest = {
-            origin.handle: n
-            for n, origin in enumerate(self.origins)
-            if origin.handle and not origin.shown and origin.size >= WORTH_HANDLE
-        }
-        for n in sorted(newest.values(), key=lambda n: (-self.origins[n].size, -n)):
-            origin = self.origins[n]
-            cost = HANDLE_TOKENS + self.count(f"\n- {origin.label}")
-            if self.used + cost > most:
-                continue
-            line = self.lines.setdefault(n, Line(origin))
+    def _add(self, item: Item) -> None:
+        line = self.lines.setdefault(item.n, Line(self.origins[item.n]))
+        name = line.origin.spoken_by
+        self.names[name] = self.names.get(name, 0) + 1
+        if item.value:
+            line.values[item.text] = item.value
+        elif item.text:
+            line.quotes.append(item.text)
+            self.known.add(item.text)
+        else:
             line.handle = True
-            self.used += cost
-            cost = self.count(f": {spell_quote(origin.asked)}")
-            if origin.asked and self.used + cost <= most:
-                line.asked = origin.asked
-                self.used += cost
+        self.added.append(item)
 
-    def finish(self, values: frozenset[str], needed: int) -> Ledger:
+    def _cost(self, item: Item) -> int:
+        origin, line = self.origins[item.n], self.lines.get(item.n)
+        if item.value:
+            cost, bare = self.count(f", {spell_value(item.value)}"), True
+        elif item.text:
+            cost, bare = self.count(f" \u201c{one_line(item.text)}\u201d"), False
+        else:
+            cost, bare = self.count(f" (expand {spell_handle(origin)})"), False
+        if self.joins_people and origin.kind == "user":
+            bare = True
+        if line is not None and (bare or line.alone):
+            return cost
+        if bare and (known := self.names.get(origin.spoken_by, 0)):
+            return cost + (RANGE_TOKENS if known == 1 else 0)
+        return cost + self.count(f"\n- {origin.label}:")
+
+    def finish(self, values: frozenset[str]) -> Ledger:
         """The ledger, what was added last taken away until the text itself fits."""
         text = self.text()
         while self.added and self.count(text) > self.room:
-            n, gone, is_value = self.added.pop()
-            if is_value:
-                del self.lines[n].values[gone]
+            item = self.added.pop()
+            line = self.lines[item.n]
+            if item.value:
+                del line.values[item.text]
+            elif item.text:
+                line.quotes.remove(item.text)
             else:
-                self.lines[n].quotes.remove(gone)
-            text = self.text()
-        if self.count(text) > self.room:
-            self.lines.clear()
+                line.handle = False
             text = self.text()
         return Ledger(
             text=text,
             tokens=self.count(text),
             named=values & {text for line in self.lines.values() for text in line.named()},
             values=len(values),
-            needed=needed if self.lines else self.count(text),
-            added=len(self.added) + sum(line.handle for line in self.lines.values()),
+            needed=self.needed if self.added else self.count(text),
+            added=len(self.added),
         )
 
 
@@ -213,12 +210,14 @@ class RankedValues(NamedTuple):
     `numerous`: of each origin, the values that nothing else names, and those of a series that
     several results list, but for its `MANY` best.
     `serial`: of a result, more than `MANY` values that nothing else names and that differ in their
-    numbers alone, but for the `SERIAL` best.
+    numbers alone, but for the `SERIAL` best. `brief`: of forms of which a text has many that say
+    little, all but the `SERIAL` best, which are counted and not named.
     """
 
     first: Sequence[tuple[int, Value]]
     numerous: Sequence[tuple[int, Value]]
     serial: Sequence[tuple[int, Value]]
+    brief: Sequence[tuple[int, Value]]
 
 
 def rank_values(
@@ -258,7 +257,10 @@ def rank_values(
                     last[text] = max(last[text], place)
 
     def worth(text: str) -> float:
-        points = KIND_WEIGHT[home[text][1].kind] + AGAIN_WEIGHT * min(times[text] - 1, 3)
+        value = home[text][1]
+        kind: ValueKind = "time" if _BRIEF.fullmatch(_form(value)) else value.kind
+        points = max(KIND_WEIGHT[kind], AMOUNT_WEIGHT * bool(_CENTS.fullmatch(text)))
+        points += AGAIN_WEIGHT * min(times[text] - 1, 3)
         points += SAID_WEIGHT * (text in said) + USED_WEIGHT * (text in used)
         return points + RECENT_WEIGHT * min(last[text] / max(end, 1), 1.0)
 
@@ -270,10 +272,15 @@ def rank_values(
         and text not in used
         and origins[home[text][0]].last <= origins[home[text][0]].place
     }
-    forms = {text: (n, value_form(text)) for text, n in listed.items() if text not in spoken}
+    forms = {text: (n, _form(home[text][1])) for text, n in listed.items() if text not in spoken}
     alone = {text: n for text, n in listed.items() if times[text] == 1}
     lists = _split_numerous(ranked, alone, forms)
     return RankedValues(*([home[text] for text in texts] for texts in lists))
+
+
+def _form(value: Value) -> str:
+    """What values of a series have in common: of a short number its key."""
+    return f"{value.key} 0" if value.kind == "small" else value_form(value.text)
 
 
 def _split_numerous(
@@ -285,58 +292,87 @@ def _split_numerous(
     each value that tool results alone name, because messages of people and models are no logs.
     """
     sizes = Counter(forms.values())
-    first: list[str] = []
-    numerous: list[str] = []
-    serial: list[str] = []
+    brief = {form for (_, form), n in sizes.items() if n > SERIAL and _BRIEF.fullmatch(form)}
+    first, numerous, serial, rest = list[str](), list[str](), list[str](), list[str]()
     of_form: Counter[tuple[int, str]] = Counter()
     of_origin: Counter[int] = Counter()
     for text in ranked:
-        is_series = text in forms and sizes[forms[text]] > MANY
-        if is_series and text in alone:
-            of_form[forms[text]] += 1
-            if of_form[forms[text]] > SERIAL:
-                serial.append(text)
+        n, form = forms.get(text, (alone.get(text, -1), ""))
+        is_series = sizes[n, form] > MANY
+        if form in brief or (is_series and text in alone):
+            key = (-1, form) if form in brief else (n, form)
+            of_form[key] += 1
+            if of_form[key] > SERIAL:
+                (rest if form in brief else serial).append(text)
                 continue
-        if not is_series and text not in alone:
-            first.append(text)
-            continue
-        n = forms[text][0] if is_series else alone[text]
-        of_origin[n] += 1
-        (numerous if of_origin[n] > MANY else first).append(text)
-    return first, numerous, serial
+        if is_series or text in alone:
+            of_origin[n] += 1
+        (numerous if (is_series or text in alone) and of_origin[n] > MANY else first).append(text)
+    return first, numerous, serial, rest
 
 
 def write_ledger(
     origins: Sequence[Origin],
     ranked: RankedValues,
     *,
-    questions: Iterable[tuple[int, str]],
-    rules: Iterable[tuple[int, str]],
-    lines: Iterable[tuple[int, str]],
-    said: Iterable[tuple[int, str]],
-    answers: Iterable[tuple[int, str]],
-    excerpts: Iterable[tuple[int, str]],
+    quotes: Quotes,
+    people_room: int,
     left: Sequence[Range],
     room: int,
     count: Callable[[str], int],
 ) -> Ledger:
     """The ledger in at most `room` tokens; `left`: the places of the messages that left.
 
-    Questions, handles, `rules` and `lines` come first, each in a part of the room. What
-    `rank_values` puts first, what people `said`, `answers` of the model in a part of the room, the
-    numerous, excerpts and serial values follow while they fit.
+    What people said comes first, in `people_room`. Beside each other come decisions of the model,
+    telling lines, handles, the values that `rank_values` puts first, and what else was said; behind
+    them the numerous, excerpts and serial values. Each part is a beginning of its list, so that
+    what a smaller room has, a larger one has too.
     """
     builder = LedgerBuilder(origins=origins, left=left, room=room, count=count)
-    builder.add_first_quotes(questions, QUESTION_SHARE)
-    builder.add_handles()
-    builder.add_first_quotes(rules, RULE_SHARE)
-    builder.add_first_quotes(lines, LINE_SHARE)
-    builder.add_values(ranked.first)
-    builder.add_quotes(said)
-    builder.add_first_quotes(answers, ANSWER_SHARE)
-    needed = builder.used
-    builder.add_values(ranked.numerous)
-    builder.add_quotes(excerpts)
-    builder.add_values(ranked.serial)
-    left_values = frozenset(value.text for _, value in chain(*ranked))
-    return builder.finish(left_values, needed)
+    people, rest = [Item(*piece) for piece in quotes.people], max(0, room - people_room)
+    if builder.fill(people, people_room):
+        rest = room - builder.used
+    parts = {
+        "people": people,
+        "decisions": [Item(*piece) for piece in quotes.decisions],
+        "lines": [Item(*piece) for piece in quotes.lines],
+        "handles": [Item(n) for n in _handles(origins)],
+        "values": _value_items(ranked.first),
+        "answers": [Item(*piece) for piece in quotes.answers],
+    }
+    paced = [_paced(origins, items, PACES[kind]) for kind, items in parts.items()]
+    many = _value_items(ranked.numerous, filler=True)
+    start = sum(_size(origins, item) for item in parts["values"]) / PACES["values"]
+    paced.append(_paced(origins, many, PACES["numerous"], start))
+    more = (Item(n, text, filler=True) for n, text in quotes.excerpts)
+    merged = (item for _, item in merge(*paced, key=itemgetter(0)))
+    builder.fill(chain(merged, more, _value_items(ranked.serial, filler=True)), builder.used + rest)
+    return builder.finish(frozenset(value.text for _, value in chain(*ranked)))
+
+
+def _value_items(values: Iterable[tuple[int, Value]], *, filler: bool = False) -> list[Item]:
+    return [Item(n, value.text, value, filler) for n, value in values]
+
+
+def _handles(origins: Sequence[Origin]) -> list[int]:
+    """Long results that are not shown, each once, the longest first."""
+    newest = {
+        origin.handle: n
+        for n, origin in enumerate(origins)
+        if origin.handle and not origin.shown and origin.size >= WORTH_HANDLE
+    }
+    return sorted(newest.values(), key=lambda n: (-origins[n].size, -n))
+
+
+def _paced(
+    origins: Sequence[Origin], items: Iterable[Item], pace: float, start: float = 0.0
+) -> Iterator[tuple[float, Item]]:
+    """The items with when each is done, where so many characters are said at a time."""
+    for item in items:
+        start += _size(origins, item) / pace
+        yield start, item
+
+
+def _size(origins: Sequence[Origin], item: Item) -> int:
+    text = item.text or spell_handle(origins[item.n])
+    return len(text) + (VALUE_CHARS if item.value else LINE_CHARS)

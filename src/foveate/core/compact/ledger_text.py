@@ -6,8 +6,8 @@ speaker or tool share a line. Nothing in a line can open another line, spell a h
 texts are brought to one line and neutralised.
 
 A list that was cut before holds a ledger. What it names goes on in the next one under the same
-origins, and the places are those of the list that came first. Some programs join messages of the
-same role; what a person says behind the ledger is told apart from it.
+origins, and the places are those of the list that came first. A text that has more than a ledger
+is what somebody says.
 """
 
 from __future__ import annotations
@@ -136,7 +136,6 @@ class Line:
     values: dict[str, Value] = field(default_factory=dict)
     quotes: list[str] = field(default_factory=list)
     handle: bool = False
-    asked: str = ""  # beside the handle
 
     @property
     def alone(self) -> bool:
@@ -176,11 +175,15 @@ def write_line(lines: Sequence[Line]) -> str:
     first = lines[0]
     label = label_places([line.origin for line in lines])
     if first.handle:
-        asked = f": {spell_quote(first.asked)}" if first.asked else ""
-        label = f"{label} (expand {first.origin.handle}{asked})"
+        label = f"{label} (expand {spell_handle(first.origin)})"
     values = ", ".join(text for line in lines for text in line.spelled())
-    said = " ".join(filter(None, [*first.quoted(), values]))
+    said = " ".join(filter(None, [*(quote for line in lines for quote in line.quoted()), values]))
     return f"- {label}: {said}" if said else f"- {label}"
+
+
+def spell_handle(origin: Origin) -> str:
+    """The handle of an origin, and what its call asked for."""
+    return f"{origin.handle}: {spell_quote(origin.asked)}" if origin.asked else origin.handle
 
 
 def spell_quote(text: str) -> str:
@@ -230,18 +233,14 @@ def one_line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EarlierLedger:
-    """What an earlier ledger says: which messages left before, and what it names of them.
-
-    `behind`: what a person says in the same message.
-    """
+    """What an earlier ledger says: which messages left before, and what it names of them."""
 
     left: tuple[Range, ...]
     origins: tuple[Origin, ...]
-    behind: str = ""
 
 
 def read_ledger(text: str) -> EarlierLedger | None:
-    r"""What the ledger says that a text begins with; None: it begins with none, or no whole one.
+    r"""What the ledger says that a text is; None: it is none.
 
     >>> text = f"{HEADING.format(left='messages 2-4')}\n- #2 look_up: P-17, bar 3\n{END}"
     >>> [value.text for value in read_ledger(text).origins[0].values]
@@ -250,17 +249,18 @@ def read_ledger(text: str) -> EarlierLedger | None:
     begin = _BEGIN.match(text)
     if begin is None:
         return None
-    lines, end, behind = "", "", text[begin.end() :]
+    lines = text[begin.end() :]
     if begin["lined"]:
-        lines, end, behind = behind.partition(END)
-        if not end or (lines and not lines.endswith("\n")):
+        if not lines.endswith(f"\n{END}") and lines != END:
             return None
+        lines = lines.removesuffix(END)
+    elif lines:
+        return None
     left = _read_left(begin["left"] or "")
     origins = [_read_line(line) for line in lines.split("\n")[:-1]]
     if left is None or not all(origins):
         return None
-    found = tuple(origin for origin in origins if origin)
-    return EarlierLedger(tuple(left), found, behind.strip())
+    return EarlierLedger(tuple(left), tuple(origin for origin in origins if origin))
 
 
 def _read_left(spelled: str) -> list[Range] | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from foveate.core.compact.alternation import is_bridge
 from foveate.core.compact.entries import Entry, Group, Result, group_entries
 from foveate.core.compact.ledger_text import EarlierLedger, Range, join_ranges, read_ledger
 from foveate.core.compact.repacking import GroupSize
@@ -43,16 +44,19 @@ class MeasuredList:
                 tokens=sum(self.tokens[entry.index] for entry in group.entries),
                 must=not group.orphan
                 and any(e.role == "system" or e.index in self.pinned for e in group.entries),
+                said=sum(map(self.count, self.said_by_people(group))),
+                orphan=group.orphan,
             )
             for group in self.groups
         ]
 
     def _find_ledgers(self) -> Iterator[tuple[int, EarlierLedger]]:
-        """The earlier ledgers; one with words behind it stands in front, where ledgers are put."""
+        """The earlier ledgers, in front where they are put; elsewhere it is what a person says."""
         in_front = True
         for entry in self.entries:
-            known = read_ledger(entry.said) if entry.role == "user" else None
-            if known is not None and (in_front or not known.behind):
+            alone = in_front and entry.role == "user" and not entry.kinds
+            known = read_ledger(entry.said) if alone else None
+            if known is not None:
                 yield entry.index, known
             in_front = in_front and (entry.role == "system" or known is not None)
 
@@ -61,14 +65,21 @@ class MeasuredList:
         return entry.role == "user" and self._is_message(entry)
 
     def text_of(self, entry: Entry) -> str:
-        """What a person or the model says in it, without an earlier ledger in front."""
-        known = self.earlier.get(entry.index)
-        return entry.said if known is None else known.behind
+        """What a person or the model says in it."""
+        return entry.said if self._is_message(entry) else ""
+
+    def said_by_people(self, group: Group) -> Iterator[str]:
+        """What people say in it, beside the results of tools and in an earlier ledger too."""
+        for entry in group.entries:
+            if entry.index in self.earlier:
+                yield from (o.text for o in self.earlier[entry.index].origins if o.kind == "user")
+            if entry.role in ("user", "tool"):
+                yield self.text_of(entry)
+            yield from (result.text for result in entry.results if result.speaker == "user")
 
     def _is_message(self, entry: Entry) -> bool:
-        """Whether it is one of the list that came first, and no ledger alone."""
-        known = self.earlier.get(entry.index)
-        return known is None or bool(known.behind or entry.kinds)
+        """Whether it is one of the list that came first."""
+        return entry.index not in self.earlier and not is_bridge(entry)
 
     def find_places(self) -> dict[int, int]:
         """Where each entry stood in the list that came first: among those that did not leave."""

@@ -23,7 +23,7 @@ from foveate.core.compact.entries import (
     MessageForm,
     Result,
     ToolCall,
-    user_note,
+    plain_note,
 )
 from foveate.core.errors import BadInput
 from foveate.core.json_text import compact_json, unknown_fields_json
@@ -101,5 +101,5 @@ def _rewrite(message: Json, texts: Mapping[int, str]) -> dict[str, Any]:
     return {**message, "content": result_with_text(message.get("content"), texts[-1])}
 
 
-OPENAI_CHAT = MessageForm(name="openai", read=read_message, rewrite=_rewrite, note=user_note)
+OPENAI_CHAT = MessageForm(name="openai", read=read_message, rewrite=_rewrite, note=plain_note)
 """Chat Completions, and every server that speaks like it."""

@@ -82,8 +82,9 @@ def _rewrite(item: Json, texts: Mapping[int, str]) -> dict[str, Any]:
     return {**item, "output": result_with_text(item.get("output"), texts[-1])}
 
 
-def _note(text: str) -> dict[str, Any]:
-    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+def _note(text: str, role: EntryRole) -> dict[str, Any]:
+    said: Any = [{"type": "input_text", "text": text}] if role == "user" else text
+    return {"type": "message", "role": role, "content": said}
 
 
 OPENAI_RESPONSES = MessageForm(name="responses", read=_read_item, rewrite=_rewrite, note=_note)

@@ -4,39 +4,35 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foveate.core.checks import is_encodable
-from foveate.core.compact.entries import Entry, Group, Result, Speaker
-from foveate.core.compact.ledger import LONGEST_SAID, Ledger, rank_values, write_ledger
+from foveate.core.compact.alternation import BRIDGE, missing_turns
+from foveate.core.compact.entries import Entry, EntryRole, Group, Result, Speaker
+from foveate.core.compact.ledger import Ledger, rank_values, write_ledger
 from foveate.core.compact.ledger_text import WORTH_HANDLE, Origin, join_ranges, one_line
 from foveate.core.compact.measured import MeasuredList
-from foveate.core.compact.repacking import least_ledger, short_ledger
+from foveate.core.compact.quotes import find_quotes
+from foveate.core.compact.repacking import PEOPLE_SHARE, least_ledger, short_ledger
 from foveate.core.compact.results import ResultsView
 from foveate.core.compact.shorten import (
     body_of,
     is_shortened,
-    question_sentences,
     result_handle,
-    split_result,
 )
-from foveate.core.compact.telling_lines import error_lines, named_lines
 from foveate.core.compact.values import Value, extract_values
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.text.facts import polarity_mark
-from foveate.core.text.salience import inverse_document_frequency
-from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.shapes.dialogue import needs_turn_before
-from foveate.core.text.words import split_words
 
 LEDGER_SHARE = 0.6
 """The part of the free room that the ledger may take from messages, if it is small;"""
 LEDGER_BASE, LEDGER_MORE = 512, 0.1
 """in a large one it takes so many tokens and this part of the room, for messages say more."""
-OPENING = 5
-"""Sentences of the first person who spoke that are quoted as questions are: they say the task."""
+SPOKEN_SHARE, LEAST_SPOKEN = 0.2, 96
+"""The part of the room, and at the least so many tokens, that what people said may take in the
+ledger where it is too much to be kept whole; up to half of the ledger."""
 LONGEST_ASKED = 60
 """Characters of a call's arguments beside the handle of its result."""
 _SECRET = re.compile(
@@ -66,6 +62,7 @@ class Packing:
     last: int
     with_ledger: bool = True
     fixed: frozenset[int] = frozenset()
+    bridged: bool = False
     stays: set[int] = field(default_factory=set)
     visible: frozenset[str] = frozenset()
     ledger: Ledger = field(default_factory=Ledger)
@@ -73,11 +70,13 @@ class Packing:
     def pack(self) -> None:
         """Choose what stays and write the ledger; raises `BudgetTooSmall`."""
         fixed = self._fixed()
-        free = max(self.target, fixed) - fixed
+        free = max(self.target, min(self.room, fixed + self._people_left())) - fixed
         if not self.with_ledger:
             self._choose(free)
             return
-        reserved = int(min(free * LEDGER_SHARE, LEDGER_BASE + free * LEDGER_MORE))
+        people = min(free, self._people_left())
+        rest = free - people
+        reserved = people + int(min(rest * LEDGER_SHARE, LEDGER_BASE + rest * LEDGER_MORE))
         reserved = max(reserved, min(free, short_ledger(self.room)))
         self._choose(free - reserved)
         self.ledger = self._write()
@@ -96,7 +95,29 @@ class Packing:
         fixed = sum(self.view.group_tokens(n) for n in self.fixed if n <= self.point)
         if fixed > self.room:
             raise BudgetTooSmall(self.room, fixed, what="the last step, beside what is pinned,")
+        fixed += self._add_question(self.room - fixed)
         return fixed + self._add_referred(self.target - least_ledger(self.room) - fixed)
+
+    def _add_question(self, free: int) -> int:
+        """Let stay what a person said last, if it is words and not long; the tokens of it."""
+        asked = (n for n in range(self.last, -1, -1) if self._is_asked(n))
+        n, sizes = next(asked, self.last), self.measured.sizes
+        is_short = sizes[n].tokens <= min(sizes[n].said, self.room // PEOPLE_SHARE, free)
+        if n in self.fixed or not is_short:
+            return 0
+        self.fixed |= {n}
+        return sizes[n].tokens
+
+    def _is_asked(self, n: int) -> bool:
+        group = self.measured.groups[n]
+        return not group.orphan and any(map(self.measured.is_asked, group.entries))
+
+    def _people_left(self) -> int:
+        """Tokens of what people said that does not stay anyway, up to their part of the room."""
+        sizes = self.measured.sizes[: self.point + 1]
+        shown = sum(size.said for n, size in enumerate(sizes) if n in self.fixed)
+        said = sum(size.said for size in sizes)
+        return max(0, min(said, self.room // PEOPLE_SHARE) - shown)
 
     def _add_referred(self, free: int) -> int:
         """Let stay what the first of the last groups refers to; the tokens of it.
@@ -158,12 +179,7 @@ class Packing:
         """The question that the last ones answer, then what is carried, the newest first."""
         groups = self.measured.groups
         whole = [n for n in range(self.point + 1) if not groups[n].orphan]
-        first = self._first_of_last()
-        asked = [
-            n
-            for n in whole
-            if n <= first and any(self.measured.is_asked(e) for e in groups[n].entries)
-        ]
+        asked = [n for n in range(self._first_of_last() + 1) if self._is_asked(n)]
         yield from (n for n in asked[-1:] if n not in self.stays)
         for n in reversed(whole):
             if n not in self.stays and any(entry.carried for entry in groups[n].entries):
@@ -173,8 +189,32 @@ class Packing:
         """What the messages leave; as `repack_points` reckons, so that what follows fits."""
         fixed = sum(self.view.group_tokens(n) for n in self.fixed if n <= self.point)
         used = sum(self.view.group_tokens(n) for n in self.stays if n <= self.point)
-        most = max(self.target, min(self.room, fixed + least_ledger(self.room)))
-        return most - used - self.measured.frame
+        least = self._people_left() + least_ledger(self.room)
+        room = max(self.target, min(self.room, fixed + least)) - used - self.measured.frame
+        self.bridged = True
+        tokens = len(self.bridges(ledger=True)) * self.bridge_tokens
+        self.bridged = tokens <= room
+        return room - tokens if self.bridged else room
+
+    @property
+    def bridge_tokens(self) -> int:
+        """Tokens of what takes the turn of the other side."""
+        return self.measured.count(BRIDGE) + self.measured.frame
+
+    def bridges(self, *, ledger: bool) -> Mapping[int, EntryRole]:
+        """By index, the entries before which the other side's turn is missing where it was not."""
+        came = [e for group in self.measured.groups[: self.point + 1] for e in group.entries]
+        if not self.bridged or missing_turns(came):
+            return {}
+        stays = [e for n in sorted(self.stays) for e in self.measured.groups[n].entries]
+        return missing_turns(stays, "user" if ledger else "other")
+
+    def _people_room(self, room: int) -> int:
+        """Of a ledger's room, what people may take: all of it where all said so far is little."""
+        said = sum(size.said for size in self.measured.sizes[: self.point + 1])
+        if said <= self.room // PEOPLE_SHARE:
+            return room
+        return min(max(int(self.room * SPOKEN_SHARE), LEAST_SPOKEN), room // 2)
 
     def _write(self) -> Ledger:
         origins = list(self._origins())
@@ -182,22 +222,19 @@ class Packing:
         last = self.measured.groups[self.point].entries[-1].index
         ranked = rank_values(origins, self.visible, said, used, self.measured.places[last] + 1)
         gone = [n for n in range(self.point + 1) if n not in self.stays]
+        room = self._ledger_room()
         return write_ledger(
             origins,
             ranked,
-            questions=self._questions(origins),
-            rules=self._rules(origins),
-            said=self._sentences(origins, "user"),
-            answers=self._sentences(origins, "assistant"),
-            lines=self._telling_lines(origins),
-            excerpts=self._excerpts(origins),
+            quotes=find_quotes(origins, self._last_question(), self.view.query, self.view.language),
+            people_room=self._people_room(room),
             left=join_ranges(
                 one
                 for n in gone
                 for entry in self.measured.groups[n].entries
                 for one in self.measured.places_left(entry)
             ),
-            room=self._ledger_room(),
+            room=room,
             count=self.measured.count,
         )
 
@@ -288,75 +325,11 @@ class Packing:
             size=max(len(text), WORTH_HANDLE * is_shortened(result.text)),
         )
 
-    def _questions(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
-        """What was asked first, and the questions of people in what left, the newest first."""
-        first = next((n for n, origin in enumerate(origins) if origin.kind == "user"), -1)
-        if first >= 0 and not origins[first].shown:
-            text = origins[first].text
-            for start, end in sentence_spans(text, self.view.language)[:OPENING]:
-                if end - start <= LONGEST_SAID:
-                    yield first, text[start:end]
-        for n in range(len(origins) - 1, -1, -1):
-            if origins[n].kind == "user":
-                for question in question_sentences(origins[n].text, self.view.language):
-                    if question not in origins[n].shown:
-                        yield n, question
-
-    def _sentences(self, origins: list[Origin], kind: Speaker) -> Iterator[tuple[int, str]]:
-        """The sentences of people or the model that are not long, the newest text first."""
-        for n, piece in self._pieces(origins, (kind,)):
-            if len(piece) <= LONGEST_SAID:
-                yield n, piece
-
-    def _rules(self, origins: list[Origin]) -> Iterator[tuple[int, str]]:
-        """Of these, what forbids, demands or limits something."""
-        for n, piece in self._sentences(origins, "user"):
-            if any(map(polarity_mark, split_words(piece))):
-                yield n, piece
-
-    def _telling_lines(self, origins: list[Origin]) -> Iterable[tuple[int, str]]:
-        """Lines of long results that the question names, or that say an error."""
-        question = self.view.query or self._last_question()
-        found: list[tuple[int, str]] = []
-        for n, origin in enumerate(origins):
-            if origin.kind == "tool" and origin.size >= WORTH_HANDLE:
-                text = origin.text
-                spans = sorted({*error_lines(text), *named_lines(text, question)})
-                found += ((n, text[a:b]) for a, b in spans if text[a:b] not in origin.shown)
-        return _rank_pieces(found, question)
-
     def _last_question(self) -> str:
         """What a person said last, up to the point."""
         entries = (e for group in self.measured.groups[: self.point + 1] for e in group.entries)
         said = [self.measured.text_of(entry) for entry in entries if self.measured.is_asked(entry)]
         return said[-1] if said else ""
-
-    def _excerpts(self, origins: list[Origin]) -> Iterable[tuple[int, str]]:
-        """Pieces of what left, those with rare words of the query first."""
-        pieces = self._pieces(origins)
-        return _rank_pieces(pieces, self.view.query) if self.view.query else pieces
-
-    def _pieces(
-        self, origins: list[Origin], kinds: Sequence[Speaker] = ("user", "assistant", "tool")
-    ) -> Iterator[tuple[int, str]]:
-        """Pieces of what left: of people, then of the model, then of tools; the newest first."""
-        language = self.view.language
-        for kind in kinds:
-            for n in range(len(origins) - 1, -1, -1):
-                origin = origins[n]
-                if origin.kind == kind:
-                    split = split_result(origin.text, language)[0] if kind == "tool" else None
-                    for start, end in split or sentence_spans(origin.text, language):
-                        if (piece := origin.text[start:end]) not in origin.shown:
-                            yield n, piece
-
-
-def _rank_pieces(pieces: Iterable[tuple[int, str]], query: str) -> list[tuple[int, str]]:
-    """Those with rare words of the query first, else as they came."""
-    known = [(piece, frozenset(split_words(piece[1]))) for piece in pieces]
-    rare = inverse_document_frequency(query, [words for _, words in known])
-    known.sort(key=lambda one: -sum(weight for word, weight in rare.items() if word in one[1]))
-    return [piece for piece, _ in known]
 
 
 def asked_for(group: Group, result: Result) -> str:

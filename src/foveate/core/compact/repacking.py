@@ -8,6 +8,7 @@ longer list begins with them. So no state is kept between calls.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,18 +20,27 @@ NEAR = 2
 """Groups; a result so near the end when the list is repacked is among the newest."""
 NEAR_SHARE, FAR_SHARE = 2, 4
 """A result is shortened to this part of the room where it is among the newest, and where not."""
+PEOPLE_SHARE = 5
+"""What people said is kept as long as all of it takes at most this part of the room."""
 LEAST_RESULT = 48
 """Tokens; no result is shortened to less, unless it is the newest and nothing else fits."""
+
+_WORD = re.compile(r"\w++")
 
 ResultForm: TypeAlias = Literal["full", "short", "fitted", "repeated", "superseded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSize:
-    """Tokens of a group in full; `must`: it never leaves."""
+    """Tokens of a group in full, and of what people say in it; `must`: it never leaves.
+
+    `orphan`: it never stays.
+    """
 
     tokens: int
     must: bool
+    said: int = 0
+    orphan: bool = False
 
 
 def default_slack(room: int) -> int:
@@ -48,18 +58,29 @@ def short_ledger(room: int) -> int:
     return min(48, room // 4)
 
 
+def standing_tokens(groups: Sequence[GroupSize], room: int) -> list[int]:
+    """Of each group, tokens of what stays before it: what must, and what people said.
+
+    Of the latter up to a part of the room, as messages or in the ledger.
+    """
+    found, must, said = [], 0, 0
+    for group in groups:
+        found.append(must + min(said, room // PEOPLE_SHARE))
+        must += group.tokens if group.must else 0
+        said += 0 if group.must else group.said
+    return found
+
+
 def repack_points(groups: Sequence[GroupSize], room: int, slack: int) -> list[int]:
     """The groups with which the growing list was over the room."""
-    found, size, must = [], 0, 0
-    for n, group in enumerate(groups):
+    found, size, last = [], 0, 0
+    for n, (group, standing) in enumerate(zip(groups, standing_tokens(groups, room), strict=True)):
         size += group.tokens
-        if size > room:
+        last = last if group.orphan else group.tokens
+        if size > room - bool(found):  # behind a full one nothing fits, not even without tokens
             found.append(n)
-            size = min(room, max(room - slack, must + group.tokens + least_ledger(room)))
-        must += group.tokens if group.must else 0
-    if found and size >= room:  # nothing fits behind the last one, not even what has no tokens
-        found.append(len(groups) - 1)
-    return sorted(set(found))
+            size = min(room, max(room - slack, standing + last + least_ledger(room)))
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +89,7 @@ class ResultFacts:
 
     `again`: the group of the next result with the same text, `newer`: of the next result of the
     same call; -1 where there is none. `fitted`: it was too large for the room when it came.
+    `twice`: it holds what its text says another time.
     """
 
     group: int
@@ -75,6 +97,16 @@ class ResultFacts:
     again: int = -1
     newer: int = -1
     fitted: bool = False
+    twice: bool = False
+
+
+def replaces(newer: str, older: str) -> bool:
+    """Whether a later result of the same call says most words of an earlier one.
+
+    A state that was asked for again does; the next page of a list does not.
+    """
+    words = set(_WORD.findall(older))
+    return 2 * len(words.intersection(_WORD.findall(newer))) >= len(words)
 
 
 def result_limit(result: ResultFacts, point: int, room: int) -> int:
@@ -105,7 +137,7 @@ def choose_form(result: ResultFacts, points: Sequence[int], room: int) -> FormCh
             if 0 <= result.newer <= point:
                 return FormChoice("superseded", result.tokens, point)
         limit = result_limit(result, point, room)
-        if result.tokens > limit:
+        if result.tokens > limit or result.twice:
             return FormChoice("short", limit, point)
         if point - result.group > NEAR and result.again < 0 and result.newer < 0:
             break

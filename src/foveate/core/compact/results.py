@@ -9,12 +9,15 @@ from typing import NamedTuple
 from foveate.core.compact.entries import Entry, Result, ToolCall
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.repacking import (
+    LEAST_RESULT,
     NEAR_SHARE,
     FormChoice,
     ResultFacts,
     ResultForm,
     choose_form,
+    replaces,
     short_ledger,
+    standing_tokens,
 )
 from foveate.core.compact.shorten import result_handle, shorten_result
 
@@ -72,7 +75,9 @@ class ResultsView:
                     arguments = asking.arguments if asking else ""
                     self.clues[key] = f"{self.query or asked}\n{arguments}"
                     tokens = self.measured.text_tokens(result)
-                    self.facts[key] = ResultFacts(group=n, tokens=tokens, fitted=n in self.fitted)
+                    self.facts[key] = ResultFacts(
+                        group=n, tokens=tokens, fitted=n in self.fitted, twice=result.twice
+                    )
         self._find_repeats(calls)
 
     def _fitted_groups(self) -> dict[int, int]:
@@ -80,14 +85,14 @@ class ResultsView:
 
         The next repacking fills a part of the room only; in it they would leave whole.
         """
-        found, must, points = {}, 0, set(self.points)
-        last = max(points, default=-1)
+        found, sizes = {}, self.measured.sizes
+        last = max(self.points, default=-1)
         room = self.room - short_ledger(self.room) * self.with_ledger
-        for n, size in enumerate(self.measured.sizes):
-            if n in points and not size.must and must + size.tokens > room:
+        standing = standing_tokens(sizes, self.room)
+        for n in self.points:
+            if not sizes[n].must and standing[n] + sizes[n].tokens > room:
                 most = self.room if n == last else self._later_room()
-                found[n] = self._fitted_limit(n, most - must)
-            must += size.tokens if size.must else 0
+                found[n] = self._fitted_limit(n, most - standing[n])
         return found
 
     def _later_room(self) -> int:
@@ -99,14 +104,15 @@ class ResultsView:
     def _find_repeats(self, calls: dict[Key, ToolCall]) -> None:
         """For each result, the next with the same text and the next of the same call."""
         texts: dict[str, int] = {}
-        made: dict[tuple[str, str], int] = {}
+        made: dict[tuple[str, str], tuple[int, str]] = {}
         for entry, result in reversed(list(self._results())):
             key = (entry.index, result.slot)
             fact, call = self.facts[key], calls.get(key)
             if self.measured.groups[fact.group].orphan:
                 continue  # it leaves, so that no other one may point at it
             same = (call.name, call.arguments) if call else ("", result.call_id)
-            again, newer = texts.get(result.text, -1), made.get(same, -1)
+            again, (newer, newest) = texts.get(result.text, -1), made.get(same, (-1, ""))
+            newer = newer if fact.tokens > LEAST_RESULT and replaces(newest, result.text) else -1
             # what is carried may stay where the later one leaves
             if (again > fact.group or newer > fact.group) and not self._is_carried(fact.group):
                 self.facts[key] = replace(
@@ -114,7 +120,7 @@ class ResultsView:
                     again=again if again > fact.group else -1,
                     newer=newer if newer > fact.group else -1,
                 )
-            texts[result.text] = made[same] = fact.group
+            texts[result.text], made[same] = fact.group, (fact.group, result.text)
 
     def _is_carried(self, n: int) -> bool:
         return any(entry.carried for entry in self.measured.groups[n].entries)
@@ -151,7 +157,7 @@ class ResultsView:
         else:
             if choice.form == "fitted":
                 most = self.fitted[fact.group]
-            if fact.tokens <= most:
+            if fact.tokens <= most and not fact.twice:
                 return None
             text, _, _ = shorten_result(
                 result.text,

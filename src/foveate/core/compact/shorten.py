@@ -16,7 +16,6 @@ from foveate.core.stages.compress.units import cut_pieces, units_of
 from foveate.core.text.blocks import trim_span
 from foveate.core.text.escape import Guard, inline_rule
 from foveate.core.text.salience import inverse_document_frequency, weigh_sentences
-from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.shapes.gaps import ELISION, END_MARK, join_spans
 from foveate.core.text.words import split_words
 from foveate.core.types import Span
@@ -237,9 +236,3 @@ def _with_leans(i: int, leans: Sequence[int]) -> set[int]:
 
 def _length(span: Span) -> int:
     return span[1] - span[0]
-
-
-def question_sentences(text: str, language: str = "en") -> list[str]:
-    """The sentences of a text that ask something."""
-    spans = sentence_spans(text[:LONGEST_ANALYSED], language)
-    return [text[a:b] for a, b in spans if text[a:b].rstrip("\"')*_ ").endswith(("?", "？", "؟"))]

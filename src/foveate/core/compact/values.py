@@ -17,11 +17,17 @@ ValueKind: TypeAlias = Literal["identifier", "address", "date", "number", "time"
 
 LONGEST_VALUE = 96
 """Characters; what is longer is a text and no value."""
+_UNITS = "EUR|USD|GBP|CHF|CNY|[Ee]uros?|dollars?|pounds?|francs?|Franken|kg|km|kWh|kW|bar|°C"
 _PROSE = re.compile(
     r"""\w++://[^\s"'<>()\[\]{}]++
     |(?<![\w@.:/+~-])(?:
+        [A-Z]{2}\d{2}(?:\ [A-Z\d]{4}){2,7}(?:\ [A-Z\d]{1,3})?(?!\w)  # a bank account
+        |\d{4}(?:[ -]\d{4}){3}(?!\w)|\+\d{1,3}(?:[ -]\d{2,8}){1,5}(?!\w)  # a card, a telephone
+        |(?:[$€£¥]\ ?|(?:EUR|USD|GBP|CHF|CNY)\ )\d[\d.,]*|\d[\d.,]*+\ ?(?:[€£¥%元]|(?:UNITS)(?!\w))|
         \d{1,3}(?:,\d{3})++(?:\.\d++)?(?!\w)
-        |[^\W\d_]*+(?:[.:+~-]++[^\W\d_]++)*+[.:+~-]*+[\d_@/][\w.@:/+?=&%\#~-]*+)""",
+        |[^\W\d_]*+(?:[.:+~-]++[^\W\d_]++)*+[.:+~-]*+[\d_@/][\w.@:/+?=&%\#~-]*+)""".replace(
+        "UNITS", _UNITS
+    ),
     re.VERBOSE,
 )
 _IS_JSON = re.compile(

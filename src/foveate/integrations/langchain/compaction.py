@@ -55,7 +55,8 @@ def fit_messages(
 
 def _message_from_json(known: BaseMessage | None, message: Mapping[str, Any]) -> BaseMessage:
     if known is None:
-        return HumanMessage(message["content"])
+        made = AIMessage if message["role"] == "assistant" else HumanMessage
+        return made(message["content"])
     return known.model_copy(update={"content": message["content"]})
 
 
