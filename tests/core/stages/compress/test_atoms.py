@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.compress.units import join_atoms, units_of
+from foveate.core.text.units import join_atoms, units_of
 from foveate.core.text.sentences import sentence_spans
 
 WHOLE = {

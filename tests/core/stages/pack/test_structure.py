@@ -8,7 +8,7 @@ import pytest
 
 from foveate import BudgetTooSmall
 from foveate.core.stages.compress.structure import structural_units
-from foveate.core.stages.compress.units import units_of
+from foveate.core.text.units import units_of
 from foveate.core.text.shapes.find import find_shapes
 from foveate.pipeline.assembler import assemble
 

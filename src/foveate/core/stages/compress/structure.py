@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from foveate.core.stages.compress.units import Units
+from foveate.core.text.units import Units
 from foveate.core.text.shapes.shape import Shape
 
 LONGEST = 200
@@ -21,7 +21,7 @@ MOST_HEADINGS = 2
 _EMPTY = re.compile(
     r"""\s*+(?:
         [\s!-/:-@\[-`{-~]++                         # brackets, the rule of a table
-      | (?:[{\[,\s]|"[^"\n]*+"\s*+:(?=\s*+[{\[]))++  # keys that open something
+      | (?:[{\[,\s]|"[^"\n]*+"\s*+:(?=\s*+[{\["]))++"?+  # keys that open something
       | (?:\s*+<(?:\?[^<>]*+|/[^\s<>=/]++\s*+)>)*+    # tags that end, and then
         (?:\s*+<!?[^\s<>=/]++\s*+>)*+               # such as begin, without attributes
     )\s*+\Z""",
