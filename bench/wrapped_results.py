@@ -106,9 +106,7 @@ def plain(*, noise: bool) -> Iterator[tuple[str, str, str, str]]:
         )
         + "\n</bookings>",
         "html": "<table><tr><th>id</th><th>boat</th><th>state</th><th>total</th></tr>\n"
-        + "\n".join(
-            "<tr>" + "".join(f"<td>{v}</td>" for v in r.values()) + "</tr>" for r in rows
-        )
+        + "\n".join("<tr>" + "".join(f"<td>{v}</td>" for v in r.values()) + "</tr>" for r in rows)
         + "\n</table>",
         "yaml": "bookings:\n"
         + "\n".join(

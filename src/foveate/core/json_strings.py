@@ -9,7 +9,7 @@ from collections.abc import Callable
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?|(.))", re.DOTALL)
 LONE = re.compile(r'\s*+"((?:[^"\\\n]++|\\.)*+)"\s*+\Z', re.DOTALL)
 """A text that is one string, as a tool gives back that writes its text as JSON."""
-_CHARACTERS = dict(zip("ntrbf\"\\/", "\n\t\r\b\f\"\\/", strict=True))
+_CHARACTERS = dict(zip('ntrbf"\\/', '\n\t\r\b\f"\\/', strict=True))
 
 
 def unescape(body: str) -> str:

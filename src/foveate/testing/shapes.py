@@ -23,10 +23,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
-from foveate.core.text.units import units_of
-from foveate.core.text.shapes.strings import read_shapes
 from foveate.core.text.shapes.gaps import PATTERN, join_spans, spans_within
 from foveate.core.text.shapes.shape import Shape, ShapeReader
+from foveate.core.text.shapes.strings import read_shapes
+from foveate.core.text.units import units_of
 
 LINE_ENDS = (" \n", "\t\n", "\r\n", "\u2028\n")
 """Ends of lines that have white space before the line break; the laws hold with each."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -53,4 +54,4 @@ def test_a_string_is_read_back_with_each_of_its_places(text, ascii_only):
     bounds = [place(n) for n in range(len(plain) + 1)]
 
     assert unescape(body) == plain == text
-    assert [unescape(body[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)] == list(text)
+    assert [unescape(body[a:b]) for a, b in pairwise(bounds)] == list(text)

@@ -111,5 +111,5 @@ def _lines_of_entries(pieces: Pieces) -> Iterator[tuple[int, int, float]]:
                 if lean != n:
                     entry = lean if shape.leans[lean] == lean else shape.leans[lean]
                     is_exception = entry != lean or shape.name == "traceback"
-                    places = (bisect_left(starts, shape.spans[one][0]) for one in (n, entry))
-                    yield *places, OF_ENTRY + is_exception / 4
+                    own, of = (bisect_left(starts, shape.spans[one][0]) for one in (n, entry))
+                    yield own, of, OF_ENTRY + is_exception / 4

@@ -8,25 +8,31 @@ the one that it leans on. `piece_order.py` says which comes first.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from foveate.core.compact.piece_order import Pieces, rank_pieces
 from foveate.core.seal import content_hash
+from foveate.core.text.blocks import trim_span
 from foveate.core.text.escape import Guard, inline_rule
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.shapes.gaps import END_MARK, UNCOUNTED, join_spans
 from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
-from foveate.core.text.shapes.shape import Counted
+from foveate.core.text.shapes.shape import Counted, Shape
 from foveate.core.text.shapes.strings import nested_shapes, plain_strings, read_shapes
-from foveate.core.text.units import units_of
+from foveate.core.text.units import cut_pieces, units_of
 from foveate.core.types import Span
 
-HANDLE_LENGTH = 8
-"""Hexadecimal digits of a handle: enough for a store of some thousand originals."""
+HANDLE_LENGTH = 16
+"""Hexadecimal digits of a handle: 64 bits, so that no two texts have one."""
+HANDLE = r"[0-9a-f]{16}|[0-9a-f]{8}"
+"""Handles of earlier releases had 8 digits."""
 LONGEST_ANALYSED = 200_000
 """Characters of a text that are taken apart; of a longer one, the two ends."""
 LONGEST_PIECE = 400
 """Characters; a longer unit is shown by its lines where it would take too much of the room."""
+LONGEST_BLOCK = 160
+"""Characters; longer prose of several lines is shown by its lines."""
 PIECE_SHARE = 0.7
 """Of the room that one unit may fill."""
 MARK_TOKENS = 6
@@ -38,7 +44,7 @@ _GUARD = Guard(
 
 _NOTE = re.compile(
     r"\n?\[(?:(?P<cut>shortened: )|same as a later result)[^\[\]\n]*"
-    r"; expand (?P<handle>[0-9a-f]{8})\]\Z"
+    rf"; expand (?P<handle>{HANDLE})\]\Z"
 )
 _GAP = re.compile(rf"{GAP_MARK.pattern}|{END_MARK}")
 
@@ -86,13 +92,14 @@ def shorten_result(
     order = rank_pieces(text, Pieces(spans, leans, shapes), clues)
     order.sort(key=lambda i: not any(spans[i][0] <= at < spans[i][1] for at in cites))
     kept: dict[int, None] = {}
-    used = count(written(()))
-    for i in order:
-        added = [n for n in _with_leans(i, leans) if n not in kept]
-        cost = sum(count(text[slice(*spans[n])]) + MARK_TOKENS for n in added)
-        if added and used + cost <= tokens:
-            kept |= dict.fromkeys(added)
-            used += cost
+    for _ in range(2):  # again in the room that is left, for most marks are not needed
+        used = count(written(kept))
+        for i in order if used + MARK_TOKENS < tokens else ():
+            added = [n for n in _with_leans(i, leans) if n not in kept]
+            cost = sum(count(text[slice(*spans[n])]) + MARK_TOKENS for n in added)
+            if added and used + cost <= tokens:
+                kept |= dict.fromkeys(added)
+                used += cost
     while kept and count(written(kept)) > tokens:
         last = next(reversed(kept))
         kept = {n: None for n in kept if last not in _with_leans(n, leans)}
@@ -146,7 +153,12 @@ def split_result(text: str, language: str = "en", longest: float = LONGEST_PIECE
     leans: list[int] = []
     heads = [0]  # of each unit, the place of its first piece
     for start, end in units.spans:
-        found += [(start, end)] if end - start <= longest else _lines(text, start, end)
+        most = (
+            longest
+            if "\n" not in text[start:end] or _is_whole(text, start, shapes)
+            else LONGEST_BLOCK
+        )
+        found += [(start, end)] if end - start <= most else _lines(text, start, end)
         heads.append(max(len(found), heads[-1] + 1))
     for n, lean in enumerate(units.leans):
         leans += [heads[lean] if lean != n else heads[n]]
@@ -154,14 +166,22 @@ def split_result(text: str, language: str = "en", longest: float = LONGEST_PIECE
     return Pieces(found, leans, nested_shapes(shapes))
 
 
+def _is_whole(text: str, start: int, shapes: Sequence[Shape]) -> bool:
+    """Whether the unit that begins there is a record, an entry or a statement, and no prose."""
+    n = bisect_right(shapes, start, key=lambda shape: shape.start) - 1
+    if n < 0 or start >= shapes[n].end:
+        return False
+    if not shapes[n].name.startswith("json") or text[start] in '{["':
+        return True
+    return _is_whole(text, start, shapes[n].inner)
+
+
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
     """Lines of a stretch of text; pieces of those that are very long."""
-    step = max(LONGEST_PIECE, len(text) // 2_000)
     for match in _LINE.finditer(text, start, end):
-        first, last = match.span()
-        if text[first:last].isspace():
-            continue
-        yield from ((at, min(at + step, last)) for at in range(first, last, step))
+        first, last = trim_span(text, *match.span())
+        if first < last:
+            yield from cut_pieces(text, first, last)
 
 
 def _with_leans(i: int, leans: Sequence[int]) -> list[int]:

@@ -313,11 +313,12 @@ def cut_long(text: str, spans: Sequence[Span]) -> list[Span]:
     return [
         piece
         for a, b in spans
-        for piece in (_cut_pieces(text, a, b) if b - a > LONGEST_SENTENCE else [(a, b)])
+        for piece in (cut_pieces(text, a, b) if b - a > LONGEST_SENTENCE else [(a, b)])
     ]
 
 
-def _cut_pieces(text: str, start: int, end: int) -> Iterator[Span]:
+def cut_pieces(text: str, start: int, end: int) -> Iterator[Span]:
+    """Pieces of a stretch of text, which end at sensible places."""
     while end - start > REACH[1]:
         cut = _place(text, start)
         yield trim_span(text, start, cut)

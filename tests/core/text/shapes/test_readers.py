@@ -8,8 +8,8 @@ import pytest
 from bench.lookup_texts import FORMS, make_text
 
 from foveate import assemble
-from foveate.core.text.shapes.strings import read_shapes
 from foveate.core.text.shapes.shape import Shape
+from foveate.core.text.shapes.strings import read_shapes
 from foveate.testing.shapes import check_shapes
 
 

@@ -11,8 +11,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from foveate.core.text.units import Units
 from foveate.core.text.shapes.shape import Shape
+from foveate.core.text.units import Units
 
 LONGEST = 200
 """Characters; what is longer says something."""

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from math import frexp, fsum, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from foveate.core.json_strings import unescape
 from foveate.core.renditions import shapes_of
 from foveate.core.stages.compress.unit_index import UnitIndex, index_units, query_keys, title_keys
-from foveate.core.text.units import Units, units_of
-from foveate.core.json_strings import unescape
 from foveate.core.text.shapes.shape import Shape
 from foveate.core.text.shapes.strings import nested_shapes
+from foveate.core.text.units import Units, units_of
 from foveate.core.text.word_arrays import number_of
 from foveate.core.types import Candidate
 

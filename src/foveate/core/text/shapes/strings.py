@@ -103,7 +103,7 @@ def _open_strings(text: str, shape: Shape) -> Shape:
     if len(starts) == len(shape.spans):
         return shape
     spans = tuple(_spans(text, starts, shape.end))
-    inner = tuple(
+    nested = tuple(
         one._replace(
             start=spans[first][0],
             end=spans[first + len(one.spans) - 1][1],
@@ -116,9 +116,9 @@ def _open_strings(text: str, shape: Shape) -> Shape:
     return shape._replace(
         spans=spans,
         leans=tuple(leans),
-        counted=(*shape.counted, *(one for each in inner for one in each.counted)),
+        counted=(*shape.counted, *(one for each in nested for one in each.counted)),
         head=places[shape.head] if shape.head >= 0 else -1,
-        inner=inner,
+        inner=nested,
     )
 
 
