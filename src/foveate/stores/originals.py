@@ -26,7 +26,7 @@ Row: TypeAlias = tuple[Any, ...]
 MEMORY = "memory:"
 LIMIT = 256_000_000
 """Bytes of text that a store keeps; the oldest of the tenants that have most leave first."""
-SEARCHED = 20_000_000
+SEARCHED = 8_000_000
 """Bytes of the newest texts that a search looks through."""
 DAYS = 30.0
 """Days after which a text that was not kept again is gone."""

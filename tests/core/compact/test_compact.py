@@ -1146,7 +1146,7 @@ def test_what_a_person_forbids_outlives_the_values_of_results():
     ledger = str(made.messages[0]["content"])
     assert [line for line in task.split(". ") if line.rstrip(".") not in ledger] == []
     assert "never change the signature of quote()." in ledger
-    named = re.findall(r"\(expand [0-9a-f]{8}: \u201c(src/room_\d/helpers.py)\u201d\)", ledger)
+    named = re.findall(r"\(expand [0-9a-f]{16}: \u201c(src/room_\d/helpers.py)\u201d\)", ledger)
     assert len(named) >= 3
     assert made.token_count <= 1_500
 

@@ -43,11 +43,11 @@ AGAIN_WEIGHT = 0.6  # for each of up to three texts more that have the value
 SAID_WEIGHT = 3.0
 USED_WEIGHT = 1.5
 RECENT_WEIGHT = 1.0
-HANDLE_TOKENS = 22
+HANDLE_TOKENS = 18
 """More than a handle takes, with its words and a line of its own."""
 RANGE_TOKENS = 3
 """More than the end of a range of places takes."""
-QUESTION_SHARE, HANDLE_SHARE, RULE_SHARE, LINE_SHARE, ANSWER_SHARE = 3, 6, 8, 3, 3
+QUESTION_SHARE, HANDLE_SHARE, RULE_SHARE, LINE_SHARE, ANSWER_SHARE = 3, 5, 8, 3, 3
 """Questions, handles, rules of people, and lines of long results that the question names or that
 say an error may each take this part of the room before the values; short sentences of the model
 this part behind what people said."""

@@ -29,6 +29,7 @@ from foveate.core.text.facts import polarity_mark
 from foveate.core.text.salience import inverse_document_frequency
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.shapes.dialogue import needs_turn_before
+from foveate.core.text.shapes.strings import plain_strings
 from foveate.core.text.words import split_words
 
 LEDGER_SHARE = 0.6
@@ -277,7 +278,7 @@ class Packing:
             )
 
     def _result_origin(self, entry: Entry, result: Result) -> Origin:
-        text = body_of(result.text)
+        text = plain_strings(body_of(result.text))
         return Origin(
             place=self.measured.places[entry.index],
             name=result.name or "tool",

@@ -51,8 +51,8 @@ def rank_pieces(text: str, pieces: Pieces, clues: str) -> list[int]:
     spans = pieces.spans
     size = len(spans)
     few = max(FEW_HOLDERS, COMMON_IDENTIFIER * size)
-    asked = _identified(text, spans, clues, few)
-    match = _matches(text, spans, clues)
+    asked = identified_pieces(text, spans, clues, few)
+    match = matching_words(text, spans, clues)
     best = max(match, default=0.0)
     strong = [n for n in range(size) if best and match[n] >= TELLING * best]
     tiers = [REST] * size
@@ -78,7 +78,7 @@ def rank_pieces(text: str, pieces: Pieces, clues: str) -> list[int]:
     )
 
 
-def _identified(text: str, spans: Sequence[Span], clues: str, few: float) -> Counter[int]:
+def identified_pieces(text: str, spans: Sequence[Span], clues: str, few: float) -> Counter[int]:
     """Pieces with identifiers of the clues that not many have: how many; twice for one in front."""
     found = Counter[int]()
     starts = [a for a, _ in spans]
@@ -93,7 +93,7 @@ def _identified(text: str, spans: Sequence[Span], clues: str, few: float) -> Cou
     return found
 
 
-def _matches(text: str, spans: Sequence[Span], clues: str) -> list[float]:
+def matching_words(text: str, spans: Sequence[Span], clues: str) -> list[float]:
     """How rare the words are that each piece has of the clues, added up."""
     terms = frozenset(keys(query_terms(clues)[:MOST_CLUES]))
     held = [terms.intersection(keys(document_terms(text[a:b]))) for a, b in spans]

@@ -1,14 +1,14 @@
-"""Originals found by what is asked, where nobody has a handle."""
+"""Originals found by what is asked, without a handle."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import accumulate
+from math import inf
 
+from foveate.core.compact.piece_order import identified_pieces, matching_words
 from foveate.core.compact.shorten import guard_notes, shorten_result
 from foveate.core.json_strings import unescape
-from foveate.core.stages.compress.unit_pool import rarity
-from foveate.core.text.terms import fold, keys, query_terms
-from foveate.core.text.words import identifier_pattern, query_identifiers
 
 MOST_FOUND = 5
 """Originals that are shown of a search."""
@@ -39,20 +39,15 @@ def search_originals(
 
 
 def _rank(texts: Mapping[str, str], query: str) -> list[str]:
-    """The handles of texts with words of the query, those with its identifiers and rare ones first.
+    """The handles of texts with the query's identifiers, or else its words, rare ones first.
 
     Texts that say as much stand as they came.
     """
-    terms = dict.fromkeys(keys(query_terms(query)))
-    named = query_identifiers(query)
-    pattern = identifier_pattern(named) if named else None
-    held: dict[str, tuple[int, list[str]]] = {}
-    for handle, text in texts.items():
-        said = unescape(text)
-        folded = fold(said)
-        found = set(pattern.findall(said)) if pattern else ()
-        held[handle] = len(found), [term for term in terms if term in folded]
-    holders = {term: sum(term in own for _, own in held.values()) for term in terms}
-    rare = {term: rarity(number, len(held)) for term, number in holders.items()}
-    scores = {h: (n, sum(rare[term] for term in own)) for h, (n, own) in held.items() if n or own}
-    return sorted(scores, key=scores.__getitem__, reverse=True)
+    said = [f"{unescape(text)}\n" for text in texts.values()]
+    ends = list(accumulate(map(len, said)))
+    spans = list(zip([0, *ends], ends, strict=False))
+    named = identified_pieces("".join(said), spans, query, few=inf)
+    match = matching_words("".join(said), spans, query)
+    order = sorted(range(len(said)), key=lambda n: (-named[n], -match[n]))
+    handles = list(texts)
+    return [handles[n] for n in order if (named[n] if named else match[n])]

@@ -153,16 +153,12 @@ def split_result(text: str, language: str = "en", longest: float = LONGEST_PIECE
     leans: list[int] = []
     heads = [0]  # of each unit, the place of its first piece
     for start, end in units.spans:
-        most = (
-            longest
-            if "\n" not in text[start:end] or _is_whole(text, start, shapes)
-            else LONGEST_BLOCK
-        )
+        is_prose = "\n" in text[start:end] and not _is_whole(text, start, shapes)
+        most = LONGEST_BLOCK if is_prose else longest
         found += [(start, end)] if end - start <= most else _lines(text, start, end)
-        heads.append(max(len(found), heads[-1] + 1))
+        heads.append(len(found))
     for n, lean in enumerate(units.leans):
-        leans += [heads[lean] if lean != n else heads[n]]
-        leans += range(heads[n] + 1, heads[n + 1])
+        leans += [heads[lean], *range(heads[n] + 1, heads[n + 1])]
     return Pieces(found, leans, nested_shapes(shapes))
 
 
