@@ -24,7 +24,7 @@ CASES = [one for one in plain(noise=True) if "7203" in one[2] or "_050" in one[2
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_what_is_asked_is_shown_in_whatever_it_is_written(case, wrapping):
-    """A10, V-m: one record of 400, beside others that say "failed", at 300 tokens."""
+    """A10: one record of 400, beside others that say "failed", at 300 tokens."""
     shape, text, question, answer = case
     wrapped = Case(shape, wrapping, True, WRAPPINGS[wrapping](text), question, answer)
 
