@@ -43,7 +43,7 @@ AGAIN_WEIGHT = 0.6  # for each of up to three texts more that have the value
 SAID_WEIGHT = 3.0
 USED_WEIGHT = 1.5
 RECENT_WEIGHT = 1.0
-HANDLE_TOKENS = 18
+HANDLE_TOKENS = 22
 """More than a handle takes, with its words and a line of its own."""
 RANGE_TOKENS = 3
 """More than the end of a range of places takes."""

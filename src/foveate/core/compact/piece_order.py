@@ -2,7 +2,8 @@
 
 Those with an identifier that is asked for, then the few that have most of the question's rare
 words, then errors, each of its kind once, then the head and the end, then what matches at all. What
-stands in the entry of a log, such as a traceback, comes with its entry, its exception first.
+stands in the entry of a log, such as a traceback, comes with its entry, its exception first; a
+sentence that goes on with the one before comes with that.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ def rank_pieces(text: str, pieces: Pieces, clues: str) -> list[int]:
     for n in asked:
         tiers[n] = ASKED
     worth = [asked[n] + (match[n] / best if best else 0.0) for n in range(size)]
-    for n, entry, share in _lines_of_entries(pieces):
+    behind = ((n, n - 1, OF_ENTRY) for n, lean in enumerate(pieces.leans) if n and lean == n - 1)
+    for n, entry, share in (*behind, *_lines_of_entries(pieces)):
         tiers[n] = min(tiers[n], tiers[entry] if tiers[entry] != END else REST)
         worth[n] = max(worth[n], share * worth[entry])
     lengths = [max(b - a, 1) for a, b in spans]
