@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from threading import Thread
 
@@ -15,9 +16,11 @@ from foveate import (
     OriginalStore,
     compact,
     expand,
+    plugins,
 )
 from foveate.core.compact.shorten import result_handle
 
+COUNT = plugins.tokenizer("cl100k_base").count
 PAGE = "\n".join(f"Line {n}: the valve of pump_{n:03} opens." for n in range(200))
 
 
@@ -137,3 +140,64 @@ def test_a_forged_handle_expands_nothing():
     assert "0badcafe" not in made.ledger
     with pytest.raises(BadInput, match="0badcafe"):
         expand("0badcafe", store)
+
+
+def test_originals_are_searched_without_a_handle():
+    """A13: what answers best is shown under its handle, of what the reader may read alone."""
+    store = OriginalStore()
+    texts = {
+        "log": "\n".join(f"10:00:{n:02} INFO pump_{n:03} opens" for n in range(200)),
+        "json": json.dumps(
+            {"stdout": "\n".join(f"berth B-{n} costs {n * 7} EUR" for n in range(300))}
+        ),
+        "page": PAGE,
+    }
+    store.keep(texts, tenant="a", principals=["staff"])
+    readers = {"tenant": "a", "principals": ["staff"]}
+
+    shown = expand("", store, query="What does berth B-217 cost?", budget=150, **readers)
+    assert shown.startswith(f"[handle {result_handle(texts['json'])}]\n")
+    assert "berth B-217 costs 1519 EUR" in shown
+    shown = expand("", texts, query="valve of pump_150", budget=200)
+    assert "Line 150: the valve of pump_150 opens." in shown
+    assert shown.startswith("[handle page]\n")
+    assert expand("", store, query="elephants", **readers) == ""
+    assert expand("", store, query="What does berth B-217 cost?", tenant="a") == ""
+    with pytest.raises(BadOption, match="give a handle, or a query"):
+        expand("", store)
+
+
+def test_a_search_stays_within_its_budget():
+    """A13: whatever the number of originals and the room."""
+    texts = {str(n): PAGE.replace("Line", f"Page {n} line") for n in range(12)}
+    for budget in (1, 20, 90, 400, 3_000):
+        assert COUNT(expand("", texts, query="pump_007 valve", budget=budget)) <= budget
+
+
+def test_a_handle_never_names_another_text(monkeypatch):
+    """A13: 64 bits of the hash; a second text of one handle is refused and replaces nothing."""
+    store = OriginalStore()
+    [handle] = store.keep({"x": PAGE})
+    assert len(handle) == 16
+    monkeypatch.setattr("foveate.stores.originals.result_handle", lambda text: handle)
+    with pytest.raises(BadInput, match="names another text"):
+        store.keep({"x": "pay to me"})
+    assert store.get(handle) == PAGE
+    store.keep({"x": "pay to me"}, principals=["staff"])
+    assert store.get(handle) == PAGE
+    with pytest.raises(BadInput, match="names two texts"):
+        store.get(handle, principals=["staff"])
+
+
+def test_a_tenant_takes_no_room_of_another():
+    """A13: over the bytes, those leave who have most; what has less than its share stays."""
+    clock = Clock()
+    store = OriginalStore(limit=1_000, clock=clock)
+    small = [store.keep({"x": letter * 100}, tenant="a")[0] for letter in "pq"]
+    for n in range(40):
+        clock.now += 1
+        [newest] = store.keep({"x": f"{n:02}" * 150}, tenant="b")
+    for handle in small:
+        assert len(store.get(handle, tenant="a")) == 100
+    assert len(store.get(newest, tenant="b")) == 300
+    assert sum(map(len, store.texts(tenant="b").values())) == 600

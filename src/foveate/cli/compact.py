@@ -138,7 +138,12 @@ def _read_requests(name: str) -> Iterator[Any]:
 
 
 def expand(
-    handle: Annotated[str, argument("HANDLE", "The handle, as a note or the ledger names it.")],
+    handle: Annotated[
+        str,
+        argument(
+            "[HANDLE]", "The handle, as a note or the ledger names it; none: search with --query."
+        ),
+    ] = "",
     *,
     originals: Annotated[str, option("FILE", "File of originals, of compact or of the service.")],
     query: Annotated[str, option("Q", "What to show of it, where not all fits.")] = "",

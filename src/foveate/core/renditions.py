@@ -68,9 +68,9 @@ def shapes_of(chunk: Chunk, parts: Sequence[Part] = ()) -> tuple[Shape, ...]:
     """
     kept, readers = text_profile(chunk.content_hash), _READERS.get()
     if kept.shapes is None or kept.shapes[0] is not readers:
-        from foveate.core.text.shapes.find import find_shapes
+        from foveate.core.text.shapes.strings import read_shapes
 
-        kept.shapes = readers, find_shapes(chunk.text, readers)
+        kept.shapes = readers, read_shapes(chunk.text, readers)
     texts = [(p.chunk, p.span) for p in parts] or [(chunk, (0, len(chunk.text)))]
     bounds = [span for part, span in texts if TABLE_NAMES in part.metadata]
     if not bounds:

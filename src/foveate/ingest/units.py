@@ -16,8 +16,8 @@ from foveate.core.text.graphemes import (
     next_grapheme_boundary,
 )
 from foveate.core.text.sentences import BlockKind, each_unit
-from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
+from foveate.core.text.shapes.strings import read_shapes
 from foveate.core.types import CODE_HEADS, TABLE_NAMES
 from foveate.ingest.loaders.blocks import Rows
 from foveate.ports import Section
@@ -119,7 +119,7 @@ def _each_block(
     Records, rows and statements are blocks of one unit. `plain`: there are paragraphs alone, such
     as rows that are written out, which may look like fields of a larger record.
     """
-    shapes = () if plain or len(text) > LONGEST_SHAPED else find_shapes(text)
+    shapes = () if plain or len(text) > LONGEST_SHAPED else read_shapes(text)
     at = 0
     for shape in (*shapes, None):
         prose = text[at : shape.start if shape else len(text)] if shapes else text

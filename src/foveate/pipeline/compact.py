@@ -9,6 +9,7 @@ from foveate import plugins
 from foveate.core.checks import check_principals
 from foveate.core.compact.compaction import Compacted, CompactOptions, compact_messages
 from foveate.core.compact.forms import check_messages
+from foveate.core.compact.search import search_originals
 from foveate.core.compact.shorten import is_part_of, noted_handle, shorten_result
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
@@ -105,14 +106,25 @@ def expand(
 ) -> str:
     """More of an original: all of it, or what fits the query in at most `budget` tokens.
 
+    `handle`: as a note or the ledger names it; empty: all originals are searched for the query, and
+    what the best say of it is shown, each under its handle; nothing if none has a word of it.
     `originals`: `Compacted.originals`, or a store of them, which is read as `tenant` and
     `principals`. Of what was shortened twice, the text that came first is given if it is there.
     Raises `BadInput` for a handle that is not there, `BadOption`, `BudgetTooSmall`.
     """
     if type(budget) is not int or budget < 1:
         raise BadOption(f"expand: budget is {budget!r}; it must be 1 or more")
+    if not handle and not query.strip():
+        raise BadOption("expand: give a handle, or a query to search all originals for")
 
     readers = check_principals(principals)
+    known = tokenizer or DEFAULT_TOKENIZER
+    count = token_counter(plugins.tokenizer(known) if isinstance(known, str) else known)
+    if not handle:
+        texts = originals
+        if not isinstance(texts, Mapping):
+            texts = texts.texts(tenant=tenant, principals=readers)
+        return search_originals(texts, query, budget, count)
 
     def read(handle: str) -> str:
         if not isinstance(originals, Mapping):
@@ -122,8 +134,6 @@ def expand(
         return originals[handle]
 
     text = _first_original(handle, read)
-    known = tokenizer or DEFAULT_TOKENIZER
-    count = token_counter(plugins.tokenizer(known) if isinstance(known, str) else known)
     if count(text) <= budget:
         return text
     shown, _, _ = shorten_result(text, query, budget, count)

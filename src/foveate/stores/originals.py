@@ -1,7 +1,8 @@
 """Originals of shortened tool results, by handle: bounded, per tenant, and gone after a while.
 
-A handle is the beginning of the text's content hash. One tenant never reads what another kept, and
-a text that was kept for principals is read by those who have all of them.
+A handle is the beginning of the text's content hash, and never names two texts. One tenant never
+reads what another kept, nor takes its room; a text that was kept for principals is read by those
+who have all of them.
 """
 
 from __future__ import annotations
@@ -13,15 +14,20 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
 from time import time
+from typing import Any, TypeAlias
 
 from foveate.core.checks import check_principals
 from foveate.core.compact.shorten import result_handle
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.seal import content_hash
 
+Row: TypeAlias = tuple[Any, ...]
+
 MEMORY = "memory:"
 LIMIT = 256_000_000
-"""Bytes of text that a store keeps; the oldest leave first."""
+"""Bytes of text that a store keeps; the oldest of the tenants that have most leave first."""
+SEARCHED = 8_000_000
+"""Bytes of the newest texts that a search looks through."""
 DAYS = 30.0
 """Days after which a text that was not kept again is gone."""
 _SCHEMA = """
@@ -36,6 +42,14 @@ CREATE TABLE IF NOT EXISTS originals (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS originals_by_age ON originals (kept);
 """
+_KEEP = """
+INSERT INTO originals VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET kept = excluded.kept
+WHERE hash = excluded.hash"""
+_OVER = """
+DELETE FROM originals WHERE (tenant, handle, principals) IN (SELECT tenant, handle, principals FROM
+(SELECT tenant, handle, principals, sum(length(text)) OVER (PARTITION BY tenant ORDER BY kept DESC,
+handle DESC, principals) AS size FROM originals) WHERE size > ?)"""
+"""What of a tenant is older than its newest texts that have room together."""
 
 
 class OriginalStore:
@@ -79,7 +93,10 @@ class OriginalStore:
             for text in texts.values()
         ]
         with self._lock, _failures(), self._db:
-            self._db.executemany("INSERT OR REPLACE INTO originals VALUES (?, ?, ?, ?, ?, ?)", rows)
+            for row in rows:
+                kept = self._db.execute(f"{_KEEP} RETURNING hash", row).fetchone()
+                if kept is None:
+                    raise BadInput(f"the handle {row[1]} names another text", field="texts")
             self._prune(now)
         return [row[1] for row in rows]
 
@@ -91,34 +108,63 @@ class OriginalStore:
             rows = cursor.execute(
                 f"{query} AND kept >= ?", (tenant, handle, self._clock() - self._seconds)
             ).fetchall()
-        for allowed, digest, data in rows:
-            known = set(json.loads(allowed))
-            if known <= readers:
-                text = data.decode(errors="replace") if isinstance(data, bytes) else str(data)
-                if content_hash(text) != digest:
-                    raise ExternalError(f"originals: the text of {handle} is damaged")
-                return text
+        texts = {_checked(handle, digest, data) for _, digest, data in _readable(rows, readers)}
+        if len(texts) > 1:
+            raise BadInput(f"the handle {handle} names two texts", field="handle")
+        for text in texts:
+            return text
         raise unknown_handle(handle)
+
+    def texts(self, *, tenant: str = "", principals: Iterable[str] = ()) -> dict[str, str]:
+        """By handle, the newest texts that this reader may read, up to `SEARCHED` bytes."""
+        readers = set(check_principals(principals))
+        found, size = dict[str, str](), 0
+        with self._lock, _failures(), closing(self._db.cursor()) as cursor:
+            rows = cursor.execute(
+                "SELECT principals, hash, text, handle FROM originals WHERE tenant = ? AND "
+                "kept >= ? ORDER BY kept DESC, handle",
+                (tenant, self._clock() - self._seconds),
+            )
+            for _, digest, data, handle in _readable(rows, readers):
+                size += len(data)
+                if size > SEARCHED:
+                    break
+                found[handle] = _checked(handle, digest, data)
+        return found
 
     def _prune(self, now: float) -> None:
         self._db.execute("DELETE FROM originals WHERE kept < ?", (now - self._seconds,))
-        (size,) = self._db.execute(
-            "SELECT coalesce(sum(length(text)), 0) FROM originals"
-        ).fetchone()
-        if size <= self._limit:
-            return
-        # What is older than the newest texts that have room together goes.
-        self._db.execute(
-            "DELETE FROM originals WHERE (tenant, handle, principals) IN (SELECT tenant, handle, "
-            "principals FROM (SELECT tenant, handle, principals, sum(length(text)) OVER (ORDER BY "
-            "kept DESC, handle DESC, tenant, principals) AS size FROM originals) WHERE size > ?)",
-            (self._limit,),
-        )
+        sizes = self._db.execute("SELECT sum(length(text)) FROM originals GROUP BY tenant")
+        if (share := _share([size for (size,) in sizes], self._limit)) is not None:
+            self._db.execute(_OVER, (share,))
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
             self._db.close()
+
+
+def _share(sizes: Iterable[int], limit: int) -> int | None:
+    """What each tenant may keep, so that those with less lose nothing; None where all fits."""
+    waiting = sorted(sizes)
+    for n, size in enumerate(waiting):
+        if size > (share := limit // (len(waiting) - n)):
+            return share
+        limit -= size
+    return None
+
+
+def _readable(rows: Iterable[Row], readers: set[str]) -> Iterator[Row]:
+    """The rows that were kept for these readers."""
+    return (row for row in rows if set(json.loads(row[0])) <= readers)
+
+
+def _checked(handle: str, digest: str, data: object) -> str:
+    """The text as it was kept."""
+    text = data.decode(errors="replace") if isinstance(data, bytes) else str(data)
+    if content_hash(text) != digest:
+        raise ExternalError(f"originals: the text of {handle} is damaged")
+    return text
 
 
 @contextmanager

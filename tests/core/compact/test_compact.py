@@ -746,7 +746,7 @@ def test_lines_and_errors_of_a_log_are_pieces():
 def test_pieces_of_json_are_apart_and_in_order(value):
     """A4: whatever the JSON holds, its pieces are spans of the text, in order."""
     text = json.dumps(value)
-    spans, leans = split_result(text)
+    spans, leans, _ = split_result(text)
     assert len(spans) == len(leans)
     assert all(a < b for a, b in spans)
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
@@ -1050,7 +1050,7 @@ def test_a_text_of_a_gemini_response_is_counted_as_it_is_sent(key):
     ]
     made = compact(contents, budget=120)
     text = made.messages[-1]["parts"][0]["functionResponse"]["response"][key]
-    assert ' 77: the "valve" of pump_077 opens' in text
+    assert '\n77: the "valve" of pump_077 opens\n' in text
     assert compact(made.messages, budget=9_000).token_count == made.token_count <= 120
 
 
@@ -1109,7 +1109,7 @@ def test_what_a_person_forbids_outlives_the_values_of_results():
     ledger = str(made.messages[0]["content"])
     assert [line for line in task.split(". ") if line.rstrip(".") not in ledger] == []
     assert "never change the signature of quote()." in ledger
-    named = re.findall(r"\(expand [0-9a-f]{8}: \u201c(src/room_\d/helpers.py)\u201d\)", ledger)
+    named = re.findall(r"\(expand [0-9a-f]{16}: \u201c(src/room_\d/helpers.py)\u201d\)", ledger)
     assert len(named) >= 3
     assert made.token_count <= 1_500
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from foveate.core.compact.entries import Speaker
-from foveate.core.compact.shorten import guard_notes, unguard_notes
+from foveate.core.compact.shorten import HANDLE, guard_notes, unguard_notes
 from foveate.core.compact.values import Value, extract_values, named_value
 
 HEADING = "[Ledger: {left} left this list. Data only, by origin.]"
@@ -44,7 +44,7 @@ _NAME = r"[\w.-]++"
 _WORD = r'[^\s",\u201c\u201d](?:[^\s"\u201c\u201d]*[^\s",\u201c\u201d])?'
 _LINE = re.compile(
     rf"- \#(?P<place>\d{{1,9}})(?:-\#(?P<last>\d{{1,9}}))?[ ](?P<name>{_NAME}|{_STRING})"
-    rf"(?:[ ]\(expand[ ](?P<handle>[0-9a-f]{{8}})(?::[ ](?P<asked>{_QUOTED}))?\))?"
+    rf"(?:[ ]\(expand[ ](?P<handle>{HANDLE})(?::[ ](?P<asked>{_QUOTED}))?\))?"
     r"(?::[ ](?P<said>.+))?"
 )
 _QUOTE = re.compile(rf"{_QUOTED}(?: |\Z)")

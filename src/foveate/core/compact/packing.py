@@ -25,6 +25,7 @@ from foveate.core.compact.shorten import (
 from foveate.core.compact.values import Value, extract_values
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.text.shapes.dialogue import needs_turn_before
+from foveate.core.text.shapes.strings import plain_strings
 
 LEDGER_SHARE = 0.6
 """The part of the free room that the ledger may take from messages, if it is small;"""
@@ -314,7 +315,7 @@ class Packing:
             )
 
     def _result_origin(self, entry: Entry, result: Result) -> Origin:
-        text = body_of(result.text)
+        text = plain_strings(body_of(result.text))
         return Origin(
             place=self.measured.places[entry.index],
             name=result.name or "tool",

@@ -1,45 +1,52 @@
 """A shortened tool result: some of its records, lines or sentences, verbatim, and a handle.
 
-JSON with a list is taken apart into the elements of its longest list, other texts into the units of
-`compress`. What matches the question and the call's arguments comes first, then errors, then the
-head and the end. A unit is never shown without the one that it leans on.
+Texts are taken apart by the readers of shapes that contexts have, into records, rows, entries and
+statements; JSON's strings are read through and shown as they read. A piece is never shown without
+the one that it leans on. `piece_order.py` says which comes first.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
 
+from foveate.core.compact.piece_order import Pieces, rank_pieces
 from foveate.core.seal import content_hash
-from foveate.core.stages.compress.units import cut_pieces, units_of
 from foveate.core.text.blocks import trim_span
 from foveate.core.text.escape import Guard, inline_rule
-from foveate.core.text.salience import inverse_document_frequency, weigh_sentences
-from foveate.core.text.shapes.gaps import ELISION, END_MARK, join_spans
-from foveate.core.text.words import split_words
+from foveate.core.text.shapes.blob import NAME as BLOB
+from foveate.core.text.shapes.gaps import END_MARK, UNCOUNTED, join_spans
+from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
+from foveate.core.text.shapes.shape import Counted, Shape
+from foveate.core.text.shapes.strings import nested_shapes, plain_strings, read_shapes
+from foveate.core.text.units import cut_pieces, units_of
 from foveate.core.types import Span
 
-HANDLE_LENGTH = 8
-"""Hexadecimal digits of a handle: enough for a store of some thousand originals."""
+HANDLE_LENGTH = 16
+"""Hexadecimal digits of a handle: 64 bits, so that no two texts have one."""
+HANDLE = r"[0-9a-f]{16}|[0-9a-f]{8}"
+"""Handles of earlier releases had 8 digits."""
 LONGEST_ANALYSED = 200_000
 """Characters of a text that are taken apart; of a longer one, the two ends."""
-LONGEST_PIECE, LONGEST_BLOCK = 400, 160
-"""Characters; a longer unit of one line, or of several, is shown by its lines."""
+LONGEST_PIECE = 400
+"""Characters; a longer unit is shown by its lines where it would take too much of the room."""
+LONGEST_BLOCK = 160
+"""Characters; longer prose of several lines is shown by its lines."""
+PIECE_SHARE = 0.7
+"""Of the room that one unit may fill."""
+MARK_TOKENS = 6
+"""About what the mark of a gap beside a piece takes."""
 _LINE = re.compile(r"[^\n]++")
-_ERROR = re.compile(r"(?i)\b(?:error|exception|traceback|failed|failure|fatal|denied|refused)\b")
-_ENDS_WEIGHT = 0.3  # what the first and the last unit have, where the average unit has 1 / units
-_ERROR_WEIGHT = 0.5
-_CLUES = 40  # words of the question and the arguments by which units are weighed
 _GUARD = Guard(
     (inline_rule("[", r"(?i:[ \t]*+(?:shortened|ledger|end of ledger|same as|handle)\b)"),)
 )
 
 _NOTE = re.compile(
     r"\n?\[(?:(?P<cut>shortened: )|same as a later result)[^\[\]\n]*"
-    r"; expand (?P<handle>[0-9a-f]{8})\]\Z"
+    rf"; expand (?P<handle>{HANDLE})\]\Z"
 )
-_GAP = re.compile(rf"{re.escape(ELISION.strip())}|{END_MARK}")
+_GAP = re.compile(rf"{GAP_MARK.pattern}|{END_MARK}")
 
 
 def guard_notes(text: str) -> str:
@@ -71,28 +78,32 @@ def shorten_result(
     `language`: that of its sentences. Pieces with one of the places `cites` come first. The
     note alone where no piece fits.
     """
-    handle, text = result_handle(text), body_of(text)
-    spans, leans = split_result(text, language)
-    weights = _weigh(text, spans, clues)
+    handle, size = result_handle(text), max(count(text), 1)
+    longest = max(PIECE_SHARE * tokens * len(text) / size, LONGEST_PIECE)
+    text = body_of(text) if cites else plain_strings(body_of(text))
+    spans, leans, shapes = split_result(text, language, longest)
+    lines = Counted(UNCOUNTED, tuple(spans))
+    counted = [*(one for shape in shapes if not shape.inner for one in shape.counted), lines]
 
-    def written(kept: Sequence[int]) -> str:
-        body, _ = join_spans(text, [spans[i] for i in kept])
+    def written(kept: Collection[int]) -> str:
+        body, _ = join_spans(text, [spans[i] for i in sorted(kept)], counted)
         return f"{guard_notes(body)}\n{shortened_note(len(kept), len(spans), handle)}".lstrip("\n")
 
-    order = sorted(range(len(spans)), key=lambda i: (-weights[i] / max(_length(spans[i]), 1), i))
+    order = rank_pieces(text, Pieces(spans, leans, shapes), clues)
     order.sort(key=lambda i: not any(spans[i][0] <= at < spans[i][1] for at in cites))
-    kept: set[int] = set()
-    used = count(written(()))
-    for i in order:
-        added = _with_leans(i, leans) - kept
-        cost = sum(count(text[a:b]) + 4 for a, b in (spans[n] for n in added))
-        if added and used + cost <= tokens:
-            kept |= added
-            used += cost
-    chosen = sorted(kept)
-    while chosen and count(written(chosen)) > tokens:
-        chosen.pop()
-    return written(chosen), len(chosen), len(spans)
+    kept: dict[int, None] = {}
+    for _ in range(2):  # again in the room that is left, for most marks are not needed
+        used = count(written(kept))
+        for i in order if used + MARK_TOKENS < tokens else ():
+            added = [n for n in _with_leans(i, leans) if n not in kept]
+            cost = sum(count(text[slice(*spans[n])]) + MARK_TOKENS for n in added)
+            if added and used + cost <= tokens:
+                kept |= dict.fromkeys(added)
+                used += cost
+    while kept and count(written(kept)) > tokens:
+        last = next(reversed(kept))
+        kept = {n: None for n in kept if last not in _with_leans(n, leans)}
+    return written(kept), len(kept), len(spans)
 
 
 def shortened_note(shown: int, pieces: int, handle: str) -> str:
@@ -122,7 +133,7 @@ def _note(text: str) -> re.Match[str] | None:
 
 def is_part_of(text: str, original: str) -> bool:
     """Whether all that a shortened text shows stands in the original, in that order."""
-    at = 0
+    at, original = 0, plain_strings(original)
     for piece in map(str.strip, _GAP.split(unguard_notes(body_of(text)))):
         found = original.find(piece, at)
         if found < 0:
@@ -131,108 +142,51 @@ def is_part_of(text: str, original: str) -> bool:
     return True
 
 
-def split_result(text: str, language: str = "en") -> tuple[list[Span], list[int]]:
-    """The pieces of a text that may be shown apart, and which piece each leans on."""
-    if text.lstrip()[:1] in ("[", "{") and (spans := _record_spans(text)):
-        return spans, list(range(len(spans)))
+def split_result(text: str, language: str = "en", longest: float = LONGEST_PIECE) -> Pieces:
+    """The pieces of a text; a unit of more than `longest` characters is taken apart by lines."""
     if len(text) > LONGEST_ANALYSED:
         spans = list(_lines(text, 0, len(text)))
-        return spans, list(range(len(spans)))
-    units = units_of(text, language)
-    return _split_long(text, units.spans, units.leans)
-
-
-def _split_long(
-    text: str, spans: Sequence[Span], leans: Sequence[int]
-) -> tuple[list[Span], list[int]]:
-    """The units, the long ones among them as lines that stand alone."""
+        return Pieces(spans, list(range(len(spans))))
+    shapes = read_shapes(text)
+    units = units_of(text, language, shapes)
+    blobs = {shape.start for shape in shapes if shape.name == BLOB}
     found: list[Span] = []
-    heads: list[int] = []  # of each unit, the place of its first piece
-    for start, end in spans:
+    leans: list[int] = []
+    heads = [0]  # of each unit, the place of its first piece
+    for start, end in units.spans:
+        is_prose = "\n" in text[start:end] and not _is_whole(text, start, shapes)
+        most = LONGEST_BLOCK if is_prose else longest
+        whole = end - start <= most or start in blobs
+        found += [(start, end)] if whole else _lines(text, start, end)
         heads.append(len(found))
-        most = LONGEST_BLOCK if "\n" in text[start:end] else LONGEST_PIECE
-        found += [(start, end)] if end - start <= most else _lines(text, start, end)
-    places = list(range(len(found)))
-    for n, lean in enumerate(leans):
-        alone = n + 1 == len(heads) or heads[n + 1] == heads[n] + 1
-        if alone and heads[lean] != heads[n]:
-            places[heads[n]] = heads[lean]
-    return found, places
+    for n, lean in enumerate(units.leans):
+        leans += [heads[lean], *range(heads[n] + 1, heads[n + 1])]
+    return Pieces(found, leans, nested_shapes(shapes))
+
+
+def _is_whole(text: str, start: int, shapes: Sequence[Shape]) -> bool:
+    """Whether the unit that begins there is a record, an entry or a statement, and no prose."""
+    n = bisect_right(shapes, start, key=lambda shape: shape.start) - 1
+    if n < 0 or start >= shapes[n].end:
+        return False
+    if not shapes[n].name.startswith("json") or text[start] in '{["':
+        return True
+    return _is_whole(text, start, shapes[n].inner)
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
     """Lines of a stretch of text; pieces of those that are very long."""
     reach = max(LONGEST_PIECE, len(text) // 2_000)
     for match in _LINE.finditer(text, start, end):
-        first, last = match.span()
-        yield from cut_pieces(text, *trim_span(text, first, last), reach)
+        first, last = trim_span(text, *match.span())
+        if first < last:
+            yield from cut_pieces(text, first, last, reach)
 
 
-def _record_spans(text: str) -> list[Span]:
-    """The members of a JSON object and the elements of its lists; empty where it is no JSON."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return []
-    return list(_members(text, 0, 0))
-
-
-def _members(text: str, start: int, depth: int) -> Iterator[Span]:
-    """Spans of the members of the object or the elements of the list that opens at `start`."""
-    start = _skip(text, start)
-    decoder = json.JSONDecoder()
-    listed = text[start] == "["
-    at = _skip(text, start + 1)
-    while at < len(text) and text[at] not in "]}":
-        first = at
-        if not listed:
-            _, at = decoder.raw_decode(text, at)
-            at = _skip(text, at)
-        value = at
-        _, at = decoder.raw_decode(text, value)
-        if text[value] in "[{" and at - value > 240 and depth < 3 and not (listed and depth):
-            yield from _nested(text, first, value, depth)
-        else:
-            yield (first, at)
-        at = _skip(text, at)
-
-
-def _nested(text: str, first: int, value: int, depth: int) -> Iterator[Span]:
-    inner = list(_members(text, value, depth + 1))
-    if inner:
-        yield (first, inner[0][1])
-        yield from inner[1:]
-
-
-def _skip(text: str, at: int) -> int:
-    """The place of the next character that is neither white space nor a comma or colon."""
-    while at < len(text) and text[at] in " \t\r\n,:":
-        at += 1
-    return at
-
-
-def _weigh(text: str, spans: Sequence[Span], clues: str) -> list[float]:
-    if not spans:
-        return []
-    words = " ".join(dict.fromkeys(split_words(clues)).keys())
-    asked = " ".join(words.split()[:_CLUES])
-    rare = inverse_document_frequency(asked, [split_words(text[a:b]) for a, b in spans])
-    weights = weigh_sentences(text, spans, rare)
-    for i, (a, b) in enumerate(spans):
-        if _ERROR.search(text, a, b):
-            weights[i] += _ERROR_WEIGHT
-    weights[0] += _ENDS_WEIGHT
-    weights[-1] += _ENDS_WEIGHT / 2
-    return weights
-
-
-def _with_leans(i: int, leans: Sequence[int]) -> set[int]:
-    found = {i}
+def _with_leans(i: int, leans: Sequence[int]) -> list[int]:
+    """The piece behind all that it is never shown without."""
+    found = [i]
     while leans[i] not in found:
         i = leans[i]
-        found.add(i)
-    return found
-
-
-def _length(span: Span) -> int:
-    return span[1] - span[0]
+        found.append(i)
+    return found[::-1]

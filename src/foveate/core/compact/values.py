@@ -1,7 +1,8 @@
 """The values in a text: identifiers, dates, numbers, paths, addresses, in reading order.
 
-A text that is JSON gives its short strings and numbers, with the key before each; other texts give
-the words that hold a digit, an underscore, a slash or an at sign.
+A text that is JSON gives its short strings and numbers, with the key before each; other texts, and
+longer strings without their escapes, give the words that hold a digit, an underscore, a slash or an
+at sign.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from foveate.core.bounded_cache import BoundedCache
+from foveate.core.json_strings import LONE, unescape
 from foveate.core.seal import content_hash
 
 ValueKind: TypeAlias = Literal["identifier", "address", "date", "number", "time", "small"]
@@ -19,7 +21,7 @@ LONGEST_VALUE = 96
 """Characters; what is longer is a text and no value."""
 _UNITS = "EUR|USD|GBP|CHF|CNY|[Ee]uros?|dollars?|pounds?|francs?|Franken|kg|km|kWh|kW|bar|°C"
 _PROSE = re.compile(
-    r"""\w++://[^\s"'<>()\[\]{}]++
+    r"""(?<!\w)\w++://[^\s"'<>()\[\]{}]++
     |(?<![\w@.:/+~-])(?:
         [A-Z]{2}\d{2}(?:\ [A-Z\d]{4}){2,7}(?:\ [A-Z\d]{1,3})?(?!\w)  # a bank account
         |\d{4}(?:[ -]\d{4}){3}(?!\w)|\+\d{1,3}(?:[ -]\d{2,8}){1,5}(?!\w)  # a card, a telephone
@@ -33,7 +35,9 @@ _PROSE = re.compile(
 _IS_JSON = re.compile(
     r"""\s*+(?:\{\s*+["}]|\[\s*+(?:[\[{"\]]|(?:-?\d[\d.eE+-]*+|true|false|null)\s*+[,\]]))"""
 )
-_JSON = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|-?\d[\d.eE+-]*+')
+_JSON = re.compile(r'"((?:[^"\\]++|\\.)*+)(?:"(\s*+:)?|\\?\Z)|-?\d[\d.eE+-]*+', re.DOTALL)
+"""A string, up to the end of the text where nothing closes it; and a number."""
+_BREAK = re.compile(r"[\n\r\t]")
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ][\d:.+Z-]+)?\Z|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}\Z"
 )
@@ -66,8 +70,7 @@ def extract_values(text: str) -> tuple[Value, ...]:
     key = content_hash(text)
     known = _KNOWN.get(key)
     if known is None:
-        found = _json_values(text) if _IS_JSON.match(text) else _prose_values(text)
-        known = tuple({value.text: value for value in reversed(list(found))}.values())[::-1]
+        known = tuple({value.text: value for value in reversed(list(_values(text)))}.values())[::-1]
         _KNOWN.put(key, known)
     return known
 
@@ -77,16 +80,30 @@ def named_value(text: str, key: str = "") -> Value:
     return Value(text, _kind(text), key)
 
 
+def _values(text: str) -> Iterator[Value]:
+    if lone := LONE.match(text):
+        return _values(unescape(lone[1]))
+    return _json_values(text) if _IS_JSON.match(text) else _prose_values(text)
+
+
 def _json_values(text: str) -> Iterator[Value]:
+    """Values of strings as they read without their escapes; a string may hold JSON again."""
     key = ""
     for match in _JSON.finditer(text):
         string, colon = match[1], match[2]
+        if string is None:
+            yield Value(match[0], _number_kind(match[0]), key)
+            continue
+        string = unescape(string)
         if colon:
             key = string
-        elif string is None:
-            yield Value(match[0], _number_kind(match[0]), key)
-        elif len(string) > LONGEST_VALUE or "\\" in string:
-            yield from _prose_values(string.replace("\\n", "\n"))
+        elif (
+            len(string) > LONGEST_VALUE
+            or _BREAK.search(string)
+            or _IS_JSON.match(string)
+            or LONE.match(string)
+        ):
+            yield from _values(string)
         elif string and _is_value(string):
             yield Value(string, _kind(string), key)
 

@@ -17,7 +17,7 @@ from foveate.core.types import Block
 
 _OPEN = re.compile(r"^<chunk ([^\n]*)>\n", re.MULTILINE)
 _CLOSE = "\n</chunk>"
-_ATTRIBUTE = re.compile(r'([\w.-]+)="([^"]*)"')
+_ATTRIBUTE = re.compile(r'(?<![\w.-])([\w.-]++)="([^"]*)"')
 _TAG = r"(?i:[ \t]*+/?+[ \t]*+(?:chunk|supplement)(?![\w.:-]))"
 _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"))
 _GUARDS = guards(angle=(_TAG,))

@@ -63,10 +63,12 @@ class CompactRequest(MessageList):
 
 
 class Handle(RequestModel):
-    """A handle, and what of its original is asked for."""
+    """A handle, or none to search all originals, and what is asked for."""
 
     handle: str = Field(
-        min_length=1, max_length=64, description="The handle, as a note or the ledger names it."
+        "",
+        max_length=64,
+        description="The handle, as a note or the ledger names it; empty: all are searched.",
     )
     query: Purpose = Field("", description="What to show of it, where not all fits.")
 

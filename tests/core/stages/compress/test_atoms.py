@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.compress.units import join_atoms, units_of
 from foveate.core.text.sentences import sentence_spans
+from foveate.core.text.units import join_atoms, units_of
 
 WHOLE = {
     "straight": 'She said: "Close it. Then go." We went.',

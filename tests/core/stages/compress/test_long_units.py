@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.core.stages.compress.units import LONGEST_SENTENCE, REACH, cut_long, units_of
+from foveate.core.text.units import LONGEST_SENTENCE, REACH, cut_long, units_of
 
 ENDLESS = {
     "lines": "Gate 4 of the upper lock\nkeeper: nobody\n" * 60,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from foveate import assemble
 from foveate.core.formats.numbered import Numbered
 from foveate.core.stages.compress.separation import clarity_by_chunk
-from foveate.core.stages.compress.units import units_of
+from foveate.core.text.units import units_of
 from foveate.pipeline.options import DEFAULT_TOKENS, AssembleOptions, resolve_options
 
 WORDS = [f"w{n}x" for n in range(400)]

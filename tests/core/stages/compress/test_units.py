@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.compress.units import DEPTH, PIECE, units_of
+from foveate.core.text.units import DEPTH, PIECE, units_of
 from foveate.testing.strategies import texts
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from foveate import BudgetTooSmall
 from foveate.core.stages.compress.structure import structural_units
-from foveate.core.stages.compress.units import units_of
 from foveate.core.text.shapes.find import find_shapes
+from foveate.core.text.units import units_of
 from foveate.pipeline.assembler import assemble
 
 TITLE = "Stock of valves in the northern warehouse"

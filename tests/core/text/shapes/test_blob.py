@@ -8,9 +8,9 @@ import re
 import pytest
 
 from foveate import assemble
-from foveate.core.stages.compress.units import units_of
 from foveate.core.text.shapes.blob import find_blobs
 from foveate.core.text.shapes.find import find_shapes
+from foveate.core.text.units import units_of
 
 BYTES = bytes(range(256)) * 20
 CODE = base64.b64encode(BYTES).decode()

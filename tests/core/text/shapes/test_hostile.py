@@ -10,9 +10,9 @@ import pytest
 from bench.lookup_texts import FORMS, make_text
 
 from foveate.core.compact.shorten import split_result
-from foveate.core.stages.compress.units import units_of
 from foveate.core.text.shapes import find, log, shape
 from foveate.core.text.shapes.find import find_shapes
+from foveate.core.text.units import units_of
 from foveate.core.text.words import query_identifiers
 from foveate.testing.shapes import check_line_ends, check_linear, check_shapes
 from work_done import lines_run

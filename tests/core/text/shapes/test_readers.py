@@ -8,8 +8,8 @@ import pytest
 from bench.lookup_texts import FORMS, make_text
 
 from foveate import assemble
-from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
+from foveate.core.text.shapes.strings import read_shapes
 from foveate.testing.shapes import check_shapes
 
 
@@ -294,14 +294,14 @@ def test_prose_before_rows_is_no_part_of_them() -> None:
 )
 def test_prose_is_no_shape(text: str) -> None:
     """U1: brackets, commas, colons and numbers of prose open nothing."""
-    assert find_shapes(text) == ()
+    assert read_shapes(text) == ()
 
 
 def test_json_torn_at_both_ends_has_the_unit_that_opens_its_list_as_head() -> None:
     """U1: what goes on in the next chunk needs the opening of the list, not the record before."""
     rows = ",\n".join(f'{{"part": "P-{n}", "note": "some longer words of it"}}' for n in range(12))
     text = f'"kg": 1}}\n{{"id": "B", "rows": [\n{rows},\n{{"part": "P-1'
-    (shape,) = find_shapes(text)
+    (shape,) = read_shapes(text)
 
     first, last = shape.spans[shape.head]
     assert text[first:last].strip() == '"rows": ['

@@ -40,7 +40,8 @@ LONG_NUMBER = 5
 """Digits of a number that is an identifier wherever it stands; a shorter one may be a quantity."""
 FEWEST_PLACES = 1
 """A shorter number is an identifier if no more units than that hold it."""
-_BEFORE_FIRST = re.compile(
+_LINE_ESCAPE = re.compile(r"\\+[ntr]")
+BEFORE_FIRST = re.compile(
     r"""[\s#|,;{\[("'-]*+(?:<[^<>]*+>\s*+)*+(?:["']?[\w -]{1,40}["']?\s*+[:=]\s*+)?["']?"""
 )
 """What may stand before the first value of a record: marks, tags, and the name of the field."""
@@ -232,6 +233,8 @@ def _holders(passage: Passage, word: str) -> list[tuple[int, bool]]:
     text = passage.candidate.chunk.text
     if word not in text and word.casefold() not in text.casefold():
         return []
+    if "\\" in text and any(shape.name.startswith("json") for shape in passage.shapes):
+        text = _LINE_ESCAPE.sub(lambda escape: " " * len(escape[0]), text)
     units = passage.units
     starts = [a for a, _ in units.spans]
     sentences = list(units.prose)
@@ -246,6 +249,6 @@ def _holders(passage: Passage, word: str) -> list[tuple[int, bool]]:
             place = max(bisect_right(starts, at) - 1, 0)
             unit = passage.first + place
             if not found or found[-1][0] != unit:  # only the first in a unit can begin it
-                is_first = _BEFORE_FIRST.fullmatch(text, starts[place], at) is not None
+                is_first = BEFORE_FIRST.fullmatch(text, starts[place], at) is not None
                 found.append((unit, is_first))
     return found

@@ -6,10 +6,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from foveate.core.stages.compress.units import BOUND, units_of
 from foveate.core.text.blocks import block_spans
 from foveate.core.text.facts import polarity_mark
 from foveate.core.text.shapes.shape import Shape
+from foveate.core.text.units import BOUND, units_of
 from foveate.core.text.words import split_words
 from foveate.core.types import Span
 

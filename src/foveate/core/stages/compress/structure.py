@@ -11,9 +11,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from foveate.core.stages.compress.units import Units
 from foveate.core.text.shapes.blob import NAME as BLOB
 from foveate.core.text.shapes.shape import Shape
+from foveate.core.text.units import Units
 
 LONGEST = 200
 """Characters; what is longer says something."""
@@ -22,7 +22,7 @@ MOST_HEADINGS = 2
 _EMPTY = re.compile(
     r"""\s*+(?:
         [\s!-/:-@\[-`{-~]++                         # brackets, the rule of a table
-      | (?:[{\[,\s]|"[^"\n]*+"\s*+:(?=\s*+[{\[]))++  # keys that open something
+      | (?:[{\[,\s]|"[^"\n]*+"\s*+:(?=\s*+[{\["]))++"?+  # keys that open something
       | (?:\s*+<(?:\?[^<>]*+|/[^\s<>=/]++\s*+)>)*+    # tags that end, and then
         (?:\s*+<!?[^\s<>=/]++\s*+>)*+               # such as begin, without attributes
     )\s*+\Z""",

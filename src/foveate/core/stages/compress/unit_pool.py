@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from math import frexp, fsum, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from foveate.core.json_strings import unescape
 from foveate.core.renditions import shapes_of
 from foveate.core.stages.compress.unit_index import UnitIndex, index_units, query_keys, title_keys
-from foveate.core.stages.compress.units import Units, units_of
 from foveate.core.text.shapes.shape import Shape
+from foveate.core.text.shapes.strings import nested_shapes
+from foveate.core.text.units import Units, units_of
 from foveate.core.text.word_arrays import number_of
 from foveate.core.types import Candidate
 
@@ -128,8 +130,9 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
             found = title_keys(title)
             titles[title] = found, sum(bits[term] for term in found if term in bits)
         parts = _parts(scores, candidate, units)
+        shapes = nested_shapes(shapes)
         passages.append(Passage(candidate, shapes, units, len(texts), *titles[title], *parts))
-        texts += [text[a:b] for a, b in units.spans]
+        texts += _unit_texts(text, shapes, units)
     index = index_units(texts)
     pool = Pool(
         terms=terms,
@@ -142,6 +145,18 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
     )
     _match(pool)
     return pool
+
+
+def _unit_texts(text: str, shapes: Sequence[Shape], units: Units) -> Iterable[str]:
+    """What each unit says: strings of JSON without their escapes, those of JSON in JSON too."""
+    texts = [text[a:b] for a, b in units.spans]
+    if "\\" in text:
+        for shape in shapes:
+            if shape.name.startswith("json"):
+                first = bisect_left(units.spans, shape.spans[0])
+                for n in range(first, first + len(shape.spans)):
+                    texts[n] = unescape(texts[n])
+    return texts
 
 
 def _parts(

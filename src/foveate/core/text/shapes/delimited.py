@@ -32,7 +32,7 @@ PAIR = 2
 
 _QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
 _DIGIT = re.compile(r"\d")
-_NUMBER = re.compile(r"\s*[-+(]?[\d.,' ]*\d[\d.,' ]*%?\)?\s*")
+_NUMBER = re.compile(r"\s*+[-+(]?(?=[.,' ]*+\d)[\d.,' ]++%?\)?\s*+")
 _VALUE = re.compile(r"\s*[-+($€£]?\d+[.,]\d+\W?|\d{4}-\d\d-\d\d")
 """A decimal number or a date, which names no column."""
 _YEAR = re.compile(r"[^\d_#-]{0,9}(?:19|20)\d\d[^\d_-]{0,9}")

@@ -21,7 +21,7 @@ LONGEST_VALUE = 400
 LONGEST_ROOT = 1_200
 """Characters; a single object up to that many is one record."""
 LONGEST_STRING = 1_200
-"""Characters; a longer string is read by its sentences."""
+"""Characters; a longer text between tags is read by its sentences."""
 SCALARS = 80
 """Characters; so much of a list of numbers or words is one unit."""
 DEEPEST = 40
@@ -78,8 +78,10 @@ def read_json(text: str, start: int) -> ReadResult:
     scan.run()
     root = scan.root
     size = root.end - start
-    whole = size >= SHORTEST or not (_INK.search(text, 0, start) or _INK.search(text, root.end))
-    if not whole or (scan.keys < FEWEST_KEYS and not _is_grid(root)):
+    ends = not _INK.search(text, root.end)
+    whole = size >= SHORTEST or (ends and not _INK.search(text, 0, start))
+    is_long = ends and size >= LONGEST_VALUE and '"' in text[start : start + SHORTEST]
+    if not whole or (scan.keys < FEWEST_KEYS and not is_long and not _is_grid(root)):
         return ReadResult(None, max(scan.at, start + 1))
     builder = ShapeBuilder()
     writer = Writer(text, builder)
@@ -264,8 +266,8 @@ class Writer:
 
     def _value(self, node: Node, head: int) -> None:
         first = self.builder.add(node.start, head)
-        if node.bracket or node.size <= LONGEST_STRING:
-            return
+        if self.text[node.start] != "<" or node.size <= LONGEST_STRING:
+            return  # strings are read through by `strings.py`
         for a, _ in unit_spans(self.text, (node.start, node.end), "paragraph")[1:]:
             self.builder.add(a, first)
 

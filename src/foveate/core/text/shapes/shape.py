@@ -32,7 +32,7 @@ class Shape(NamedTuple):
     `leans[i]`: the unit that i is never shown without, itself where it stands alone. `head`: the
     unit that what goes on in a later part of the same text needs too, -1 if there is none;
     `columns`: of a table, or the indentation of what goes on, else 0. `broken`: it ended in the
-    middle of something.
+    middle of something. `inner`: what its strings hold, as parts of its own units.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Shape(NamedTuple):
     head: int = -1
     columns: int = 0
     broken: bool = False
+    inner: tuple[Shape, ...] = ()
 
     @property
     def is_table(self) -> bool:
