@@ -157,18 +157,22 @@ class _Choice:
     def choose(self, entries: Sequence[Entry]) -> None:
         """Choose what is sent behind these entries."""
         self.reasons = dict.fromkeys(self.called, "tool_called")
-        ranked = self._rank(entries)
         bare = self._list((), 0)
+        self._take([names[0] for names in self.found if names], self.budget - bare)
+        bare, ranked = self._list((), 0), self._rank(entries)
         if not self._add_lines(ranked, bare + int((self.budget - bare) * LINE_SHARE)):
             self._add_names(ranked, bare + int((self.budget - bare) * NAME_SHARE))
-        room = self.budget - self._tokens()
-        found = dict.fromkeys(chain.from_iterable(self.found))
-        for name in dict.fromkeys([*found, *ranked]):
+        self._take([*chain.from_iterable(self.found), *ranked], self.budget - self._tokens())
+        while not (self._add_lines(ranked, self.budget) or self._add_names(ranked, self.budget)):
+            self.reasons.popitem()
+
+    def _take(self, names: Iterable[str], room: int) -> None:
+        """Choose those that fit the room, in this order."""
+        found = set(chain.from_iterable(self.found))
+        for name in names:
             if name not in self.reasons and self.tokens[name] <= room:
                 room -= self.tokens[name]
                 self.reasons[name] = "tool_found" if name in found else "tool_likely"
-        while not (self._add_lines(ranked, self.budget) or self._add_names(ranked, self.budget)):
-            self.reasons.popitem()
 
     def _rank(self, entries: Sequence[Entry]) -> list[str]:
         """The tools, by what entries say for them and what they take.
