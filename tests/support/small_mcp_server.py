@@ -1,6 +1,6 @@
 """An MCP server of the official package, to stand behind a front: `small_mcp_server.py NOUN…`.
 
-Each noun gives five tools. `die`, `hang` and `grow` do so; `PORT=N` before the nouns serves HTTP.
+Each noun gives five tools. `die`, `hang` and `grow` do as they are called.
 """
 
 from __future__ import annotations

@@ -91,15 +91,27 @@ def test_a_server_that_hangs_or_cannot_be_started_costs_its_own_calls_alone():
     lost = f"lost={shlex.join([sys.executable, '-c', 'raise SystemExit(1)'])}"
     mute = f"mute={shlex.join([sys.executable, '-c', 'import time; time.sleep(600)'])}"
     with fronted(
-        f"port={command('boat')}", lost, mute, "none=/no/such/program", seconds=6
+        f"port={command('boat')}", lost, mute, "none=/no/such/program", seconds=8
     ) as agent:
-        assert agent.refused("hang") == "server 'port' gave no answer within 6 s"
+        assert agent.refused("hang") == "server 'port' gave no answer within 8 s"
         assert said(agent.call("open_boat", id="1")) == ["open boat 1"]
         _, *failures = said(agent.call("find_tools", query="open_boat"))
         assert [failure.split("'")[1] for failure in failures] == ["lost", "mute", "none"]
-        assert failures[1] == "server 'mute' gave no answer within 6 s"
+        assert failures[1] == "server 'mute' gave no answer within 8 s"
     with fronted("none=/no/such/program") as agent, pytest.raises(MCPError, match="server 'none'"):
         agent.tools()
+
+
+def test_a_server_may_be_an_address(service):
+    """A11: streamable HTTP, here the service's own tools beside a program's."""
+    url = f"docs={service.base_url.join('/mcp')}"
+    with fronted(url, command("boat"), task="compact a message list") as agent:
+        assert "list_documents" in names(agent)
+        asked = {"messages": [{"role": "user", "content": "Hello."}], "budget": 90}
+        found = agent.call("compact", **asked)
+        assert found.structured_content["messages"] == asked["messages"]
+        assert "messages: " in agent.refused("compact", messages=[], budget=90)
+        assert said(agent.call("open_boat", id="1")) == ["open boat 1"]
 
 
 def test_servers_are_named_by_hand_or_by_their_command():

@@ -29,22 +29,15 @@ from foveate.pipeline.compact import DEFAULT_TOKENIZER, find_tools, token_counte
 from foveate.service.mcp.stdio import STOP_SIGNALS
 from foveate.service.wire.errors import shorten
 
-try:
-    import anyio
-    from mcp import Client, StdioServerParameters, types
-    from mcp.server import NotificationOptions, Server
-    from mcp.server.stdio import stdio_server
-    from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
-    from mcp.shared.exceptions import MCPError
-except ImportError:
-    raise MissingExtra("mcp", "mcp") from None
-
 if TYPE_CHECKING:
+    import anyio
     from anyio.abc import TaskGroup
+    from mcp import Client, StdioServerParameters, types
     from mcp.server import ServerRequestContext
+    from mcp.server.subscriptions import InMemorySubscriptionBus
 
 T = TypeVar("T")
-LISTING_SECONDS = 10.0
+LISTING_SECONDS, RETRY_SECONDS = 10.0, 1.0
 """A server that needs longer to start and list its tools does not hold up the others."""
 CLOSING_SECONDS = 5.0
 MOST_PAGES = 100
@@ -73,29 +66,48 @@ class Upstream:
     tools: Sequence[types.Tool] = ()
     failure: str = ""
     client: Client | None = None
-    _ready: anyio.Event = field(default_factory=anyio.Event)
+    _ready: anyio.Event | None = None
     _scope: anyio.CancelScope | None = None
-    _ended: anyio.Event = field(default_factory=anyio.Event)
+    _ended: anyio.Event | None = None
 
     async def call(self, group: TaskGroup, name: str, arguments: Any) -> types.CallToolResult:
         """The result of a tool; raises `ServerFailure`, or the server's own `MCPError`."""
-        work = self._work(group, lambda client: client.call_tool(name, arguments))
-        return await self._within(self.seconds, work)
+        import anyio
+
+        work = self._use(group, lambda client: client.call_tool(name, arguments))
+        try:
+            with anyio.fail_after(self.seconds):
+                return await work
+        except TimeoutError:
+            if self.client is None:  # it does not even start; the next call tries again
+                self._give_up()
+            raise ServerFailure(self._late(self.seconds)) from None
 
     async def refresh(self, group: TaskGroup) -> None:
-        """List the tools again; if that fails, those of the last time stay."""
+        """List the tools again; if that fails, those of the last time stay.
+
+        One that failed last time is not waited for, and goes on starting meanwhile.
+        """
+        import anyio
+        from mcp.shared.exceptions import MCPError
+
+        seconds = min(self.seconds, RETRY_SECONDS if self.failure else LISTING_SECONDS)
         try:
-            work = self._work(group, _list_tools)
-            self.tools = await self._within(min(self.seconds, LISTING_SECONDS), work)
+            with anyio.fail_after(seconds):
+                self.tools = await self._use(group, _list_tools)
             self.failure = ""
+        except TimeoutError:
+            self.failure = self.failure or self._late(seconds)
         except (ServerFailure, MCPError) as error:
-            if str(error) != self.failure:
-                logger.warning("%s", error)
-            self.failure = str(error)
+            ours = isinstance(error, ServerFailure)
+            self.failure = str(error) if ours else self._say(f"refused: {_reason(error)}")
+            logger.warning("%s", self.failure)
 
     async def close(self) -> None:
         """Give the connection up, and wait a moment for the server to end."""
-        if self._scope is None:
+        import anyio
+
+        if self._scope is None or self._ended is None:
             return
         self._give_up()
         with anyio.move_on_after(CLOSING_SECONDS):
@@ -106,17 +118,12 @@ class Upstream:
             self._scope.cancel()
         self.client = self._scope = None
 
-    async def _within(self, seconds: float, work: Awaitable[T]) -> T:
-        try:
-            with anyio.fail_after(seconds):
-                return await work
-        except TimeoutError:
-            if self.client is None:
-                self._give_up()
-            raise ServerFailure(self._say(f"gave no answer within {seconds:g} s")) from None
+    async def _use(self, group: TaskGroup, use: Callable[[Client], Awaitable[T]]) -> T:
+        import anyio
+        from mcp import types
+        from mcp.shared.exceptions import MCPError
 
-    async def _work(self, group: TaskGroup, use: Callable[[Client], Awaitable[T]]) -> T:
-        if self._scope is None:
+        if self._scope is None or self._ready is None:
             self._ready, self._ended = anyio.Event(), anyio.Event()
             self._scope = anyio.CancelScope()
             group.start_soon(self._hold, self._scope, self._ready, self._ended)
@@ -139,6 +146,9 @@ class Upstream:
 
     async def _hold(self, scope: anyio.CancelScope, ready: anyio.Event, ended: anyio.Event) -> None:
         """Keep the connection open until it is given up."""
+        import anyio
+        from mcp import Client
+
         try:
             with scope:
                 async with Client(self.target, cache=None) as client:
@@ -152,6 +162,9 @@ class Upstream:
                 self.client = self._scope = None
             ready.set()
             ended.set()
+
+    def _late(self, seconds: float) -> str:
+        return self._say(f"gave no answer within {seconds:g} s")
 
     def _say(self, what: str) -> str:
         return f"server {self.name!r} {what}"
@@ -168,7 +181,7 @@ async def _list_tools(client: Client) -> list[types.Tool]:
     cursor = None
     for _ in range(MOST_PAGES):
         page = await client.list_tools(cursor=cursor)
-        found = {tool.name: tool for tool in page.tools} | found
+        found |= {tool.name: tool for tool in page.tools if tool.name not in found}
         cursor = page.next_cursor
         if not cursor:
             break
@@ -177,6 +190,8 @@ async def _list_tools(client: Client) -> list[types.Tool]:
 
 def parse_servers(texts: Iterable[str], seconds: float) -> list[Upstream]:
     """Servers from `[NAME=]COMMAND` or `[NAME=]URL`; raises `BadOption`."""
+    from mcp import StdioServerParameters
+
     found: list[Upstream] = []
     for text in texts:
         match = _SPECIFICATION.fullmatch(text.strip())
@@ -214,10 +229,16 @@ class Front:
     _calls: dict[tuple[str, str], None] = field(default_factory=dict)
     _routes: dict[str, tuple[Upstream, types.Tool]] = field(default_factory=dict)
     _listed: list[dict[str, Any]] = field(default_factory=list)
-    _bus: InMemorySubscriptionBus = field(default_factory=InMemorySubscriptionBus)
+    _bus: InMemorySubscriptionBus | None = None
 
     async def serve(self) -> None:
         """Serve on standard input and output until the input ends."""
+        import anyio
+        from mcp.server import NotificationOptions, Server
+        from mcp.server.stdio import stdio_server
+        from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+
+        self._bus = InMemorySubscriptionBus()
         server = Server[Any](
             "foveate front",
             version=__version__,
@@ -236,6 +257,8 @@ class Front:
 
     async def _watch_signals(self) -> None:
         """End at a signal: a thread that reads an open stdin cannot be stopped."""
+        import anyio
+
         with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
             async for number in signals:
                 async with anyio.create_task_group() as group:
@@ -246,6 +269,8 @@ class Front:
 
     async def _refresh(self) -> None:
         """List the tools of all servers again."""
+        import anyio
+
         assert self._group is not None
         async with anyio.create_task_group() as group:
             for one in self.servers:
@@ -282,6 +307,9 @@ class Front:
     async def _list_tools(
         self, _: ServerRequestContext[Any, Any], __: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
+        from mcp import types
+        from mcp.shared.exceptions import MCPError
+
         await self._refresh()
         failures = self._failures()
         if failures and not self._routes:
@@ -295,6 +323,8 @@ class Front:
     async def _call_tool(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
+        from mcp.server.subscriptions import ToolsListChanged
+
         if params.name == FIND_TOOLS:
             result = await self._find(params.arguments or {})
         else:
@@ -302,6 +332,7 @@ class Front:
         now = self._choose()
         if now != self._listed:
             self._listed = now
+            assert self._bus is not None
             await self._bus.publish(ToolsListChanged())  # for clients of the current protocol
             await ctx.session.send_tool_list_changed()  # and of the one before it
         return result
@@ -317,6 +348,9 @@ class Front:
         return _text(said, *self._failures())
 
     async def _pass_on(self, name: str, arguments: Any) -> types.CallToolResult:
+        from mcp import types
+        from mcp.shared.exceptions import MCPError
+
         if name not in self._routes:
             await self._refresh()
         if name not in self._routes:
@@ -340,13 +374,20 @@ class Front:
 
 
 def _text(*texts: str, is_error: bool = False) -> types.CallToolResult:
+    from mcp import types
+
     return types.CallToolResult(
         content=[types.TextContent(text=text) for text in texts], is_error=is_error
     )
 
 
 def serve_front(servers: Sequence[str], *, budget: int, task: str, seconds: float) -> None:
-    """Serve these servers' tools until the input ends; raises `BadOption`."""
+    """Serve these servers' tools until the input ends; raises `BadOption`, `MissingExtra`."""
+    try:
+        import anyio
+        import mcp  # noqa: F401
+    except ImportError:
+        raise MissingExtra("mcp", "mcp") from None
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     front = Front(
         servers=parse_servers(servers, seconds),
