@@ -196,6 +196,18 @@ def test_definitions_that_cannot_be_told_apart_are_refused():
         compact(ASKED, budget=ROOM, tools_budget=0)
 
 
+def test_what_is_no_definition_is_carried_and_counted():
+    """A11: entries of unknown kinds; alone, they fit as they are or not at all."""
+    odd = [{"instructions": "Be brief. " * 40}, {"type": "retrieval"}, {"type": 7, "name": "x"}]
+    tools = [odd[0], *spelled(harbour(), "openai"), *odd[1:]]
+    made = compact(ASKED, budget=ROOM, tools=tools, tools_budget=900)
+    assert [tool for tool in made.tools if tool in odd] == odd
+    with pytest.raises(BudgetTooSmall, match="the list of tools needs") as refused:
+        compact(ASKED, budget=ROOM, tools=odd, tools_budget=50)
+    made = compact(ASKED, budget=ROOM, tools=odd, tools_budget=refused.value.needed)
+    assert list(made.tools) == odd
+
+
 def test_a_definition_that_holds_itself_or_has_no_end_is_refused():
     """A11, X2: references by name are no circles, and are read."""
     looped: dict[str, Any] = {"properties": {}}

@@ -138,8 +138,10 @@ class _Choice:
         self.reasons = {name: "tool_called" for name in self.tokens if name in called}
         needed = min(self.whole, self._list((), 0)) if self.definitions else self.whole
         if needed > self.budget:
-            what = "the tools that were called, with find_tools for the others,"
-            raise BudgetTooSmall(self.budget, needed, what=what if self.definitions else "tools")
+            what = "the list of tools that were called, with find_tools for the others,"
+            raise BudgetTooSmall(
+                self.budget, needed, what=what if self.definitions else "the tools"
+            )
 
     def is_missing(self, entries: Iterable[Entry]) -> bool:
         """Note what was called and found in these entries; whether any of it was not sent."""
