@@ -313,12 +313,14 @@ def long_list(conversations: Sequence[list[Message]]) -> list[Message]:
     return found
 
 
-def read_conversations(path: Path) -> list[list[Message]]:
-    """The messages of every line, without the instructions in front."""
+def read_conversations(path: Path, *, system: bool = False) -> list[list[Message]]:
+    """The messages of every line, without the instructions in front unless `system`."""
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8") as file:
         records = [json.loads(line) for line in file if line.strip()]
-    return [[m for m in record["messages"] if m["role"] != "system"] for record in records]
+    return [
+        [m for m in record["messages"] if system or m["role"] != "system"] for record in records
+    ]
 
 
 PROVIDERS: dict[str, Callable[[str], int]] = {

@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # a name that is imported as itself is public
     from foveate.pipeline.compact import OriginalStore as OriginalStore
     from foveate.pipeline.compact import compact as compact
     from foveate.pipeline.compact import expand as expand
+    from foveate.pipeline.compact import find_tools as find_tools
     from foveate.pipeline.compressor import Compressor as Compressor
     from foveate.pipeline.conversation import Conversation as Conversation
     from foveate.pipeline.conversation import converse as converse
@@ -81,7 +82,10 @@ _HOME = {
     "document_store": ("DocumentStore", "open_store"),
     "pipeline.assembler": ("Assembler", "assemble"),
     "pipeline.budget": ("Budget",),
-    "pipeline.compact": ("CompactOptions", "Compacted", "OriginalStore", "compact", "expand"),
+    "pipeline.compact": (
+        *("CompactOptions", "Compacted", "OriginalStore", "compact", "expand"),
+        "find_tools",
+    ),
     "pipeline.compressor": ("Compressor",),
     "pipeline.conversation": ("Conversation", "converse"),
     "pipeline.observed": ("observed",),

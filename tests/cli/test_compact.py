@@ -102,6 +102,22 @@ def test_tools_are_taken_off_the_budget(run):
     assert shared["token_count"] + shared["tools_token_count"] <= 150
 
 
+def test_tools_have_a_budget_of_their_own(run):
+    """A11, A8: as the library chooses them; one that is too small for their calls is named."""
+    tools = [{"name": f"tool_{n}", "description": f"Tool {n}. " * 30} for n in range(30)]
+    Path("tools.json").write_text(json.dumps(tools), encoding="utf-8")
+    options = ("--budget", "9000", "--tools", "tools.json", "--tools-budget")
+    [found] = answers(run, LISTS[:1], *options, "600")
+    made = compact(LONG, budget=9000, tools=tools, tools_budget=600)
+    assert found["tools"] == list(made.tools)
+    assert found["tools_token_count"] == made.tools_token_count <= 600
+    assert [decision["tool"] for decision in found["tool_decisions"]] == [t["name"] for t in tools]
+    call = {"id": "c", "type": "function", "function": {"name": "tool_7", "arguments": "{}"}}
+    called = [*LONG, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    refused, _ = answers(run, [{"id": 1, "messages": called}, LISTS[0]], *options, "90")
+    assert refused["error"]["needed"] > 90
+
+
 def test_what_is_wrong_with_the_call_is_one_line(run):
     """F2, X2: no budget, no file, no list."""
     Path("in.jsonl").write_text("{\n", encoding="utf-8")

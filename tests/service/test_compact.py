@@ -33,6 +33,18 @@ def test_a_list_becomes_what_the_library_makes_of_it(service):
     assert more["token_count"] <= 80
 
 
+def test_tools_that_fit_their_own_budget_are_in_the_answer(service):
+    """A11, F3: as the library chooses them, within the budget of the request."""
+    tools = [{"name": f"open_{n}", "description": f"Opens valve {n}. " * 20} for n in range(40)]
+    asked = {"messages": MESSAGES[:2], "tools": tools, "budget": 2_000, "tools_budget": 700}
+    answer = service.post("/v1/compact", json=asked)
+    made = compact(MESSAGES[:2], budget=2_000, tools=tools, tools_budget=700)
+    assert answer.json() == compacted_to_json(made)
+    assert answer.json()["tools"][-1]["name"] == "find_tools"
+    small = service.post("/v1/compact", json={**asked, "tools_budget": 9})
+    assert problem(small)["needed"] > 9
+
+
 def test_an_original_is_read_under_the_principals_it_was_kept_for(service):
     """A4, I4: what was kept for staff has no handle for anybody else."""
     text = PAGE.replace("valve", "secret valve")

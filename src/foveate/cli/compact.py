@@ -34,6 +34,12 @@ def compact(
     tools: Annotated[
         str | None, option("FILE", "Tool schemas, a JSON list, for every list.")
     ] = None,
+    tools_budget: Annotated[
+        int | None,
+        option(
+            "N", "Tokens of the tools: the likely ones whole, find_tools for the others.", min=1
+        ),
+    ] = None,
     tokenizer: TokenizerName = None,
     model: ModelName = None,
     bundle: Annotated[
@@ -74,7 +80,9 @@ def compact(
     else:
         counter = plugins.tokenizer(facts.tokenizer)
     schemas = check_tools(read_json(tools)) if tools is not None else ()
-    requests = CompactRequests(budget=budget, tokenizer=counter, model=facts, tools=schemas)
+    requests = CompactRequests(
+        budget=budget, tokenizer=counter, model=facts, tools=schemas, tools_budget=tools_budget
+    )
     if bundle is not None:
         _write_bundle(messages, bundle, requests)
     if originals is not None:

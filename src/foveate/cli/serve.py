@@ -15,19 +15,38 @@ from foveate.cli.options import STORE, Principals, SearchedStore, flag, option
 
 def mcp(
     store: SearchedStore = str(STORE),
+    *,
     principal: Principals = None,
     budget: Annotated[int, option("N", "Token budget of a call that names none.", min=1)] = 4_000,
     max_budget: Annotated[int, option("N", "Largest token budget of a call.", min=1)] = 32_000,
     timeout: Annotated[float, option("S", "Time limit for a call, in seconds.", min=0.1)] = 60.0,
+    front: Annotated[
+        list[str] | None,
+        option(
+            "SERVER", "Serve the tools of MCP servers instead: [NAME=]COMMAND or URL, repeated."
+        ),
+    ] = None,
+    tools_budget: Annotated[
+        int, option("N", "Tokens of the tools that --front lists.", min=1)
+    ] = 2_000,
+    task: Annotated[str, option("TEXT", "What the agent of --front does.")] = "",
 ) -> None:
-    """Run the MCP server for one store.
+    """Run the MCP server for one store, or in front of other MCP servers.
 
     Its tools: assemble, search, check_answer, compact, expand, list_documents and get_document.
 
     It speaks the Model Context Protocol on standard input and output, for programs that start
     their tools themselves, and exits when its input ends. `foveate serve` has the same tools over
     HTTP, at /mcp.
+
+    With --front it lists the tools of other servers that fit --tools-budget, and find_tools for
+    the rest, and passes calls on.
     """
+    if front:
+        with _require_extra("mcp"):
+            from foveate.service.mcp.front import serve_front
+        serve_front(front, budget=tools_budget, task=task, seconds=timeout)
+        return
     from foveate.pipeline.store_with_embedder import open_store_with_embedder
 
     with _require_extra("mcp"):

@@ -11,6 +11,7 @@ from foveate.core.compact.compaction import Compacted, CompactOptions, compact_m
 from foveate.core.compact.forms import check_messages
 from foveate.core.compact.search import search_originals
 from foveate.core.compact.shorten import is_part_of, noted_handle, shorten_result
+from foveate.core.compact.tool_search import find_tools
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.core.seal import content_hash
@@ -20,7 +21,7 @@ from foveate.models import model as model_named
 from foveate.providers.tokenizers.counts import counts_for
 from foveate.stores.originals import OriginalStore, unknown_handle
 
-__all__ = ["CompactOptions", "Compacted", "OriginalStore", "compact", "expand"]
+__all__ = ["CompactOptions", "Compacted", "OriginalStore", "compact", "expand", "find_tools"]
 
 DEFAULT_TOKENIZER = "cl100k_base"
 EXPAND_TOKENS = 2_000
@@ -37,6 +38,7 @@ def compact(
     budget: int | None = None,
     *,
     tools: Iterable[Mapping[str, Any]] = (),
+    tools_budget: int | None = None,
     model: str | Model | None = None,
     tokenizer: str | Tokenizer | None = None,
     query: str | None = None,
@@ -48,9 +50,11 @@ def compact(
 
     `messages`: OpenAI Chat messages, items of OpenAI's Responses API, Anthropic messages or Gemini
     contents. `budget`: tokens of their texts, arguments and other parts as they are sent, and of
-    `tools`. Without a budget, it is what the `model`'s window leaves for input. `query`: what tool
-    results are shortened for. `pinned`: places of messages that stay verbatim. `form`: `openai`,
-    `responses`, `anthropic` or `gemini`, where it cannot be told. `slack`: as in `CompactOptions`.
+    `tools`. Without a budget, it is what the `model`'s window leaves for input. `tools_budget`:
+    tokens for `tools` within the budget: those that were called or are likely to be needed are sent
+    whole, and one more tool, `find_tools`, names the others. `query`: what tool results are
+    shortened for. `pinned`: places of messages that stay verbatim. `form`: `openai`, `responses`,
+    `anthropic` or `gemini`, where it cannot be told. `slack`: as in `CompactOptions`.
 
     >>> said = [
     ...     {"role": "user", "content": "Book HAT097 for me. " * 9},
@@ -83,6 +87,7 @@ def compact(
         form=form,
         slack=slack,
         frame=frame,
+        tools_budget=tools_budget,
     )
     return compact_messages(
         source,

@@ -15,7 +15,7 @@ from foveate.core.json_text import compact_json
 from foveate.core.replay import Verdict
 from foveate.core.seal import content_hash
 from foveate.core.typed import read_value
-from foveate.core.types import Number
+from foveate.core.types import Decision, Number
 from foveate.models import Model
 from foveate.pipeline.compact import (
     OriginalStore,
@@ -32,21 +32,25 @@ def compacted_to_json(made: Compacted) -> dict[str, Any]:
     return {
         "messages": made.messages,
         "token_count": made.token_count,
-        "decisions": [
-            {
-                "message": decision.chunk_id,
-                "action": decision.action,
-                "reason": decision.reason,
-                "why": format_decision(decision),
-                "numbers": dict(decision.numbers),
-            }
-            for decision in made.decisions
-        ],
+        "decisions": [_decision_to_json("message", one) for one in made.decisions],
         "tools_token_count": made.tools_token_count,
+        "tools": list(made.tools) if made.options.tools_budget is not None else None,
+        "tool_decisions": [_decision_to_json("tool", one) for one in made.tool_decisions],
         "ledger": made.ledger,
         "handles": sorted(made.originals),
         "notes": dict(made.notes),
         "manifest": asdict(made.manifest),
+    }
+
+
+def _decision_to_json(subject: str, decision: Decision) -> dict[str, Any]:
+    name = decision.chunk_id
+    return {
+        subject: name.removeprefix("tool ") if subject == "tool" else name,
+        "action": decision.action,
+        "reason": decision.reason,
+        "why": format_decision(decision),
+        "numbers": dict(decision.numbers),
     }
 
 
@@ -68,7 +72,7 @@ def expanded_to_json(handle: str, text: str, tokenizer: Tokenizer) -> dict[str, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactRequests:
-    """What all requests of a file share: the budget, what counts, and tools for those without.
+    """What all requests of a file share: budgets, what counts, and tools for those without.
 
     `originals`: where the originals of what leaves are kept.
     """
@@ -77,6 +81,7 @@ class CompactRequests:
     tokenizer: str | Tokenizer | None = None
     model: str | Model | None = None
     tools: tuple[Mapping[str, Any], ...] = ()
+    tools_budget: int | None = None
     originals: OriginalStore | None = None
 
     def answer(self, request: Any) -> dict[str, Any]:
@@ -111,6 +116,7 @@ class CompactRequests:
             messages,
             budget=self.budget,
             tools=check_tools(request.get("tools")) or self.tools,
+            tools_budget=self.tools_budget,
             model=self.model,
             tokenizer=self.tokenizer,
             query=read_value(str | None, request.get("query"), "query"),
@@ -132,7 +138,7 @@ def compaction_bundle(made: Compacted) -> dict[str, Any]:
     return {
         "kind": KIND,
         "messages": list(made.source),
-        "tools": list(made.tools),
+        "tools": list(made.source_tools),
         "options": {**asdict(made.options), "pinned": list(made.options.pinned)},
         "tokenizer": made.tokenizer,
         "manifest": asdict(made.manifest),

@@ -65,6 +65,12 @@ REASON_SENTENCES: Mapping[str, str] = {
     "result_repeated": "a later result has the same text",
     "result_superseded": "the same call has a newer result",
     "citation_left_out": "it was cited, and the note of that has no room for it",
+    "tool_kept": "all tools fit, {tokens} tokens",
+    "tool_called": "it was called, {tokens} tokens",
+    "tool_found": "find_tools gave it, {tokens} tokens",
+    "tool_likely": "the conversation is likely to need it, {tokens} tokens",
+    "tool_listed": "{tokens} tokens; find_tools names it",
+    "tool_unlisted": "{tokens} tokens; find_tools gives it and has no room to name it",
     "turn_withdrawn": "it rests on what may not be read any more",
     "reference": "its title alone, {tokens} tokens, score {score}",
 }

@@ -18,6 +18,7 @@ from foveate.core.compact.packing import Packing
 from foveate.core.compact.repacking import default_slack, repack_points
 from foveate.core.compact.results import ResultsView
 from foveate.core.compact.shorten import result_handle
+from foveate.core.compact.tools import choose_tools
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, StageBroke
 from foveate.core.json_text import compact_json
@@ -36,7 +37,8 @@ class CompactOptions:
     messages that stay verbatim, from the end where negative. `form`: the provider's spelling, None
     to recognise it. `slack`: freed when something must leave, so that what is sent keeps its bytes
     for a while; None: nothing in rooms up to 4,096 tokens, up to two fifths of larger ones.
-    `frame`: taken by the provider's own around each message.
+    `frame`: taken by the provider's own around each message. `tools_budget`: of the budget, what
+    tool definitions may take; None: all are sent.
     """
 
     budget: int
@@ -45,11 +47,12 @@ class CompactOptions:
     form: str | None = None
     slack: int | None = None
     frame: int = 0
+    tools_budget: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("budget", "frame", "slack"):
+        for name in ("budget", "frame", "slack", "tools_budget"):
             value = getattr(self, name)
-            least = 1 if name == "budget" else 0
+            least = 1 if name.endswith("budget") else 0
             if value is not None and (type(value) is not int or value < least):
                 raise BadOption(f"compact: {name} is {value!r}; it must be {least} or more")
 
@@ -66,6 +69,7 @@ class CompactManifest:
     tokenizer_fingerprint: str
     output_hash: str
     token_count: int
+    tools_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +78,8 @@ class Compacted:
 
     `places[i]`: where message i stood in the list that came, -1 for the ledger and for what takes
     the turn of the other side between two messages, so that roles take turns as they did.
-    `token_count`: of the messages; `tools_token_count`: of the tools, within the same budget.
+    `token_count`: of the messages; `tools_token_count`: of the `tools` as they are sent, within the
+    same budget. `tool_decisions`: one for each tool, where there is a budget for them.
     `originals`: by handle, the texts that left or were shortened. `notes`: figures, among them
     `repacked` (1: bytes that were sent before may have changed now) and `resent`, the tokens behind
     the first that did.
@@ -94,6 +99,8 @@ class Compacted:
     tokenizer_fingerprint: str
     source: tuple[Json, ...] = field(repr=False)
     tools: tuple[Json, ...] = field(default=(), repr=False)
+    source_tools: tuple[Json, ...] = field(default=(), repr=False)
+    tool_decisions: tuple[Decision, ...] = field(default=(), repr=False)
 
     @property
     def changed(self) -> bool:
@@ -103,7 +110,8 @@ class Compacted:
     @property
     def manifest(self) -> CompactManifest:
         """The hashes of inputs, options and output."""
-        inputs = compact_json([self.source, self.tools])
+        inputs = compact_json([self.source, self.source_tools])
+        on_demand = self.options.tools_budget is not None
         return CompactManifest(
             form=self.form,
             inputs_hash=content_hash(inputs),
@@ -111,6 +119,7 @@ class Compacted:
             tokenizer_fingerprint=self.tokenizer_fingerprint,
             output_hash=content_hash(compact_json(self.messages)),
             token_count=self.token_count,
+            tools_hash=content_hash(compact_json(self.tools)) if on_demand else "",
         )
 
 
@@ -137,7 +146,10 @@ def compact_messages(
         pinned=_pinned_places(options.pinned, len(source)),
         frame=options.frame,
     )
-    tool_tokens = sum(count(compact_json(tool)) for tool in tools)
+    sent = choose_tools(
+        tools, measured.entries, budget=options.tools_budget, query=options.query, count=count
+    )
+    tool_tokens = sent.token_count
     room = options.budget - tool_tokens
     result = _Result(
         messages=source, form=form, measured=measured, tool_tokens=tool_tokens, options=options
@@ -165,7 +177,9 @@ def compact_messages(
         tokenizer=tokenizer.name,
         tokenizer_fingerprint=tokenizer.fingerprint,
         source=source,
-        tools=tuple(tools),
+        tools=sent.tools,
+        source_tools=tuple(tools),
+        tool_decisions=sent.decisions,
     )
 
 

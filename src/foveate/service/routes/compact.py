@@ -53,6 +53,7 @@ def compact_list(
         body.messages,
         budget=body.budget,
         tools=body.tools,
+        tools_budget=body.tools_budget,
         model=known,
         tokenizer=names.tokenizer(counter),
         query=body.query,

@@ -52,6 +52,9 @@ class CompactRequest(MessageList):
     budget: PositiveTokens | None = Field(
         None, description="Tokens of contents, arguments and tools. Absent: the model's window."
     )
+    tools_budget: PositiveTokens | None = Field(
+        None, description="Tokens of the tools, within the budget. Absent: all tools are sent."
+    )
     tokenizer: Name | None = Field(
         None, description="What counts: of the list in `GET /v1/me`, or as `/v1/observed` gives."
     )
@@ -81,14 +84,25 @@ class ExpandRequest(Handle):
     principals: Principals = None
 
 
-class CompactDecision(BaseModel):
-    """What became of a message, or of a tool's result within one."""
+class DecisionAnswer(BaseModel):
+    """What became of something, and why."""
 
-    message: str
     action: str
     reason: str
     why: str = Field(description="The same in words.")
     numbers: dict[str, int | float | str]
+
+
+class CompactDecision(DecisionAnswer):
+    """What became of a message, or of a tool's result within one."""
+
+    message: str
+
+
+class ToolDecision(DecisionAnswer):
+    """Whether a tool's definition is sent."""
+
+    tool: str
 
 
 class CompactAnswer(BaseModel):
@@ -98,6 +112,10 @@ class CompactAnswer(BaseModel):
     token_count: int = Field(description="Tokens of their contents and arguments.")
     decisions: list[CompactDecision]
     tools_token_count: int
+    tools: list[dict[str, Any]] | None = Field(
+        description="The tools to send, where there is a `tools_budget`."
+    )
+    tool_decisions: list[ToolDecision]
     ledger: str = Field(description="The text in front that names what left; empty: there is none.")
     handles: list[str] = Field(description="Handles for `/v1/expand`.")
     notes: dict[str, int | float | str]
