@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from foveate import plugins
+from foveate.core.errors import ExternalError
 from foveate.core.request import Recipe
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.compressor import Compressor, uses_compressor
@@ -19,12 +21,13 @@ from foveate.pipeline.observers import StepObserver
 from foveate.pipeline.options import AssembleOptions
 from foveate.pipeline.taxonomy import load_taxonomy
 from foveate.ports import Cache, CacheStats
+from foveate.service.circuit import Circuit, Guarded
 from foveate.service.problems import busy_problem
 from foveate.service.request_options import RequestOptions
 from foveate.service.settings import Settings
-from foveate.service.tenant_stores import TenantStores
+from foveate.service.tenant_stores import CALLS, TenantStores
 from foveate.service.worker_pool import WorkerPool
-from foveate.stores.caches import open_cache
+from foveate.stores.caches import TIMEOUT_SECONDS, RedisCache, open_cache
 from foveate.stores.originals import OriginalStore
 
 
@@ -32,7 +35,8 @@ from foveate.stores.originals import OriginalStore
 class TenantCache:
     """A tenant's part of a cache: equal content of two tenants has equal state roots.
 
-    Tenants' names hold no colon, so the parts are disjoint.
+    Tenants' names hold no colon, so the parts are disjoint. While the cache does not answer, it is
+    empty.
     """
 
     cache: Cache
@@ -40,11 +44,14 @@ class TenantCache:
 
     def get(self, key: str) -> bytes | None:
         """What this tenant put under the key."""
-        return self.cache.get(self._tenant_key(key))
+        with suppress(ExternalError):
+            return self.cache.get(self._tenant_key(key))
+        return None
 
     def put(self, key: str, value: bytes) -> None:
         """Keep it for this tenant."""
-        self.cache.put(self._tenant_key(key), value)
+        with suppress(ExternalError):
+            self.cache.put(self._tenant_key(key), value)
 
     def stats(self) -> CacheStats:
         """The figures of all tenants together."""
@@ -97,20 +104,32 @@ class AppState:
         self.observers: StepObserver | None = None
         self.request_options = RequestOptions(settings)
         self.taxonomy = load_taxonomy(settings.taxonomy) if settings.taxonomy is not None else None
-        self.reranker = plugins.reranker(settings.reranker) if settings.reranker else None
+        seconds, waiting = settings.seconds, settings.waiting
+        # Half of a request's time: the context is assembled after these calls.
+        self._reranker = Circuit("reranker", seconds=seconds / 2, at_once=settings.threads)
+        self._cache = Circuit("cache", seconds=TIMEOUT_SECONDS, at_once=CALLS)
+        self.reranker: Any = None
+        if settings.reranker:
+            self.reranker = Guarded(plugins.reranker(settings.reranker), self._reranker)
         self.compressor = _load_compressor(settings)
-        self.cache = open_cache(settings.cache) if settings.cache else None
+        self.cache: Any = open_cache(settings.cache) if settings.cache else None
+        if isinstance(self.cache, RedisCache):
+            self.cache = Guarded(self.cache, self._cache)
         self.stores = TenantStores(settings)
         self.originals = OriginalStore(
             settings.originals, limit=settings.originals_bytes, days=settings.originals_days
         )
-        waiting, seconds = settings.waiting, settings.seconds
         self.pool = WorkerPool(threads=settings.threads, waiting=waiting, seconds=seconds)
         self.answer_slots = AnswerSlots(most=settings.asking, seconds=settings.answer_seconds)
         # In the tenant's lane, one write at a time: a store has one writer.
         self.write_pool = WorkerPool(
             threads=settings.writers, waiting=waiting, seconds=seconds, name="writing"
         )
+
+    def failing(self) -> list[str]:
+        """The kinds of what did not answer in time, and is not asked for now."""
+        circuits = (self._reranker, self._cache, *self.stores.circuits())
+        return sorted({circuit.name for circuit in circuits if circuit.is_open})
 
     @contextmanager
     def assembler(

@@ -15,6 +15,12 @@ from foveate.stores.postgres.postings import PostingsCache
 from foveate.stores.sql.database import Database, Rows, Statement
 
 _SNAPSHOT = Statement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', %s, true)"
+_STATEMENT_TIMEOUT = (
+    "SELECT set_config('statement_timeout', %s, true) "
+    "WHERE current_setting('statement_timeout') = '0'"
+)
+"""Unless the server has one of its own."""
 
 
 def _no_connection(*_: Statement) -> list[Rows]:
@@ -27,6 +33,7 @@ class StoreContext(Database):
 
     `run`: runs statements in one round trip, and gives the rows of each. `extension`: pgvector's
     schema. `exact`: rows up to which every vector is compared. `cache`: postings that were read.
+    `wait`: seconds for a lock, and for a statement of a read.
     """
 
     schema: str
@@ -34,6 +41,7 @@ class StoreContext(Database):
     dimensions: int = 0
     embedder: str = ""
     exact: int = 300_000
+    wait: int = 10
     audience_columns: ClassVar[str] = (
         "id, principals, state, documents, chunks, words, scan, writes, checksum"
     )
@@ -41,13 +49,23 @@ class StoreContext(Database):
     cache: PostingsCache = field(default_factory=PostingsCache, compare=False)
     run: Callable[..., list[Rows]] = field(default=_no_connection, repr=False, compare=False)
 
-    def on(self, connection: Any, *, snapshot: bool = False, alone: bool = False) -> StoreContext:
+    def on(
+        self,
+        connection: Any,
+        *,
+        snapshot: bool = False,
+        alone: bool = False,
+        bounded: bool = False,
+    ) -> StoreContext:
         """The same with statements run on this connection.
 
         `snapshot`: in a read-only transaction that sees one state. `alone`: each statement by
-        itself, as VACUUM must be.
+        itself, as VACUUM must be. `bounded`: of `wait` seconds each.
         """
         first = [_SNAPSHOT] if snapshot else []
+        if bounded:
+            milliseconds = [str(1_000 * self.wait)]
+            first += [Statement(s, milliseconds) for s in (_LOCK_TIMEOUT, _STATEMENT_TIMEOUT)]
 
         def run(*statements: Statement) -> list[Rows]:
             asked = [*first, *statements]

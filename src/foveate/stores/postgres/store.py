@@ -52,7 +52,7 @@ class PostgresStore(SqlStore):
             from psycopg_pool import ConnectionPool
 
             settings = connection_settings(where)
-            found = StoreContext(schema=where.schema, exact=where.exact)
+            found = StoreContext(schema=where.schema, exact=where.exact, wait=where.wait)
             with psycopg.Connection.connect(**settings) as connection:
                 self._context = open_schema(
                     found.on(connection),
@@ -74,11 +74,12 @@ class PostgresStore(SqlStore):
         return convert_engine_errors(self._address.display_url)
 
     @contextmanager
-    def _read_transaction(self) -> Iterator[StoreContext]:
+    def _read_transaction(self, *, bounded: bool = True) -> Iterator[StoreContext]:
         """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
         held = self._current_batch.own_connection()
         with self._transaction(held) as connection:
-            yield self._context.on(connection, snapshot=held is None)
+            alone = held is None
+            yield self._context.on(connection, snapshot=alone, bounded=alone and bounded)
 
     @contextmanager
     def _write_transaction(self) -> Iterator[StoreContext]:
@@ -99,7 +100,7 @@ class PostgresStore(SqlStore):
 
     def check(self) -> Report:
         """Work out again all that is derived, in one snapshot; see `Report`."""
-        with self._read_transaction() as store:
+        with self._read_transaction(bounded=False) as store:
             return check_store(store)
 
     @contextmanager
