@@ -244,6 +244,8 @@ def _convert_model_errors(name: str) -> Iterator[None]:
     """A model's error may name addresses: it goes to the log, and not to the caller."""
     try:
         yield
+    except (SystemExit, KeyboardInterrupt) as error:  # a plugin's; they would end the service
+        raise RuntimeError(f"the model {name!r} raised {type(error).__name__}") from error
     except ExternalError as error:
         log.warning("the model %r failed: %s", name, error_summary(error), exc_info=error)
         raise ProblemError(502, "model", _NO_ANSWER) from error
