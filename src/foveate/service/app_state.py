@@ -20,7 +20,7 @@ from foveate.pipeline.compressor import Compressor, uses_compressor
 from foveate.pipeline.observers import StepObserver
 from foveate.pipeline.options import AssembleOptions
 from foveate.pipeline.taxonomy import load_taxonomy
-from foveate.ports import Cache, CacheStats
+from foveate.ports import Cache
 from foveate.service.circuit import Circuit, Guarded
 from foveate.service.problems import busy_problem
 from foveate.service.request_options import RequestOptions
@@ -52,13 +52,6 @@ class TenantCache:
         """Keep it for this tenant."""
         with suppress(ExternalError):
             self.cache.put(self._tenant_key(key), value)
-
-    def stats(self) -> CacheStats:
-        """The figures of all tenants together."""
-        return self.cache.stats()
-
-    def close(self) -> None:
-        """Leave it open, for the others."""
 
     def _tenant_key(self, key: str) -> str:
         return f"{self.tenant}:{key}"
@@ -149,7 +142,7 @@ class AppState:
             yield assembler
             return
         with self.stores.borrow(tenant) as opened:
-            cache = None if self.cache is None else TenantCache(self.cache, tenant)
+            cache: Any = None if self.cache is None else TenantCache(self.cache, tenant)
             yield replace(assembler, store=opened.store, embedder=opened.embedder, cache=cache)
 
     async def close(self) -> None:

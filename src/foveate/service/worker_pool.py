@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from asyncio import AbstractEventLoop
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,12 +19,9 @@ from contextlib import (
     AsyncExitStack,
     contextmanager,
     nullcontext,
-    suppress,
 )
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import partial
-from threading import Barrier, BrokenBarrierError
 from typing import Any, Self, TypeVar
 
 from fastapi import Request
@@ -35,8 +31,6 @@ from foveate.service.problems import ProblemError, busy_problem
 
 T = TypeVar("T")
 
-THREAD_START_SECONDS = 5.0
-"""Seconds that threads wait for one another where all of them run the same."""
 MOST_THREADS = 1_024
 """Threads that run a job or wait for the outside; requests are limited before (`rates.py`)."""
 
@@ -108,11 +102,6 @@ class WorkerPool:
         """The number of places taken, in all lanes and outside of them."""
         return self._taken.total()
 
-    @property
-    def waiting(self) -> int:
-        """About how many requests wait."""
-        return max(0, self.in_use - self._threads)
-
     async def run(self, request: Request, call: Callable[[], T], *, lane: str = "") -> T:
         """The call's value; raises a 503 or 504 problem, `ClientDisconnect`, or its own error.
 
@@ -122,8 +111,8 @@ class WorkerPool:
             raise busy_problem("all places are taken; come again in a second")
         job = asyncio.create_task(self._run_in_turn(call, lane))
         self._queued.add(job)
-        self.change_count(lane, 1)
-        job.add_done_callback(lambda _: self.change_count(lane, -1))
+        self._change_count(lane, 1)
+        job.add_done_callback(lambda _: self._change_count(lane, -1))
         try:
             return await run_while_connected(request, asyncio.shield(job), self._seconds)
         except (TimeoutError, DeadlineExceeded):
@@ -142,7 +131,21 @@ class WorkerPool:
         assert job is not None
         context = contextvars.copy_context()
         context.run(DEADLINE.set, loop.time() + self._seconds)
-        context.run(_TURN.set, Turn(self, lane, loop))
+        place = 0 if lane else 1  # in a lane, it stays the job's own
+
+        def leave() -> None:
+            self._turns.release()
+            self._change_count(lane, -place)
+
+        async def come_back() -> None:
+            self._change_count(lane, place)
+            await self._turns.acquire(back=True)
+
+        turn = (
+            partial(loop.call_soon_threadsafe, leave),
+            lambda: asyncio.run_coroutine_threadsafe(come_back(), loop).result(),
+        )
+        context.run(_TURN.set, turn)
         async with AsyncExitStack() as held:
             if lane:
                 await held.enter_async_context(self._lanes.setdefault(lane, Turns(1)))
@@ -150,33 +153,7 @@ class WorkerPool:
             self._queued.remove(job)
             return await loop.run_in_executor(self._pool, partial(context.run, _contain, call))
 
-    def leave(self, lane: str) -> None:
-        """Give the turn of a running job to others, and its place unless that is in a lane."""
-        self._turns.release()
-        if not lane:
-            self.change_count(lane, -1)
-
-    async def come_back(self, lane: str) -> None:
-        """Take a turn for a job that left."""
-        if not lane:
-            self.change_count(lane, 1)
-        await self._turns.acquire(back=True)
-
-    async def run_on_each_thread(self, call: Callable[[], None]) -> None:
-        """Run the call once on every thread, all threads at the same time."""
-        together = Barrier(self._threads)
-
-        def run() -> None:
-            with suppress(BrokenBarrierError):
-                together.wait(THREAD_START_SECONDS)  # so that no thread takes two
-            call()
-
-        await asyncio.gather(
-            *(asyncio.wrap_future(self._pool.submit(run)) for _ in range(self._threads))
-        )
-
-    def change_count(self, lane: str, places: int) -> None:
-        """Take so many places, or give them back."""
+    def _change_count(self, lane: str, places: int) -> None:
         self._taken[lane] += places
         if not self._taken[lane]:
             del self._taken[lane]
@@ -197,16 +174,10 @@ class WorkerPool:
         await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """The turn of the job that runs in this context."""
-
-    pool: WorkerPool
-    lane: str
-    loop: AbstractEventLoop
-
-
-_TURN: ContextVar[Turn | None] = ContextVar("foveate_turn", default=None)
+_TURN: ContextVar[tuple[Callable[[], object], Callable[[], object]] | None] = ContextVar(
+    "foveate_turn", default=None
+)
+"""What gives the turn of the job in this context to others, and what takes one again."""
 
 
 @contextmanager
@@ -217,12 +188,11 @@ def wait_outside() -> Iterator[None]:
         yield
         return
     inside = _TURN.set(None)
-    turn.loop.call_soon_threadsafe(turn.pool.leave, turn.lane)
+    turn[0]()
     try:
         yield
     finally:
-        back = turn.pool.come_back(turn.lane)
-        asyncio.run_coroutine_threadsafe(back, turn.loop).result()
+        turn[1]()
         _TURN.reset(inside)
 
 
@@ -235,13 +205,10 @@ def _contain(call: Callable[[], T]) -> T:
     """The call's value. What ends a thread or a task must not: a plugin may raise `SystemExit`."""
     try:
         return call()
-    except DeadlineExceeded:
-        raise
-    except StopIteration as error:
-        raise RuntimeError("a call raised StopIteration") from error
-    except Exception:
-        raise
     except BaseException as error:
+        known = isinstance(error, Exception | DeadlineExceeded)
+        if known and not isinstance(error, StopIteration):  # which no task can raise
+            raise
         raise RuntimeError(f"a call raised {type(error).__name__}") from error
 
 

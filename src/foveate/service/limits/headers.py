@@ -58,7 +58,8 @@ class HeaderLimit(Layer):
         if twice is not None:
             return ProblemError(400, "headers", f"the header {twice.decode()} comes twice")
         try:  # else a name would be read as another one
-            unquote_to_bytes(scope["raw_path"] + scope["query_string"]).decode()
+            if scope["path"].startswith("/v1/"):
+                unquote_to_bytes(scope["raw_path"] + scope["query_string"]).decode()
         except UnicodeDecodeError:
             return ProblemError(400, "bad-input", "the address is not UTF-8")
         if header_values(scope, b"transfer-encoding") and header_values(scope, b"content-length"):

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from blake3 import blake3
 from fastapi import APIRouter, Query, Request, Response
 from fastapi import Path as PathParameter
+from starlette.convertors import PathConvertor, register_url_convertor
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
@@ -235,7 +236,14 @@ DocumentId = Annotated[str, PathParameter(**_ABOUT_ID)]
 NewDocumentId = Annotated[
     str, PathParameter(max_length=MAX_ID_LENGTH, pattern=NO_CONTROL_CHARACTERS, **_ABOUT_ID)
 ]
-AT_ID = "/documents/{document_id:path}"
+
+
+class _AnyText(PathConvertor):
+    regex = "(?s:.*)"  # the framework's own ends at a line break
+
+
+register_url_convertor("any", _AnyText())
+AT_ID = "/documents/{document_id:any}"
 
 
 def check_new_id(document_id: str) -> None:
