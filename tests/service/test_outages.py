@@ -19,7 +19,7 @@ from postgres_server import serving as postgres_serving
 from service_keys import by, put
 from service_server import serving
 
-WAIT, PAUSE = 2, 5
+WAIT, RERANKING = 2, 5
 STEADY = 60
 """Requests of each kind that are measured."""
 PAGES = {f"page{n}": f"Page {n}: the pump starts at {n} bar. " * 20 for n in range(10)}
@@ -113,8 +113,8 @@ def bounded(found: list[tuple[int, float]]) -> str:
 
 
 def within_twice(usual: float, during: float) -> str:
-    """Twice the usual time, or half a second on a busy machine, as a figure."""
-    assert during <= max(2 * usual, 0.5)
+    """Twice the usual time, or a second on a busy machine, as a figure; who waits takes two."""
+    assert during <= max(2 * usual, 1.0)
     return f"{1_000 * usual:.0f} → {1_000 * during:.0f} ms"
 
 
@@ -192,7 +192,7 @@ def test_a_reranker_that_hangs_is_left_out(tmp_path, monkeypatch, figure):
     keys = {"acme": put(path, tenant="acme")}
     settings = Settings(
         store=str(tmp_path / "{tenant}"), create=True, embedder="hashing", keys=path, rate="",
-        reranker="hanging", seconds=2 * WAIT,
+        reranker="hanging", seconds=2 * RERANKING,
     )  # fmt: skip
     with serving(settings) as client:
         found = House(client, keys)
@@ -210,9 +210,9 @@ def test_a_reranker_that_hangs_is_left_out(tmp_path, monkeypatch, figure):
             found.bring("acme")
         again = found.timed("acme", "/v1/assemble")
     assert {status for status, _ in held} == {200}
-    assert max(seconds for _, seconds in held) < WAIT + 1
+    assert max(seconds for _, seconds in held) < RERANKING + 2
     assert after[:1] == (200,)
-    assert after[1] < 1
+    assert after[1] < 2
     assert failing == ["reranker"]
     assert "not_reranked" in after[2].json()["trace"][0]["notes"]
     assert again[2].json()["trace"][0]["notes"]["reranked_by"] == "hanging@1"

@@ -7,6 +7,7 @@ all accepted requests are finished.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -58,9 +59,9 @@ class TenantCache:
 
 
 class AnswerSlots:
-    """Up to `most` answers of models at once, `seconds` for each; none waits for a slot.
+    """Up to `most` answers of each model at once, `seconds` for each; none waits for a slot.
 
-    `on_change` is called with the slots in use, and all there are.
+    `on_change` is called with the slots in use, twice: none waits.
     """
 
     name = "answering"
@@ -69,23 +70,30 @@ class AnswerSlots:
         self.on_change: Callable[[int, int], None] | None = None
         self._limit = most
         self.seconds = seconds
-        self.in_use = 0
+        self._taken = Counter[str]()
+
+    @property
+    def in_use(self) -> int:
+        """Those of all models."""
+        return self._taken.total()
 
     @contextmanager
-    def slot(self) -> Iterator[None]:
-        """A slot for one answer; raises a 503 problem if none is free."""
-        if self.in_use >= self._limit:
-            raise busy_problem("all models are being asked; come again in a moment", after=2)
-        self._change_count(1)
+    def slot(self, model: str) -> Iterator[None]:
+        """A slot for one answer of the model; raises a 503 problem if it has none free."""
+        if self._taken[model] >= self._limit:
+            raise busy_problem("this model is being asked; come again in a moment", after=2)
+        self._change_count(model, 1)
         try:
             yield
         finally:
-            self._change_count(-1)
+            self._change_count(model, -1)
 
-    def _change_count(self, places: int) -> None:
-        self.in_use += places
+    def _change_count(self, model: str, places: int) -> None:
+        self._taken[model] += places
+        if not self._taken[model]:
+            del self._taken[model]
         if self.on_change is not None:
-            self.on_change(self.in_use, self._limit)
+            self.on_change(self.in_use, self.in_use)
 
 
 class AppState:

@@ -45,20 +45,9 @@ class TenantStore:
     embedder: Any = None
     users: int = 0
     circuit: Circuit | None = None
-    embedder_circuit: Circuit = field(init=False)
+    embedder_circuit: Circuit | None = None
     _writer: Store | None = None
     _lock: Lock = field(default_factory=Lock)
-
-    def __post_init__(self) -> None:
-        most = self.settings.seconds
-        self.embedder_circuit = Circuit("embedder", seconds=most / 2, at_once=CALLS)
-        if is_server_url(self.url):
-            from foveate.stores.postgres.connect import parse_url
-
-            found = parse_url(self.url)
-            self.circuit = Circuit("store", seconds=min(found.wait, most), at_once=found.pool)
-        elif is_lance_url(self.url):
-            self.circuit = Circuit("store", seconds=min(LANCE_SECONDS, most), at_once=CALLS)
 
     def call(self, work: Callable[[], T]) -> T:
         """The work's value, through the store's circuit if it has one."""
@@ -94,6 +83,8 @@ class TenantStore:
             if self.circuit is not None:
                 store = Guarded(store, self.circuit, put=self.settings.seconds)
             if embedder is not None and ":" in embedder.name:  # on a server
+                half = self.settings.seconds / 2
+                self.embedder_circuit = Circuit("embedder", seconds=half, at_once=CALLS)
                 embedder = Guarded(embedder, self.embedder_circuit)
             self.embedder, self.store = embedder, store
 
@@ -121,10 +112,18 @@ class TenantStore:
 
 
 class TenantStores:
-    """The stores of all tenants, for all threads."""
+    """The stores of all tenants, for all threads; raises `BadOption` for a wrong URL."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._limits: tuple[float, int] | None = None  # seconds of a call, calls at once
+        if is_server_url(settings.store):
+            from foveate.stores.postgres.connect import parse_url
+
+            address = parse_url(settings.store.replace("{tenant}", "t"))
+            self._limits = min(address.wait, settings.seconds), address.pool
+        elif is_lance_url(settings.store):
+            self._limits = min(LANCE_SECONDS, settings.seconds), CALLS
         self._stores: OrderedDict[str, TenantStore] = OrderedDict()
         self._lock = Lock()
 
@@ -142,6 +141,9 @@ class TenantStores:
             found = self._stores.get(tenant)
             if found is None:
                 found = self._stores[tenant] = TenantStore(url=url, settings=self._settings)
+                if self._limits is not None:
+                    seconds, at_once = self._limits
+                    found.circuit = Circuit("store", seconds=seconds, at_once=at_once)
             self._stores.move_to_end(tenant)
             found.users += 1
         try:

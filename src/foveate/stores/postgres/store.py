@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from foveate.core.errors import BadOption
@@ -74,12 +75,11 @@ class PostgresStore(SqlStore):
         return convert_engine_errors(self._address.display_url)
 
     @contextmanager
-    def _read_transaction(self, *, bounded: bool = True) -> Iterator[StoreContext]:
+    def _read_transaction(self, context: StoreContext | None = None) -> Iterator[StoreContext]:
         """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
         held = self._current_batch.own_connection()
         with self._transaction(held) as connection:
-            alone = held is None
-            yield self._context.on(connection, snapshot=alone, bounded=alone and bounded)
+            yield (context or self._context).on(connection, snapshot=held is None)
 
     @contextmanager
     def _write_transaction(self) -> Iterator[StoreContext]:
@@ -100,7 +100,7 @@ class PostgresStore(SqlStore):
 
     def check(self) -> Report:
         """Work out again all that is derived, in one snapshot; see `Report`."""
-        with self._read_transaction(bounded=False) as store:
+        with self._read_transaction(replace(self._context, wait=0)) as store:
             return check_store(store)
 
     @contextmanager
