@@ -114,6 +114,23 @@ async def test_what_runs_keeps_its_place():
     assert work.in_use == 0
 
 
+async def test_what_fails_behind_its_time_is_not_logged(caplog):
+    """X4: nobody waits for it any more, and its words may be of a document."""
+    work, job = WorkerPool(threads=1, waiting=0, seconds=0.05), Job()
+
+    def fails() -> None:
+        job()
+        raise BadInput("the words of a document")
+
+    with pytest.raises(ProblemError):
+        await work.run(Client().request, fails)
+    job.may_end.set()
+    await work.close()
+    await asyncio.sleep(0)
+    gc.collect()
+    assert "words" not in caplog.text
+
+
 async def test_who_waits_too_long_is_told_to_come_again():
     """X4: over its time before it begins it is 503, and it never begins."""
     work, first, second = WorkerPool(threads=1, waiting=1, seconds=0.05), Job(), Job()

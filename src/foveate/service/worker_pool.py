@@ -22,7 +22,7 @@ from contextlib import (
 )
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from fastapi import Request
 
@@ -70,9 +70,8 @@ class Turns:
                     return
         self._free += 1
 
-    async def __aenter__(self) -> Self:
+    async def __aenter__(self) -> None:
         await self.acquire()
-        return self
 
     async def __aexit__(self, *_: object) -> None:
         self.release()
@@ -112,11 +111,15 @@ class WorkerPool:
         job = asyncio.create_task(self._run_in_turn(call, lane))
         self._queued.add(job)
         self._change_count(lane, 1)
-        job.add_done_callback(lambda _: self._change_count(lane, -1))
+        job.add_done_callback(partial(self._end, lane))
         try:
             return await run_while_connected(request, asyncio.shield(job), self._seconds)
         except (TimeoutError, DeadlineExceeded):
-            raise self._timeout_problem(has_begun=job not in self._queued) from None
+            if job in self._queued:
+                detail = "others were before this request for too long; come again"
+                raise busy_problem(detail, after=2) from None
+            detail = f"it took longer than {self._seconds:g} seconds; send less at once"
+            raise ProblemError(504, "too-slow", detail) from None
         finally:
             if job in self._queued:  # what has not begun never will
                 self._queued.remove(job)
@@ -153,6 +156,11 @@ class WorkerPool:
             self._queued.remove(job)
             return await loop.run_in_executor(self._pool, partial(context.run, _contain, call))
 
+    def _end(self, lane: str, job: asyncio.Task[Any]) -> None:
+        self._change_count(lane, -1)
+        if not job.cancelled():
+            job.exception()  # so that it is not logged where its client has left
+
     def _change_count(self, lane: str, places: int) -> None:
         self._taken[lane] += places
         if not self._taken[lane]:
@@ -160,12 +168,6 @@ class WorkerPool:
             self._lanes.pop(lane, None)
         if self.on_change is not None:
             self.on_change(self.in_use, self._threads)
-
-    def _timeout_problem(self, *, has_begun: bool) -> ProblemError:
-        if not has_begun:
-            return busy_problem("others were before this request for too long; come again", after=2)
-        detail = f"it took longer than {self._seconds:g} seconds; send less at once"
-        return ProblemError(504, "too-slow", detail)
 
     async def close(self) -> None:
         """Finish what runs, and cancel what waits."""
