@@ -116,8 +116,7 @@ class WorkerPool:
             return await run_while_connected(request, asyncio.shield(job), self._seconds)
         except (TimeoutError, DeadlineExceeded):
             if job in self._queued:
-                detail = "others were before this request for too long; come again"
-                raise busy_problem(detail, after=2) from None
+                raise busy_problem("others were before this request; come again", after=2) from None
             detail = f"it took longer than {self._seconds:g} seconds; send less at once"
             raise ProblemError(504, "too-slow", detail) from None
         finally:
