@@ -142,9 +142,10 @@ def test_a_page_of_the_web_is_saved_first(run):
     assert "save pages of the web as files first" in ran.complaint
 
 
-def test_a_query_of_nothing_is_3(run, chunks):
-    """X2: an empty question is refused before anything is done."""
-    ran = run("assemble", "--query", " ", "--chunks", chunks)
+@pytest.mark.parametrize("query", [" ", "\udcff"], ids=["blank", "no UTF-8"])
+def test_a_query_of_nothing_is_3(run, chunks, query):
+    """X2: it is refused before anything is done."""
+    ran = run("assemble", "--query", query, "--chunks", chunks)
 
     assert ran.code == 3
     assert "query" in ran.complaint

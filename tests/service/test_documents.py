@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event
+from time import process_time
 from typing import Any, NoReturn
 from urllib.parse import quote
 
@@ -14,9 +16,15 @@ import pytest
 import service_keys
 from foveate.core.types import Chunk
 from foveate.ports import Document
+from foveate.service.app_state import AppState
+from foveate.service.auth.caller import Caller
+from foveate.service.problems import problem_from_error
 from foveate.service.routes import documents
+from foveate.service.routes.documents import prepare_document, write_document
 from foveate.service.settings import Settings
+from foveate.service.wire.requests import DocumentRequest
 from foveate.stores import open_store
+from foveate.stores.base import StoreFull
 from service_server import problem, serving
 
 WELL = "# The well\n\nThe well is nine metres deep.\n\n## Rope\n\nIts rope is of hemp.\n"
@@ -174,6 +182,7 @@ def test_an_id_that_is_none_is_refused(refusing, name):
         ({"principals": [""]}, "principals.0"),
         ({"metadata": []}, "metadata"),
         ({"metadata": {"x": float("nan")}}, "metadata.x"),
+        ({"metadata": {"x": [10**400]}}, "metadata.x.0"),
         ({"path": "x"}, "path"),
     ],
 )
@@ -210,6 +219,57 @@ def test_a_document_that_takes_for_ever_costs_its_own_time(tmp_path, monkeypatch
     assert problem(refused)["type"] == "urn:foveate:problem:too-slow"
     assert answer.status_code == 200
     assert [each["id"] for each in listed] == ["short"]
+
+
+def test_html_that_is_slow_to_read_is_read_elsewhere(tmp_path):
+    """X2, X6: its merged cells cost this process nothing, and the next document is kept."""
+    rows = (f"<tr><td rowspan={60_000 - n}>{'y' * 190}</td><td>b</td></tr>" for n in range(10_000))
+    page = f"<table><tr><th>A</th><th>B</th></tr>{''.join(rows)}</table>"
+    with serving(
+        Settings(store=str(tmp_path / "own"), embedder="hashing", seconds=3, waiting=9)
+    ) as client:
+        begun = process_time()
+        refused = put(client, "slow", text=page, media_type="text/html")
+        answer = put(client, "next", text="<p>It stands.</p>", media_type="text/html")
+        spent = process_time() - begun
+
+    assert refused.status_code in {400, 504}
+    assert answer.status_code in {200, 503}
+    assert spent < 2
+
+
+def test_whatever_the_store_has_can_be_shown_and_deleted(tmp_path):
+    """X2: under ids too that no document can be put under, as an index may have given them."""
+    names = ("n\0ul", "x" * 2_000, "line\nbreak")
+    with open_store(tmp_path / "own") as store:
+        for name in names:
+            store.put(Document(id=name, source=name, text=WELL), [], None)
+    with serving(Settings(store=str(tmp_path / "own"))) as client:
+        paths = [f"/v1/documents/{quote(name)}" for name in names]
+        assert [client.get(path).status_code for path in paths] == [200] * 3
+        assert [client.delete(path).status_code for path in paths] == [204] * 3
+        assert client.get("/v1/documents").json()["documents"] == []
+
+
+def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
+    """X2, X3: 507, for a deletion too; what was there stays."""
+    state = AppState(Settings(store=str(tmp_path / "own"), create=True, embedder="hashing"))
+    caller = Caller(key_id=None, tenant="default", principals=(), scopes=frozenset())
+
+    def write(name: str) -> str:
+        ready = prepare_document(state, caller, name, DocumentRequest(text=f"{WELL} {name} " * 99))
+        return str(write_document(state, caller, ready)["state_root"])
+
+    root = write("first")
+    with state.stores.borrow("default") as opened:
+        database = opened.writer()._connection
+        (pages,) = database.execute("PRAGMA page_count").fetchone()
+        database.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(StoreFull) as full:
+            write("second")
+        assert opened.store.state_root(principals=()) == root
+    asyncio.run(state.close())
+    assert problem_from_error(full.value).status_code == 507
 
 
 def test_a_document_of_too_many_chunks_is_refused_and_leaves_the_one_there(tmp_path):

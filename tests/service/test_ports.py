@@ -9,7 +9,7 @@ from foveate.core.errors import UnknownName
 from foveate.service.app import create_app
 from foveate.service.settings import Settings
 from model_servers import serving as model_server
-from service_server import filled, serving
+from service_server import filled, problem, serving
 
 ANSWER = "The valve opens at three bar when the lamp is red."
 FILLER = "The house stands by the river, and was painted white in the spring of that year. " * 3
@@ -31,6 +31,29 @@ class LastFirst:
     def rerank(self, query: str, texts: list[str]) -> list[float]:
         """A score that rises with the place."""
         return [float(place) for place in range(len(texts))]
+
+
+class Exits:
+    """Ends the program, as some libraries do."""
+
+    name = "exits@1"
+
+    def rerank(self, query: str, texts: list[str]) -> list[float]:
+        """End it."""
+        raise SystemExit(query)
+
+
+def test_a_reranker_that_ends_the_program_ends_its_request_alone(tmp_path, monkeypatch, caplog):
+    """X3: the request is a fault, logged by type; the next ones are answered."""
+    monkeypatch.setattr(plugins, "reranker", lambda _: Exits())
+    body = {"query": "Which pressure is right?"}
+    with serving(Settings(store=str(filled(tmp_path)), reranker="exits")) as client:
+        failed = [client.post("/v1/assemble", json=body) for _ in range(3)]
+        searched = client.post("/v1/search", json=body)
+
+    assert [problem(one)["type"] for one in failed] == ["urn:foveate:problem:fault"] * 3
+    assert searched.status_code == 200
+    assert "SystemExit" in caplog.text
 
 
 def test_the_reranker_of_the_settings_orders_contexts(tmp_path, monkeypatch):

@@ -237,6 +237,21 @@ def test_what_is_no_json_is_a_problem_everywhere(service):
     assert without_time(service.post(ASSEMBLE, json={"query": QUERY})) == before
 
 
+@pytest.mark.parametrize("path", ["/v1/me?a=%ff", "/v1/documents?limit=%c3", "/v1/recipes/%ff"])
+def test_an_address_that_is_not_utf8_is_refused(service, path):
+    """X2: 400, also where nothing reads it."""
+    assert problem(service.get(path))["detail"] == "the address is not UTF-8"
+
+
+def test_a_client_that_has_closed_its_side_is_answered(service):
+    """X2: as `nc -N` and some proxies do; then the connection ends."""
+    with wire(service) as raw:
+        raw.send(fields("/v1/search"))
+        raw.finish()
+        answer = raw.answer()
+        assert (answer.status, raw.ended()) == (200, True)
+
+
 def test_lists_without_number_are_not_read():
     """X2, X4: three bytes on the wire, a hundred in memory each; brackets in texts do not count."""
     many = b"[" + b"[]," * 500_000 + b"[]]"

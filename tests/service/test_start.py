@@ -6,13 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from threading import current_thread
 
 import pytest
 from starlette.testclient import TestClient
 
 from foveate.core.errors import BadOption
-from foveate.service import start
 from foveate.service.app import create_app
 from foveate.service.settings import Settings
 from service_keys import put, take
@@ -104,16 +102,3 @@ with serving(Settings(store=sys.argv[1], create=True, embedder="hashing")) as cl
     )
 
     assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
-
-
-def test_every_thread_that_computes_is_warm(filled_store, monkeypatch):
-    """F3: tokenizers keep tables for each thread, so each has counted before the first request."""
-    counted = []
-
-    def compact(*_: object, **__: object) -> None:
-        counted.append(current_thread().name)
-
-    monkeypatch.setattr(start, "compact", compact)
-    with serving(Settings(store=str(filled_store), embedder="hashing", threads=3)) as client:
-        assert client.get("/readyz").status_code == 200
-        assert sorted(counted) == [f"foveate-work_{n}" for n in range(3)]

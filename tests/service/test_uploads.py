@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from urllib.parse import quote
+
 import pytest
 
 import documents
@@ -66,6 +69,38 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_kept(writable):
     assert [one["id"] for one in told["documents"]] == ["good.txt"]
     assert [one["file"] for one in told["refused"]] == ["broken.pdf", "photo.png"]
     assert all(one["detail"] for one in told["refused"])
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_a_part_with_an_id_that_is_none_refuses_itself_alone(tmp_path, new_schema, engine):
+    """X2: what is kept can be shown and deleted, and what stands behind it in the form is kept."""
+    store = str(tmp_path / "own") if engine == "sqlite" else new_schema()
+    rows = (
+        {"id": "n\0ul"},
+        {"id": "i" * 1_025},
+        {"id": "a\nb"},
+        {"title": "n\0ul"},
+        {"id": "r/é?"},
+    )
+    lines = "".join(json.dumps({"text": "A row.", **row}) + "\n" for row in rows)
+    with serving(Settings(store=store, create=True, embedder="hashing")) as client:
+        told = upload(
+            client,
+            ("rows.jsonl", lines.encode()),
+            ("z" * 1_100 + ".md", b"A long name."),
+            ("a\u202egpj.md", b"A name that turns round."),
+            ("good.txt", b"The roof is of slate."),
+        ).json()
+        kept = [one["id"] for one in told["documents"]]
+        listed = [one["id"] for one in client.get("/v1/documents").json()["documents"]]
+        paths = [f"/v1/documents/{quote(name, safe='')}" for name in listed]
+        shown = {client.get(path).status_code for path in paths}
+        gone = {client.delete(path).status_code for path in paths}
+
+    assert {"r/é?", "a\u202egpj.md", "good.txt"} <= set(kept)
+    assert sorted(listed) == sorted(kept)
+    assert len(told["refused"]) + len(kept) == 8
+    assert (shown, gone) == ({200}, {204})
 
 
 def test_files_without_text_are_refused_by_name(writable):
@@ -149,6 +184,13 @@ def test_a_broken_form_is_refused(body):
     """X2: whatever is cut off or malformed."""
     with pytest.raises((BadInput, ProblemError)):
         parse_form(FORM, body)
+
+
+def test_a_line_that_begins_like_the_boundary_is_content():
+    """X2: RFC 2046 wants the boundary's line to end behind it."""
+    content = b"a\r\n--xyz more"
+    body = b"--x \r\nContent-Disposition: form-data; name=a\r\n\r\n%b\r\n--x--\r\n" % content
+    assert [part.data for part in parse_form(FORM, body)] == [content]
 
 
 def test_bytes_of_a_file_come_out_as_they_went_in():

@@ -13,7 +13,7 @@ from fastapi import Request
 
 from foveate.core.errors import BadInput
 from foveate.service.problems import ProblemError
-from foveate.service.worker_pool import ClientDisconnect, WorkerPool
+from foveate.service.worker_pool import ClientDisconnect, WorkerPool, wait_outside
 
 
 class Client:
@@ -114,6 +114,23 @@ async def test_what_runs_keeps_its_place():
     assert work.in_use == 0
 
 
+async def test_what_fails_behind_its_time_is_not_logged(caplog):
+    """X4: nobody waits for it any more, and its words may be of a document."""
+    work, job = WorkerPool(threads=1, waiting=0, seconds=0.05), Job()
+
+    def fails() -> None:
+        job()
+        raise BadInput("the words of a document")
+
+    with pytest.raises(ProblemError):
+        await work.run(Client().request, fails)
+    job.may_end.set()
+    await work.close()
+    await asyncio.sleep(0)
+    gc.collect()
+    assert "words" not in caplog.text
+
+
 async def test_who_waits_too_long_is_told_to_come_again():
     """X4: over its time before it begins it is 503, and it never begins."""
     work, first, second = WorkerPool(threads=1, waiting=1, seconds=0.05), Job(), Job()
@@ -142,6 +159,47 @@ async def test_what_a_call_raises_is_raised():
     await asyncio.sleep(0)
     assert work.in_use == 0
     await work.close()
+
+
+@pytest.mark.parametrize(
+    "error", [SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, StopIteration]
+)
+async def test_what_would_end_the_service_is_an_error_like_others(error):
+    """X3: a plugin may call `sys.exit`, or raise what no task can."""
+    work = WorkerPool(threads=1, waiting=0, seconds=30)
+
+    def fails() -> None:
+        raise error
+
+    with pytest.raises(RuntimeError, match=error.__name__):
+        await work.run(Client().request, fails)
+    assert await work.run(Client().request, lambda: 7) == 7
+    await work.close()
+
+
+async def test_who_waits_outside_gives_its_turn_to_others_and_comes_back_first():
+    """X3, X6: on one thread, all others run meanwhile; those that wait are behind it then."""
+    work, job, order = WorkerPool(threads=1, waiting=1, seconds=30), Job(), list[str]()
+
+    def goes_outside() -> None:
+        with wait_outside():
+            job()
+        order.append("back")
+
+    one = asyncio.create_task(work.run(Client().request, goes_outside))
+    await job.running()
+    assert [await work.run(Client().request, int) for _ in range(3)] == [0, 0, 0]
+    second = Job()
+    two = asyncio.create_task(work.run(Client().request, second))
+    await second.running()
+    three = asyncio.create_task(work.run(Client().request, lambda: order.append("new")))
+    job.may_end.set()
+    await asyncio.sleep(0.1)
+    second.may_end.set()
+    await asyncio.gather(one, two, three)
+    await work.close()
+    assert order == ["back", "new"]
+    assert work.in_use == 0
 
 
 async def test_a_lane_does_not_hold_up_another_one():

@@ -1,7 +1,7 @@
 """Reads a file's bytes as documents, within limits; every failure is a `BadInput` with its reason.
 
-Markdown, text, HTML and JSON Lines have linear readers and are read in this process. Other formats
-are read by the sandbox, which can be ended.
+Markdown, text, small HTML and JSON Lines are read in this process. Larger HTML, whose merged cells
+can cost seconds, and other formats are read by the sandbox, which can be ended.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ from foveate.ports import LoadedDocument
 
 NO_TEXT = "nothing to search; if it shows text as images, it needs text recognition first"
 """Why a document without text cannot be found."""
+
+LARGE_HTML = 100_000
+"""Bytes of HTML that are read by the sandbox."""
 
 _STEPS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 # A pipe that nobody writes to would be waited for.
@@ -97,17 +100,27 @@ def load_file(
     if is_text(kind):
         declared = declared_encoding(data) if kind in ("html", "data") else ""
         data, encoding = to_utf8(data, declared, check_encoding(options.encoding))
-    if is_sandboxed(kind):
-        found: Iterable[LoadedDocument | BadInput] = sandbox.load(data, path, options)
-    else:
-        found = load_in_process(data, path, limits)
-    for each in found:
+    for each in load_where_safe(data, path, limits, sandbox, options):
         if isinstance(each, BadInput):
             yield each
             continue
         lost = count_lost_signs(each.text)
         left_out = {**each.left_out, "signs": lost} if lost else each.left_out
         yield replace(each, encoding=encoding or each.encoding, left_out=left_out)
+
+
+def load_where_safe(
+    data: bytes,
+    path: Path,
+    limits: Limits,
+    sandbox: Sandbox,
+    options: ReadOptions = DEFAULT_OPTIONS,
+) -> Iterable[LoadedDocument | BadInput]:
+    """The file's documents, from the sandbox if reading it may take long. Raises `BadInput`."""
+    kind = format_from_path(path)
+    if is_sandboxed(kind) or (kind == "html" and len(data) > LARGE_HTML):
+        return sandbox.load(data, path, options)
+    return load_in_process(data, path, limits)
 
 
 def describe_left_out(left_out: Mapping[str, int]) -> str:

@@ -11,6 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from foveate.core.candidates import candidates_from_items
+from foveate.core.checks import is_encodable
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.fields import StandardRecord, parse_metadata
 from foveate.core.scores import ScoredList
@@ -24,12 +25,14 @@ Channel: TypeAlias = Literal["text", "voice"]
 
 
 def check_query(query: str) -> str:
-    """The query; raises `BadInput` if it is empty or no string."""
+    """The query; raises `BadInput` if it is empty, no string or no UTF-8."""
     if not isinstance(query, str):
         message = f"must be the question as a string, not {type(query).__name__}"
         raise BadInput(f"{message}; the candidates come after it", field="query")
     if not query.strip():
         raise BadInput("the query is empty; ask something", field="query")
+    if not is_encodable(query):
+        raise BadInput("holds a lone surrogate; give it as UTF-8", field="query")
     return query
 
 

@@ -9,6 +9,7 @@
 | 500 | fault | ours, or a plugin's stage |
 | 502, 503 | outside | a model or the store |
 | 504 | too-slow | it took longer than it may |
+| 507 | full | the store has no room left |
 
 A detail says what to do. It never holds a path, a URL, a key or a traceback, so external errors are
 not quoted. `instance` is the request's id, under which the log has more.
@@ -38,6 +39,7 @@ from foveate.core.errors import (
 )
 from foveate.service.wire.errors import own_error, shorten, wrong_fields
 from foveate.service.wire.json import encode_json
+from foveate.stores.base import StoreFull
 
 MEDIA_TYPE = "application/problem+json"
 MAX_DETAIL_LENGTH = 1_000
@@ -86,6 +88,9 @@ def problem_from_error(error: Exception) -> ProblemError:
     if isinstance(error, InvalidRequest):
         kind, fields = _invalid_request_parts(error)
         return ProblemError(400, kind, _shorten(str(error)), **fields)
+    if isinstance(error, StoreFull):
+        detail = "the store has no room, for a deletion neither; nothing was changed: make room"
+        return ProblemError(507, "full", detail)
     if isinstance(error, ExternalError):
         detail = "something that the service needs did not answer; try again later"
         return busy_problem(detail, kind="outside")
@@ -217,5 +222,6 @@ _STATUS_SENTENCES = {
     502: "The model did not answer.",
     501: "The store of this service cannot do that.",
     503: "Busy, or not ready; Retry-After says when to come again.",
+    507: "The store has no room left.",
     504: "It took longer than a request may.",
 }

@@ -98,7 +98,7 @@ class Settings(BaseSettings):
     threads: int = Field(1, ge=1, le=64, description="Requests that compute at once, a process.")
     waiting: int = Field(32, ge=0, description="Requests that wait for one of these.")
     writers: int = Field(4, ge=2, le=64, description="Tenants that write at once, a process.")
-    asking: int = Field(32, ge=1, description="Answers that models write at once, a process.")
+    asking: int = Field(32, ge=1, description="Answers that each model writes at once, a process.")
     seconds: float = Field(30.0, gt=0, description="Longest time for one request.")
     answer_seconds: float = Field(120.0, gt=0, description="Longest time for a model's answer.")
     drain: float = Field(

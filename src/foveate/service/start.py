@@ -53,20 +53,8 @@ def check_start(settings: Settings) -> None:
 
 
 async def warm_up(state: AppState) -> None:
-    """Load what the first request would wait for: store, embedder, tokenizer, stages.
-
-    Tokenizers keep tables for each thread, so every thread that computes counts once.
-    """
+    """Load what the first request would wait for: store, embedder, tokenizer, stages."""
     await asyncio.to_thread(_load, state)
-    await state.pool.run_on_each_thread(_count_once)
-
-
-def _count_once() -> None:
-    said = [{"role": "user", "content": _SAID * 9}] * 2
-    try:
-        compact([*said, {"role": "user", "content": "When?"}], budget=200)
-    except Exception as error:  # as above
-        log.warning("not warm at the start: %s", type(error).__name__, exc_info=error)
 
 
 def _load(state: AppState) -> None:
@@ -74,6 +62,7 @@ def _load(state: AppState) -> None:
     shared = bool(state.settings.store) and not state.settings.has_tenant_stores
     try:
         Assembler(options=options).assemble("When does the pump start?", _WARM_UP)
+        compact([{"role": "user", "content": _SAID * 9}] * 3, budget=200)
         if shared:
             with state.stores.borrow("default") as opened:
                 assembler = Assembler(

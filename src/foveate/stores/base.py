@@ -15,6 +15,15 @@ from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
 
 
+class StoreFull(ExternalError):
+    """There is no room for a write, a deletion included; nothing was changed."""
+
+    def __init__(self, store: str) -> None:
+        super().__init__(
+            f"{store}: the disk is full; the store is as it was before, make room and try again"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """A store in figures. `bytes`: part → bytes on disk, empty for a caller with principals."""

@@ -102,8 +102,9 @@ def test_a_change_that_looks_the_same_counts(tmp_path, ticked):
         lambda path: path.write_bytes(b"{}\n"),
         lambda path: path.chmod(0o666),
         lambda path: (path.unlink(), path.mkdir()),
+        lambda path: (path.unlink(), os.mkfifo(path)),
     ],
-    ids=["gone", "emptied", "cut off", "no key", "open to all", "a folder"],
+    ids=["gone", "emptied", "cut off", "no key", "open to all", "a folder", "a pipe"],
 )
 def test_a_file_that_is_not_well_lets_nobody_in(tmp_path, harm):
     """X4: keys stay in use whatever becomes of their file, and come back with it."""

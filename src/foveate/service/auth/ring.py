@@ -7,6 +7,7 @@ the one that was being revoked.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import time
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from hmac import compare_digest
 from pathlib import Path
+from stat import S_ISREG
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.service.auth.keys import KEY_PATTERN, MAX_BYTES, Key, key_digest, parse_keys
@@ -92,7 +94,7 @@ class KeyRing:
     def _refresh(self) -> None:
         """Read the file again if it changed."""
         try:
-            found = _file_stamp(self._path.stat())
+            status = self._path.stat()
         except FileNotFoundError:
             if self._stamp is not None:
                 gone = ExternalError(f"{self._path.name}: the file of keys is gone")
@@ -101,7 +103,10 @@ class KeyRing:
         except OSError as error:
             self._reject_all(_unreadable_error(self._path, error), MISSING_FILE)
             return
-        if found != self._stamp or not self._is_stable:
+        if not S_ISREG(status.st_mode):  # opening a pipe would wait for a writer
+            wrong = OSError(errno.EINVAL, "it is not a regular file")
+            self._reject_all(_unreadable_error(self._path, wrong), MISSING_FILE)
+        elif _file_stamp(status) != self._stamp or not self._is_stable:
             self._load()
 
     def _load(self) -> None:

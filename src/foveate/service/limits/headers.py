@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from ipaddress import ip_address
+from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -36,7 +37,10 @@ _HOST = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?", re.ASCII)
 
 
 class HeaderLimit(Layer):
-    """431 over `most` bytes or 100 headers; 400 for a second value of a header that has one."""
+    """431 over `most` bytes or 100 headers; 400 for a second value of a header that has one.
+
+    400 too for an address that is not UTF-8.
+    """
 
     def __init__(self, app: ASGIApp, *, most: int) -> None:
         super().__init__(app)
@@ -53,6 +57,11 @@ class HeaderLimit(Layer):
         twice = next((name for name in SINGLE_HEADERS if len(header_values(scope, name)) > 1), None)
         if twice is not None:
             return ProblemError(400, "headers", f"the header {twice.decode()} comes twice")
+        try:  # else a name would be read as another one
+            if scope["path"].startswith("/v1/"):
+                unquote_to_bytes(scope["raw_path"] + scope["query_string"]).decode()
+        except UnicodeDecodeError:
+            return ProblemError(400, "bad-input", "the address is not UTF-8")
         if header_values(scope, b"transfer-encoding") and header_values(scope, b"content-length"):
             return ProblemError(400, "headers", "give a content-length or send in chunks, not both")
         return None

@@ -25,7 +25,7 @@ from foveate.service.observe.metrics import Metrics
 from foveate.service.observe.request_state import REQUEST_STATE, never_raise
 from foveate.service.observe.tracing import Traces, check_installed, is_tracing_enabled
 from foveate.service.settings import Settings
-from foveate.service.worker_pool import WorkerPool
+from foveate.service.worker_pool import WorkerPool, outside_observer
 
 _STAGES: ContextVar[list[str]] = ContextVar("foveate_stages")
 
@@ -87,7 +87,7 @@ class Telemetry:
         self.metrics = Metrics(recipes=set(recipes), stages=stages, models=settings.models)
         self.traces: Traces | None = None
         self.observers: Observers | None = combine_observers(
-            deadline_observer, StepObserver(self.metrics)
+            deadline_observer, outside_observer, StepObserver(self.metrics)
         )
         if is_tracing_enabled(settings):
             check_installed()

@@ -95,7 +95,7 @@ async def ask(
         return how, result.context, encode_json(record) if body.stream else b""
 
     with ExitStack() as slots:
-        slots.enter_context(state.answer_slots.slot())
+        slots.enter_context(state.answer_slots.slot(answering_model(state, body)))
         how, context, opening = await state.pool.run(request, work)
         if body.stream:
             events = stream_answer(request, context, how, opening)
@@ -117,9 +117,14 @@ class EventStreamResponse(StreamingResponse):
                 await super().__call__(scope, receive, send)
 
 
+def answering_model(state: AppState, body: AskRequest) -> str:
+    """The model's name in requests: the one that is asked for, or the first; empty without any."""
+    return body.model or next(iter(state.request_options.answer_models), "")
+
+
 def resolve_ask(state: AppState, body: AskRequest) -> AskSettings:
     """The values of a request's names; raises `UnknownName`, `BadOption` or a 503 problem."""
-    name = body.model or next(iter(state.request_options.answer_models), "")
+    name = answering_model(state, body)
     if not name:
         raise BadInput(
             "this service has no model that answers; its settings name some under [models]",
@@ -244,6 +249,8 @@ def _convert_model_errors(name: str) -> Iterator[None]:
     """A model's error may name addresses: it goes to the log, and not to the caller."""
     try:
         yield
+    except (SystemExit, KeyboardInterrupt) as error:  # a plugin's; they would end the service
+        raise RuntimeError(f"the model {name!r} raised {type(error).__name__}") from error
     except ExternalError as error:
         log.warning("the model %r failed: %s", name, error_summary(error), exc_info=error)
         raise ProblemError(502, "model", _NO_ANSWER) from error

@@ -8,16 +8,17 @@ deletes them.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import unquote_to_bytes
 
 from blake3 import blake3
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi import Path as PathParameter
+from starlette.convertors import PathConvertor, register_url_convertor
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
@@ -25,10 +26,11 @@ from foveate.core.images import image_hash
 from foveate.ingest import Enrich
 from foveate.ingest.document_task import PreparedDocument, embed_texts
 from foveate.ingest.enrich import enrich_document
-from foveate.ingest.load import load_in_process
+from foveate.ingest.load import load_where_safe
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.prepare import Settings as Cutting
 from foveate.ingest.prepare import build_chunks, content_digest
+from foveate.ingest.sandbox import Sandbox
 from foveate.plugins import tokenizer
 from foveate.ports import Document, ListableStore, LoadedDocument
 from foveate.providers.tokenizers import tokenizer_from_counter
@@ -43,7 +45,7 @@ from foveate.service.tenant_images import check_metadata, keep_images
 from foveate.service.tenant_stores import TenantStore
 from foveate.service.wire.answers import FullDocumentOut, ListAnswer, PutDocumentAnswer
 from foveate.service.wire.body import StrictRoute
-from foveate.service.wire.errors import NO_CONTROL_CHARACTERS
+from foveate.service.wire.errors import NO_CONTROL_CHARACTERS, shorten
 from foveate.service.wire.json import encode_json, json_bytes_response
 from foveate.service.wire.requests import DocumentRequest, ListRequest, decode_cursor, encode_cursor
 
@@ -66,8 +68,13 @@ def prepare_document(
     state: AppState, caller: Caller, name: str, body: DocumentRequest
 ) -> DocumentWrite:
     """Everything before the write, within its deadline; raises `BadInput`."""
-    loaded, document = _load_document(name, body, Limits(chunks=state.settings.chunks))
+    loaded, document = _load_document(name, body, read_limits(state.settings))
     return prepare_loaded(state, caller, loaded, document)
+
+
+def read_limits(settings: Settings) -> Limits:
+    """The bounds on reading a document; on its seconds in the sandbox too."""
+    return Limits(chunks=settings.chunks, seconds=max(1, min(int(settings.seconds), 120)))
 
 
 def prepare_loaded(
@@ -76,7 +83,7 @@ def prepare_loaded(
     """The same for a document that was read from a file; it gets its content hash here."""
     check_metadata(state, document.metadata)
     counter = _timed(tokenizer(TOKENIZER))
-    limits = Limits(chunks=state.settings.chunks)
+    limits = read_limits(state.settings)
     with state.stores.borrow(caller.tenant) as opened:
         how = _chunk_settings(state.settings, counter.fingerprint, opened)
         document = replace(document, content_hash=_content_hash(document, loaded, how))
@@ -164,7 +171,8 @@ def _load_document(
     name: str, body: DocumentRequest, limits: Limits
 ) -> tuple[LoadedDocument, Document]:
     path = Path(f"{_NO_FILE_NAME}{_SUFFIXES[body.media_type]}")
-    (loaded,) = load_in_process(body.text.encode(), path, limits)
+    with Sandbox(limits) as sandbox:
+        (loaded,) = load_where_safe(body.text.encode(), path, limits, sandbox)
     if isinstance(loaded, BadInput):
         raise loaded
     if not loaded.text.strip():
@@ -177,7 +185,7 @@ def _load_document(
         title=body.title if body.title is not None else own,
         summary=body.summary if body.summary is not None else loaded.summary,
         modified_at=_parse_time(body.modified_at) or loaded.modified_at,
-        principals=tuple(sorted(set(body.principals))),
+        principals=tuple(sorted(set(body.principals))) or loaded.principals,
         metadata={**loaded.metadata, **body.metadata},
     )
 
@@ -214,31 +222,35 @@ def _chunk_settings(settings: Settings, fingerprint: str, opened: TenantStore) -
 
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=StrictRoute)
-PROBLEMS = problem_responses(404, 422, 501, 504)
-WRITE_PROBLEMS = problem_responses(404, 501, 504, body=True)
+PROBLEMS = problem_responses(404, 422, 501, 504, 507)
+WRITE_PROBLEMS = problem_responses(404, 501, 504, 507, body=True)
 
-DocumentId = Annotated[
-    str,
-    PathParameter(
-        min_length=1,
-        max_length=1_024,
-        pattern=NO_CONTROL_CHARACTERS,
-        description="The document's id; it may hold slashes.",
-        examples=["manual/boiler.md"],
-    ),
+MAX_ID_LENGTH = 1_024
+_ABOUT_ID: Any = {
+    "min_length": 1,
+    "description": "The document's id; it may hold slashes.",
+    "examples": ["manual/boiler.md"],
+}
+DocumentId = Annotated[str, PathParameter(**_ABOUT_ID)]
+"""Of whatever is in the store, so that all of it can be shown and deleted."""
+NewDocumentId = Annotated[
+    str, PathParameter(max_length=MAX_ID_LENGTH, pattern=NO_CONTROL_CHARACTERS, **_ABOUT_ID)
 ]
 
 
-def _check_utf8_path(request: Request) -> None:
-    """A path that is not UTF-8 would be read as another document's."""
-    try:
-        unquote_to_bytes(request.scope.get("raw_path") or b"").decode()
-    except UnicodeDecodeError:
-        raise BadInput("the address is not UTF-8", field="document_id") from None
+class _AnyText(PathConvertor):
+    regex = "(?s:.*)"  # the framework's own ends at a line break
 
 
-AT_ID = "/documents/{document_id:path}"
-CHECK_PATH = [Depends(_check_utf8_path)]
+register_url_convertor("any", _AnyText())
+AT_ID = "/documents/{document_id:any}"
+
+
+def check_new_id(document_id: str) -> None:
+    """Raise `BadInput` for an id that a document may not be put under."""
+    if not re.fullmatch(NO_CONTROL_CHARACTERS, document_id) or len(document_id) > MAX_ID_LENGTH:
+        message = f"must be 1 to {MAX_ID_LENGTH:,} characters without control characters"
+        raise BadInput(f"{message}, not {shorten(document_id, 60)!r}", field="document_id")
 
 
 @router.get("/documents", response_model=ListAnswer, responses=PROBLEMS)
@@ -261,7 +273,7 @@ def list_documents(
     }
 
 
-@router.get(AT_ID, response_model=FullDocumentOut, responses=PROBLEMS, dependencies=CHECK_PATH)
+@router.get(AT_ID, response_model=FullDocumentOut, responses=PROBLEMS)
 @pooled
 def get_document(
     request: Request, document_id: DocumentId, caller: Annotated[Caller, require_scope("read")]
@@ -274,12 +286,10 @@ def get_document(
     return {**_document_to_json(found), "text": found.text}
 
 
-@router.put(
-    AT_ID, response_model=PutDocumentAnswer, responses=WRITE_PROBLEMS, dependencies=CHECK_PATH
-)
+@router.put(AT_ID, response_model=PutDocumentAnswer, responses=WRITE_PROBLEMS)
 async def put_document(
     request: Request,
-    document_id: DocumentId,
+    document_id: NewDocumentId,
     body: DocumentRequest,
     caller: Annotated[Caller, require_scope("write")],
 ) -> Response:
@@ -298,9 +308,7 @@ async def put_document(
     return json_bytes_response(await state.write_pool.run(request, work, lane=lane))
 
 
-@router.delete(
-    AT_ID, status_code=204, response_class=Response, responses=PROBLEMS, dependencies=CHECK_PATH
-)
+@router.delete(AT_ID, status_code=204, response_class=Response, responses=PROBLEMS)
 async def delete_document(
     request: Request, document_id: DocumentId, caller: Annotated[Caller, require_scope("write")]
 ) -> Response:

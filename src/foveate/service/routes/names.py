@@ -82,6 +82,7 @@ class State(BaseModel):
     """How it is."""
 
     status: str
+    failing: list[str] = []
 
 
 @health_router.get("/healthz", response_model=State, responses=problem_responses())
@@ -94,11 +95,13 @@ async def healthz() -> Response:
 async def readyz(request: Request) -> Response:
     """Whether new requests should be sent here; red as soon as it is told to stop.
 
-    Red also while keys cannot be checked.
+    Red also while keys cannot be checked. What did not answer lately (a store, the reranker, the
+    cache, an embedder) is in `failing`; the requests that need nothing of it go on.
     """
     if state_of(request).draining or request.app.state.guard.ring.fault is not None:
         raise busy_problem("this process takes no new requests", after=5, kind="not-ready")
-    return json_response({"status": "ready"})
+    failing = state_of(request).failing()
+    return json_response({"status": "ready"} | ({"failing": failing} if failing else {}))
 
 
 @health_router.get(

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request, Response
 
 from foveate.core.errors import BadInput
 from foveate.ingest.load import NO_TEXT, load_file
-from foveate.ingest.loaders.limits import Limits, ReadOptions
+from foveate.ingest.loaders.limits import ReadOptions
 from foveate.ingest.prepare import document_metadata
 from foveate.ingest.sandbox import Sandbox
 from foveate.ports import Document, LoadedDocument
@@ -23,9 +23,15 @@ from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.deadline import check_deadline
-from foveate.service.problems import problem_responses
 from foveate.service.routes import state_of
-from foveate.service.routes.documents import DocumentWrite, prepare_loaded, write_document
+from foveate.service.routes.documents import (
+    WRITE_PROBLEMS,
+    DocumentWrite,
+    check_new_id,
+    prepare_loaded,
+    read_limits,
+    write_document,
+)
 from foveate.service.tenant_images import image_folder
 from foveate.service.wire.answers import UploadAnswer
 from foveate.service.wire.body import StrictRoute, parse_strict_json
@@ -51,7 +57,7 @@ class UploadForm:
 @router.post(
     "/documents",
     response_model=UploadAnswer,
-    responses=problem_responses(404, 501, 504, body=True),
+    responses=WRITE_PROBLEMS,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -97,11 +103,11 @@ async def upload_documents(
         try:
             prepare = partial(prepare_upload, state, caller, name, loaded, form)
             ready = await state.write_pool.run(request, prepare, lane=caller.tenant)
+            write = partial(write_document, state, caller, ready)
+            written = await state.write_pool.run(request, write, lane=caller.tenant)
         except BadInput as error:
             refused.append({"file": name, "detail": str(error)})
             continue
-        write = partial(write_document, state, caller, ready)
-        written = await state.write_pool.run(request, write, lane=caller.tenant)
         kept.append({**written, "left_out": dict(loaded.left_out)})
     root = kept[-1]["state_root"] if kept else ""
     add_audit_fields(request.scope, state_root=root)
@@ -159,9 +165,7 @@ def read_files(
     if form.images:
         image_folder(state, caller.tenant)  # refuses what cannot be kept, before a file is read
     options = ReadOptions(images=form.images)
-    limits = Limits(
-        chunks=state.settings.chunks, seconds=max(1, min(int(state.settings.seconds), 120))
-    )
+    limits = read_limits(state.settings)
     with Sandbox(limits) as sandbox:
         for part in form.files:
             check_deadline()
@@ -193,6 +197,7 @@ def prepare_upload(
     state: AppState, caller: Caller, name: str, loaded: LoadedDocument, form: UploadForm
 ) -> DocumentWrite:
     """The document with its chunks and vectors; raises `BadInput`."""
+    check_new_id(name)
     document = Document(
         id=name,
         source=loaded.source or name,

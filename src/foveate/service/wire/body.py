@@ -10,6 +10,7 @@ import asyncio
 import re
 from collections.abc import Callable, Coroutine
 from math import inf, isfinite
+from sys import float_info
 from typing import Any
 
 from fastapi import Request, Response
@@ -26,6 +27,8 @@ MAX_DEPTH = 64
 """Objects and lists within one another."""
 _SUSPECT_BYTES = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
 """One of them stands in a body that holds no number, or half of a pair: each value is looked at."""
+MAX_INT = int(float_info.max)
+"""What no other number is compared with, and no store can hold."""
 MAX_CONTAINERS = 500_000
 """Objects and lists in all: of three bytes that say so, each takes a hundred to hold."""
 _STRING_PATTERN = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
@@ -88,7 +91,11 @@ def _check_values(value: Any, *, each: bool) -> None:
             raise BadInput(f"nested more than {MAX_DEPTH} deep", field=format_path(path[:4]))
         items = here.values() if isinstance(here, dict) else here
         kinds = set(map(type, items))
-        looked = each or (float in kinds and (inf in items or -inf in items))
+        looked = (
+            each
+            or (float in kinds and (inf in items or -inf in items))
+            or (int in kinds and any(type(one) is int and abs(one) > MAX_INT for one in items))
+        )
         if not looked and kinds <= _SCALAR_TYPES:
             continue  # most of a body: vectors, texts, numbers
         for key, one in here.items() if isinstance(here, dict) else enumerate(here):
@@ -104,6 +111,8 @@ def _check_values(value: Any, *, each: bool) -> None:
 def _check_value(value: Any, path: tuple[Any, ...]) -> None:
     if isinstance(value, float) and not isfinite(value):
         _raise_bad_value(f"must be a finite number, not {value!r}", path)
+    if isinstance(value, int) and abs(value) > MAX_INT:
+        _raise_bad_value("must be a number below 1.8e308", path)
     if isinstance(value, str) and not value.isascii():
         try:
             value.encode()

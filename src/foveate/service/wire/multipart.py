@@ -6,6 +6,7 @@ memory already, within the bound of `limits/body.py`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from email.message import Message
 from email.parser import BytesHeaderParser
@@ -41,7 +42,8 @@ def parse_form(content_type: str, body: bytes) -> list[FormPart]:
     if header.get_content_type() != "multipart/form-data" or not boundary:
         raise ProblemError(415, "media-type", "send multipart/form-data with a boundary")
     mark = b"--" + boundary.encode("latin-1", "replace")
-    first, *rest = (b"\r\n" + body).split(b"\r\n" + mark)
+    # A line that goes on behind the boundary is content.
+    first, *rest = re.split(rb"\r\n%b(?=--|[ \t]*\r\n)" % re.escape(mark), b"\r\n" + body)
     if not rest or first.strip() or not rest[-1].startswith(b"--"):
         raise BadInput("the form does not begin or end with its boundary")
     if len(rest) - 1 > MAX_PARTS:

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, FoveateError, MissingExtra
+from foveate.stores.base import StoreFull
 
 SCHEMES = ("postgresql", "postgres")
 _SECRETS = {
@@ -40,7 +41,7 @@ _UNREADABLE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """A store's URL in parts; `wait`: seconds for a free connection of the `pool`."""
+    """A store's URL in parts; `wait`: seconds for a connection of the `pool`, a lock, a read."""
 
     display_url: str
     conninfo: str = field(repr=False)
@@ -121,7 +122,10 @@ def connection_settings(where: Address) -> dict[str, Any]:
             "names are schema, pool, wait and exact, and what PostgreSQL's documentation lists as "
             "connection parameters, in small letters; percent-encode what is special"
         ) from None
-    defaults = {"connect_timeout": "10", "fallback_application_name": "foveate"}
+    # A server that is gone without a word is noticed: without these, after hours.
+    lost = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+    lost |= {"connect_timeout": where.wait, "tcp_user_timeout": 1_000 * where.wait}
+    defaults = {"fallback_application_name": "foveate", **lost}
     return {**defaults, **parameters, **where.secrets, "client_encoding": "UTF8"}
 
 
@@ -134,10 +138,10 @@ _INPUT_ERRORS = {
 """Errors of the input."""
 
 _ADVICE = {
-    "55P03": "another process is writing; nothing was changed, try again",
-    "53100": "the server's disk is full; the store is as it was before, make room and try again",
+    "55P03": "another process is writing, or has locked its tables; nothing was changed, try again",
     "53300": "the server has no connection left; close some, or give a smaller pool=N in the URL",
-    "57014": "it took longer than the server allows; nothing was changed, raise statement_timeout",
+    "57014": "it took longer than it may; nothing was changed, raise wait in the URL, or the "
+    "server's statement_timeout",
     "42501": "this role may not; grant it what docs/postgres.md lists",
     "25006": "this server only reads (a standby?); write to its primary",
     "42P01": "a table of the store is gone; restore it from a backup, or index into a new schema",
@@ -176,6 +180,8 @@ def _convert_error(error: Exception, shown: str) -> FoveateError:
     said = getattr(diagnosis, "message_primary", None) or lines[0].strip()
     if code in _INPUT_ERRORS:
         return BadInput(_INPUT_ERRORS[code])
+    if code == "53100":
+        return StoreFull(f"store {shown}")
     if code in _ADVICE:
         return ExternalError(f"store {shown}: {_ADVICE[code]} ({said})")
     if code is None or code.startswith(("08", "57P")):

@@ -114,8 +114,6 @@ def vector_column_types(dimensions: int) -> dict[str, str]:
 
 _MIN_PGVECTOR = (0, 8)
 """pgvector's: `halfvec` came with 0.7, iterative scans with 0.8."""
-LOCK_TIMEOUT = "30s"
-"""So long a writer waits for another."""
 
 
 def open_schema(
@@ -149,8 +147,8 @@ def open_schema(
 
 def lock_statement(store: StoreContext) -> Statement:
     """Lock out other writers of this schema until the transaction ends, with a time limit."""
-    query = f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true), pg_advisory_xact_lock(%s)"
-    return Statement(query, [store.lock_id])
+    query = "SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s)"
+    return Statement(query, [str(1_000 * store.wait), store.lock_id])
 
 
 def begin_write_statements(store: StoreContext) -> list[Statement]:

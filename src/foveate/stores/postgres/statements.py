@@ -15,6 +15,10 @@ from foveate.stores.postgres.postings import PostingsCache
 from foveate.stores.sql.database import Database, Rows, Statement
 
 _SNAPSHOT = Statement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+_TIMEOUTS = """SELECT set_config('lock_timeout', %s, true),
+    CASE current_setting('statement_timeout') WHEN '0' THEN
+    set_config('statement_timeout', %s, true) END"""
+"""Of this transaction; a time limit that the server has stays."""
 
 
 def _no_connection(*_: Statement) -> list[Rows]:
@@ -27,6 +31,7 @@ class StoreContext(Database):
 
     `run`: runs statements in one round trip, and gives the rows of each. `extension`: pgvector's
     schema. `exact`: rows up to which every vector is compared. `cache`: postings that were read.
+    `wait`: seconds for a lock, and for a statement of a read; 0 for as many as it takes.
     """
 
     schema: str
@@ -34,6 +39,7 @@ class StoreContext(Database):
     dimensions: int = 0
     embedder: str = ""
     exact: int = 300_000
+    wait: int = 10
     audience_columns: ClassVar[str] = (
         "id, principals, state, documents, chunks, words, scan, writes, checksum"
     )
@@ -44,10 +50,13 @@ class StoreContext(Database):
     def on(self, connection: Any, *, snapshot: bool = False, alone: bool = False) -> StoreContext:
         """The same with statements run on this connection.
 
-        `snapshot`: in a read-only transaction that sees one state. `alone`: each statement by
-        itself, as VACUUM must be.
+        `snapshot`: in a read-only transaction that sees one state, within `wait`. `alone`: each
+        statement by itself, as VACUUM must be.
         """
         first = [_SNAPSHOT] if snapshot else []
+        if snapshot and self.wait:
+            lock = 1_000 * self.wait  # it ends first, as it says why
+            first.append(Statement(_TIMEOUTS, [str(lock), str(lock + 200)]))
 
         def run(*statements: Statement) -> list[Rows]:
             asked = [*first, *statements]

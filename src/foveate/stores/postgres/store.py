@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from foveate.core.errors import BadOption
@@ -52,7 +53,7 @@ class PostgresStore(SqlStore):
             from psycopg_pool import ConnectionPool
 
             settings = connection_settings(where)
-            found = StoreContext(schema=where.schema, exact=where.exact)
+            found = StoreContext(schema=where.schema, exact=where.exact, wait=where.wait)
             with psycopg.Connection.connect(**settings) as connection:
                 self._context = open_schema(
                     found.on(connection),
@@ -74,11 +75,11 @@ class PostgresStore(SqlStore):
         return convert_engine_errors(self._address.display_url)
 
     @contextmanager
-    def _read_transaction(self) -> Iterator[StoreContext]:
+    def _read_transaction(self, context: StoreContext | None = None) -> Iterator[StoreContext]:
         """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
         held = self._current_batch.own_connection()
         with self._transaction(held) as connection:
-            yield self._context.on(connection, snapshot=held is None)
+            yield (context or self._context).on(connection, snapshot=held is None)
 
     @contextmanager
     def _write_transaction(self) -> Iterator[StoreContext]:
@@ -99,7 +100,7 @@ class PostgresStore(SqlStore):
 
     def check(self) -> Report:
         """Work out again all that is derived, in one snapshot; see `Report`."""
-        with self._read_transaction() as store:
+        with self._read_transaction(replace(self._context, wait=0)) as store:
             return check_store(store)
 
     @contextmanager

@@ -6,6 +6,7 @@ are written before a read and before the end, and never inside a savepoint that 
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from threading import RLock
 from typing import Literal, TypeAlias
 
 from foveate.core.errors import BadInput, ExternalError
+from foveate.stores.base import StoreFull
 from foveate.stores.checksums import damage
 from foveate.stores.lazy import check_schema_version
 from foveate.stores.sqlite import schema
@@ -35,8 +37,12 @@ def convert_engine_errors() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
+        if _error_code(error) == sqlite3.SQLITE_FULL:
+            raise StoreFull("store") from error
         raise ExternalError(f"store: {_error_advice(error)}") from error
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StoreFull("store") from error
         raise ExternalError(f"store: {error.strerror or error}: {error.filename!r}") from error
     except UnicodeDecodeError:
         raise damage("a text in it is not as it was written") from None
@@ -48,8 +54,6 @@ def convert_engine_errors() -> Iterator[None]:
 
 def _error_advice(error: sqlite3.Error) -> str:
     code = _error_code(error)
-    if code == sqlite3.SQLITE_FULL:
-        return "the disk is full; the store is as it was before, make room and try again"
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return "another process is writing; nothing was changed, try again"
     if code in _DAMAGED:
