@@ -221,7 +221,7 @@ def _about_lines(context: Context, left: Mapping[str, int], handle: Mapping[str,
         counts = ", ".join(f"{count} {reason}" for reason, count in left.items())
         lines.append(f"Found and not shown: {counts}.")
     if more := _missing_tokens(context):
-        lines.append(f"The next chunk would fit with {more:,} tokens more, all else unchanged.")
+        lines.append(f"The next chunk would fit with {more:,} more tokens.")
     if context.citations:
         arguments = json.dumps(handle, ensure_ascii=False)
         lines.append(f"To check an answer that cites these: check_answer with context={arguments}")
