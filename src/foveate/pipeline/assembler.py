@@ -15,6 +15,7 @@ from foveate.pipeline.flow import (
     cached_from_store,
     search,
 )
+from foveate.pipeline.follow_up import add_earlier_words
 from foveate.pipeline.inputs import candidates_of, check_query, check_store
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import (
@@ -202,8 +203,10 @@ class Assembler:
     def _search(self, ports: Ports, query: str, keywords: AssembleKeywords) -> Flow[SearchResult]:
         self._check_store()
         resolved = self.resolve(check_query(query), **keywords)
-        found = yield from search(ports, query, resolved)
-        return replace(found, candidates=found.candidates[: resolved.options.keep])
+        asked, notes = add_earlier_words(query, resolved.history)
+        found = yield from search(ports, asked, resolved)
+        best = found.candidates[: resolved.options.keep]
+        return replace(found, candidates=best, notes=(*found.notes, *notes))
 
     def _assemble(
         self, ports: Ports, query: str, candidates: Any, keywords: AssembleKeywords
