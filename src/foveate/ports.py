@@ -290,20 +290,10 @@ class SearchResult:
     notes: tuple[tuple[str, int | float | str], ...] = ()
 
     def __repr__(self) -> str:
-        """How many were found and how, and the best: a line, also in a notebook's log."""
-        best = f", best {self.candidates[0].chunk.id!r}" if self.candidates else ""
-        return f"<SearchResult: {len(self.candidates)} candidates, {self.badge}{best}>"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: rank, score, source and the beginning of each text."""
-        from html import escape
-
-        rows = [
-            f"<tr><td>{n}</td><td>{c.score:.4g}</td><td>{escape(c.chunk.source)}</td>"
-            f"<td>{escape(c.text[:160])}</td></tr>"
-            for n, c in enumerate(self.candidates, 1)
-        ]
-        return f"<p>{escape(repr(self))}</p><table>{''.join(rows)}</table>"
+        """How many were found, and the best three: what a notebook shows too."""
+        best = [f"{c.score:.4f} {c.chunk.source}: {c.text[:50]!r}" for c in self.candidates[:3]]
+        many = f"{len(self.candidates)} candidates, {self.badge}"
+        return "\n".join([f"<SearchResult: {many}>", *best])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,11 +150,7 @@ def assemble_candidates(
 def assemble_from_store(
     ports: Ports, query: str, resolved: ResolvedOptions
 ) -> Flow[AssemblyResult]:
-    """The context for what the store finds.
-
-    A query that says little is searched, and texts are judged, by words of the questions before it
-    too; the context holds the query itself.
-    """
+    """The context for what the store finds, a follow-up with the words of questions before it."""
     asked, notes = add_earlier_words(query, resolved.history)
     found = yield from search(ports, asked, resolved)
     inputs = replace(

@@ -148,16 +148,11 @@ class AssembleOptions:
 
 def show_keywords(function: F) -> F:
     """Let `help()` and notebooks list the fields of `AssembleOptions` in place of `**keywords`."""
-    found = signature(function)
-    types, named = AssembleKeywords.__annotations__, fields(AssembleOptions)
+    found, types = signature(function), AssembleKeywords.__annotations__
+    kind = Parameter.KEYWORD_ONLY
     listed = [
-        Parameter(
-            one.name,
-            Parameter.KEYWORD_ONLY,
-            default=one.default,
-            annotation=types[one.name].__forward_arg__,
-        )
-        for one in named
+        Parameter(o.name, kind, default=o.default, annotation=types[o.name].__forward_arg__)
+        for o in fields(AssembleOptions)
     ]
     own = list(found.parameters.values())[:-1]
     function.__signature__ = found.replace(parameters=[*own, *listed])  # type: ignore[attr-defined]

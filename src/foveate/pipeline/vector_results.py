@@ -70,7 +70,7 @@ def _is_qdrant(item: Any) -> bool:
 
 def _from_qdrant(points: Sequence[Any]) -> list[dict[str, Any]]:
     """What the collection's `payload` holds; where the best score is the least, distances."""
-    scores = [getattr(point, "score", None) for point in points]
+    scores: Sequence[Any] = [getattr(point, "score", None) for point in points]
     if None not in scores and scores[0] < scores[-1]:
         scores = scores_from_distances(scores)
     return [
