@@ -49,18 +49,16 @@ def _reason(selection: Selection, pieces: Sequence[int], left: int) -> str:
 
     `left`: of the room. What fits there is left out for another reason than the budget.
     """
-    if selection.structural.issuperset(pieces):
+    telling = [p for p in pieces if p not in selection.structural]
+    if not telling:
         return "no_match"
-    fitting = [
-        p
-        for p in pieces
-        if p not in selection.structural
-        and selection.costs[p] <= left
-        and selection.cost(selection.with_heads(p)) <= left
-    ]
-    if all(selection.fresh(p) < (FRESH if fitting else NEW) for p in fitting or pieces):
+    new = [p for p in telling if selection.fresh(p) >= NEW]
+    if not new:
         return "already_said"
-    return "unlikely" if fitting else "over_budget"
+    fits = (
+        selection.costs[p] <= left and selection.cost(selection.with_heads(p)) <= left for p in new
+    )
+    return "unlikely" if any(fits) else "over_budget"
 
 
 def record_stop(choices: Choices, selection: Selection, left: int) -> None:
