@@ -55,7 +55,7 @@ def test_each_example_runs(example: str, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     written = recipe_to_toml(load_recipe("tight"), component_registry())
     (tmp_path / "mine.toml").write_text(written, encoding="utf-8")
-    model = {"model": "gpt-4.1"} if example.startswith("max_output") else {}
+    model: dict[str, Any] = {"model": "gpt-4.1"} if example.startswith("max_output") else {}
     found = [{"id": "p2", "text": "Keep it between one and two bar.", "source": "boiler.md"}]
     keywords = eval(f"dict({example})", NAMES)  # our own page
     assert assemble("Which pressure is right?", found, **model, **keywords).text

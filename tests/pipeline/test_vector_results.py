@@ -70,7 +70,7 @@ def test_hits_of_qdrant_are_read_with_their_payload(
     scores: Sequence[float], *, wrapped: bool
 ) -> None:
     """I1: similarities and distances, whichever way the scores go; fields and metadata."""
-    payloads = [
+    payloads: list[dict[str, Any]] = [
         {"page_content": TEXTS[0], "metadata": {"source": "boiler.md", "page": 4}},
         {"document": TEXTS[1], "source": "pump.md", "team": "heating"},
         {"text": TEXTS[2], "file_path": "garden.md"},
