@@ -341,7 +341,7 @@ $(VENV)/made.stamp:
 	@touch $@
 
 $(VENV)/local.stamp: $(LOCKS)/local.lock pyproject.toml | $(VENV)/made.stamp
-	$(call say,installing for the demo (60 MB; only when the lock changed))
+	$(call say,installing for the demo (64 MB; only when the lock changed))
 	@$(PY) $(PIP) --require-hashes -r $(LOCKS)/local.lock
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $@

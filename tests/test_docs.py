@@ -236,10 +236,25 @@ def on_terminal(text: str) -> str:
 
 
 def test_the_first_screen_says_what_it_prints():
-    """F1: the first block of the first screen shows its output, so that the test above has it."""
-    first = next(b for b in blocks(ROOT / "README.md") if b.language == "python")
+    """F1: the block with candidates shows its output, so that the test above has it."""
+    own = next(b for b in blocks(ROOT / "README.md") if "found = [" in b.text)
 
-    assert re.findall(r"^# > \[1\] boiler.md$", first.text, re.MULTILINE)
+    assert re.findall(r"^# > \[1\] boiler.md$", own.text, re.MULTILINE)
+
+
+def test_the_gain_on_the_first_screen_is_what_its_program_prints():
+    """F1: the table is made of this repository's pages, which grow: up to two facts may differ."""
+    command = [sys.executable, ROOT / "examples" / "gain.py"]
+    made = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
+    counts = re.compile(r"\| ([\d,]+) \| (\d+) of (\d+) \| (\d+) of \3 \|")
+    printed = counts.findall(made)
+    shown = counts.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+
+    assert len(printed) == len(shown) > 2
+    for (budget, *now), (same, *said) in zip(printed, shown, strict=True):
+        assert budget == same
+        assert all(abs(int(a) - int(b)) <= 2 for a, b in zip(now, said, strict=True))
+        assert int(now[0]) < int(now[2])
 
 
 def make_targets() -> set[str]:

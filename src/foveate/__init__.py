@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # a name that is imported as itself is public
     from foveate.document_store import DocumentStore as DocumentStore
     from foveate.document_store import open_store as open_store
     from foveate.pipeline.assembler import Assembler as Assembler
+    from foveate.pipeline.assembler import aassemble as aassemble
     from foveate.pipeline.assembler import assemble as assemble
     from foveate.pipeline.budget import Budget as Budget
     from foveate.pipeline.compact import Compacted as Compacted
@@ -80,7 +81,7 @@ _HOME = {
         *("StageTrace", "Step", "Supplement"),
     ),
     "document_store": ("DocumentStore", "open_store"),
-    "pipeline.assembler": ("Assembler", "assemble"),
+    "pipeline.assembler": ("Assembler", "aassemble", "assemble"),
     "pipeline.budget": ("Budget",),
     "pipeline.compact": (
         *("CompactOptions", "Compacted", "OriginalStore", "compact", "expand"),

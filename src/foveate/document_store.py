@@ -24,7 +24,7 @@ from foveate.ingest.enrich import Enrich
 from foveate.ingest.run import ingest
 from foveate.ingest.run_state import Report
 from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.options import AssembleKeywords, AssembleOptions
+from foveate.pipeline.options import AssembleKeywords, AssembleOptions, show_keywords
 from foveate.pipeline.store_with_embedder import load_recorded_embedder
 from foveate.ports import Embedder, Model, SearchResult, Store
 from foveate.stores import open_store as open_existing_store
@@ -111,6 +111,7 @@ class DocumentStore:
             enrich=Enrich(questions=questions),
         )
 
+    @show_keywords
     def search(
         self,
         query: str,
@@ -120,6 +121,7 @@ class DocumentStore:
         """What the store finds, best first: `search("…", limit=10, where={"lang": "en"})`."""
         return self._assembler(options).search(query, **keywords)
 
+    @show_keywords
     def assemble(
         self,
         query: str,

@@ -272,7 +272,7 @@ class LikelihoodModel(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SearchResult:
     """What a search gave: candidates best first, and how they were found.
 
@@ -288,6 +288,12 @@ class SearchResult:
     index: str = ""
     state_root: str = ""
     notes: tuple[tuple[str, int | float | str], ...] = ()
+
+    def __repr__(self) -> str:
+        """How many were found, and the best three: what a notebook shows too."""
+        best = [f"{c.score:.4f} {c.chunk.source}: {c.text[:50]!r}" for c in self.candidates[:3]]
+        many = f"{len(self.candidates)} candidates, {self.badge}"
+        return "\n".join([f"<SearchResult: {many}>", *best])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,10 +148,10 @@ def test_explain_goes_to_stderr_and_changes_nothing(run, chunks):
     ask = ["assemble", "--query", QUERY, "--chunks", chunks, "--budget", "33"]
     plain = run(*ask)
 
-    ran = run(*ask, "--explain")
+    ran = run(*ask, "--explain=all")
 
     assert ran.code == 0
-    assert ran.out == plain.out
+    assert run(*ask, "--explain").out == ran.out == plain.out
     assert "4 → 3 chunks" in ran.err
     assert "the same text as c1" in ran.err
     assert "would fit with" in ran.err
@@ -171,6 +171,18 @@ def test_explain_reads_well(run, chunks, golden):
     ask = ["assemble", "--query", QUERY, "--chunks", chunks, "--budget", "45", "--explain"]
 
     golden.check_text("cli/explain.txt", run(*ask).err)
+    golden.check_text("cli/explain-all.txt", run(*ask[:-1], "--explain=all").err)
+
+
+def test_citations_go_to_stderr(run, chunks):
+    """F2, C2: --citations says the source and place of each marker, and nothing else."""
+    ask = ["assemble", "--query", QUERY, "--chunks", chunks, "--budget", "45"]
+
+    ran = run(*ask, "--citations")
+
+    assert ran.out == run(*ask).out
+    assert ran.err.startswith("\nCitations\n  [1] boiler.md; page 4; chunk c1\n")
+    assert "Trace" not in ran.err
 
 
 def test_a_bundle_is_written_beside_the_context(run, chunks, tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from command_line import CHUNKS, QUERY, jsonl
-from foveate.batch import answer_lines
+from foveate.batch.requests import answer_lines
 from source_tree import PACKAGE
 
 REQUESTS = [

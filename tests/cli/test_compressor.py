@@ -44,7 +44,7 @@ def test_a_models_sentences_and_a_replay_without_it(asked, monkeypatch):
     """S8, F2, D4: the model's copy is shown; the bundle holds no key and replays without it."""
     monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
     with serving("openai", pieces=(ANSWER,)) as server:
-        bundle = ("--bundle", "run.json", "--explain")
+        bundle = ("--bundle", "run.json", "--explain=all")
         done = asked(*ASK, *SHORT, "--compressor", server.name, *bundle)
         assert len(server.headers) == 1
 
@@ -61,13 +61,13 @@ def test_a_model_that_is_down_is_said_and_sentences_stand_in(asked, monkeypatch)
     """X3: no failure of the command: the text's own sentences, and on stderr why."""
     monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
     with serving("openai", "refuses") as server:
-        done = asked(*ASK, *SHORT, "--compressor", server.name, "--explain")
+        done = asked(*ASK, *SHORT, "--compressor", server.name, "--explain=all")
     plain = asked(*ASK, *SHORT)
 
     assert (done.code, done.out) == (plain.code, plain.out)
     assert done.code == 0
     assert "failed 1, why" in " ".join(done.err.split())
-    assert "none was asked" in asked(*ASK, *SHORT, "--explain").err
+    assert "none was asked" in asked(*ASK, *SHORT, "--explain=all").err
 
 
 def test_a_model_that_nobody_knows_is_refused(asked):

@@ -82,7 +82,7 @@ def test_the_citation_says_the_place(
 
     A short header has the sheet and the row, and no page.
     """
-    ran = run("assemble", "--query", query, "--store", store, "--budget", 200, "--explain")
+    ran = run("assemble", "--query", query, "--store", store, "--budget", 200, "--citations")
     told = " ".join(ran.err.partition("Citations")[2].split())
     assert told.startswith(f"[1] house/{place};")
     assert ran.out.startswith(f"[1] {header}\n")

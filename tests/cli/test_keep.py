@@ -21,6 +21,22 @@ def indexed(run, tmp_path):
     return tmp_path / ".foveate"
 
 
+def test_documents_are_listed_and_deleted(run, indexed):
+    """F2: by their ids; where one is not there, nothing is deleted."""
+    names = ["manual/boiler.md", "manual/pump.md"]
+    assert run("store", "list").out.splitlines() == names
+    assert run("store", "list", "--json").json["documents"] == names
+
+    refused = run("store", "delete", names[0], "manual/pumps.md")
+    assert refused.code == 3
+    assert "there is no document 'manual/pumps.md'" in refused.err
+    assert run("store", "list").out.splitlines() == names
+
+    assert run("store", "delete", names[0], names[0], "--json").json["deleted"] == names[:1]
+    assert run("store", "list").out.splitlines() == names[1:]
+    assert "boiler" not in run("search", "pressure of the boiler").out
+
+
 def test_stats_show_what_is_there(run, indexed):
     """F2: figures for people, and the same as one JSON object."""
     record = run("store", "stats", "--json").json

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,26 +10,21 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from command_line import CHUNKS, QUERY
+from foveate.cli.layout import format_columns, wrap_words
 from foveate.cli.show import (
+    candidate_names,
     citation_lines,
-    decision_lines,
+    explain_all_lines,
     explain_lines,
-    format_columns,
     trace_lines,
-    wrap_words,
     zone_lines,
 )
-from foveate.core.assemble import assemble as assemble_inputs
-from foveate.core.formats.numbered import Numbered
 from foveate.core.recipes import builtin_recipes
-from foveate.core.request import Inputs, Recipe
-from foveate.core.stages.expand import Expand
-from foveate.core.stages.pack import Pack
-from foveate.core.types import Candidate, Chunk, Decision
+from foveate.core.types import Decision
 from foveate.core.zones import Budget
 from foveate.pipeline.assembler import assemble
+from foveate.pipeline.inputs import candidates_of
 from foveate.pipeline.reason_messages import REASON_SENTENCES, STITCHED_SENTENCES, format_decision
-from foveate.providers.tokenizers import load_tokenizer
 from source_tree import CORE, python_files
 
 WIDE = "世界 " * 9 + "👩‍👩‍👧 " + "x" * 200 + " \x1b[31mred\x1b[0m \u202eback"
@@ -58,7 +52,7 @@ def many(n: int) -> list[dict[str, object]]:
             Decision(chunk_id="a", action="dropped", reason="over_budget", by="c17",
                      numbers={"tokens": 412, "short_by": 312, "lost_by": 0.04}),
             (
-                "412 tokens do not fit; would fit with 312 tokens more, all else unchanged; "
+                "412 tokens do not fit; would fit with 312 more tokens; "
                 "comes after c17, whose score is 0.04 higher"
             ),
         ),
@@ -118,7 +112,7 @@ def test_no_line_is_wider_than_asked(recipe):
     context = assemble("What does the manual say?", many(40), recipe=recipe, budget=400)
 
     for width in (40, 80):
-        lines = explain_lines(context, width)
+        lines = explain_all_lines(context, (), width)
 
         assert max(map(cell_len, lines)) <= width
         assert "\x1b" not in "".join(lines)
@@ -128,7 +122,7 @@ def test_no_line_is_wider_than_asked(recipe):
 def test_every_candidate_has_its_fate():
     """D7, S12: each chunk that left is in the explanation, with its stage's counts."""
     context = assemble(QUERY, many(40), recipe="citations", budget=300)
-    text = "".join(line.strip() for line in explain_lines(context, 100))
+    text = "".join(line.strip() for line in explain_all_lines(context, (), 100))
 
     dropped = [d for stage in context.trace for d in stage.decisions if d.action != "kept"]
 
@@ -139,65 +133,55 @@ def test_every_candidate_has_its_fate():
         assert decision.chunk_id in text
 
 
-def test_what_happens_to_every_chunk_is_one_line():
-    """D7: thirty weighed chunks are counted, and do not bury what was dropped."""
-    context = assemble(QUERY, many(30), recipe="default", budget=300)
-    lines = decision_lines(context, 100)
-    (entry,) = [stage for stage in context.trace if stage.stage == "compress"]
-    weighed = sum(d.reason == "weighed" for d in entry.decisions)
+@pytest.mark.parametrize("recipe", builtin_recipes())
+def test_the_short_explanation_fits_a_screen(recipe):
+    """F2, D7: at most 30 lines at any width."""
+    found = candidates_of(many(60))
+    context = assemble("What does the manual say?", found, recipe=recipe, budget=400)
 
-    assert weighed > 5
-    assert [line for line in lines if "weighed" in line] == [
-        f"    {weighed} chunks weighed: each sentence has a worth now"
-    ]
+    for width in (40, 60, 80):
+        lines = explain_lines(context, found, width)
 
-
-def test_neighbours_that_are_not_shown_are_counted():
-    """D7, F2: dozens of neighbours that are not needed are a line; hits keep lines of their own."""
-    pages = [
-        Chunk(id=f"{d}#{n}", document_id=f"{d}", sequence=n, text=f"Rose {d} is in room {n}.")
-        for d in range(20)
-        for n in range(3)
-    ]
-    hits = [Candidate(chunk=c, score=0.5) for c in pages if c.sequence == 1]
-    hits[0] = replace(hits[0], chunk=replace(hits[0].chunk, text="The pump is in room 1."))
-    made = Inputs(
-        query="Where is the pump?",
-        candidates=tuple(hits),
-        neighbours=tuple(c for c in pages if c.sequence != 1),
-        recipe=Recipe(name="own", stages=(Expand(), Pack(policy="greedy")), format=Numbered()),
-        budget=Budget(documents=60),
-    )
-    context = assemble_inputs(made, load_tokenizer("simple"))
-    decisions = [d for stage in context.trace for d in stage.decisions]
-    lines = decision_lines(context, 100)
-    ids = set(re.findall(r"\S+#\d", "\n".join(lines)))
-
-    shown = {chunk_id for block in context.blocks for chunk_id in block.chunk_ids}
-    left = {d.chunk_id for d in decisions if d.reason == "neighbour"} - shown
-    assert len(left) > 20
-    assert f"    {len(left)} neighbours not needed" in lines
-    assert f"    {len(left)} neighbours not needed: {len(left)} over_budget" in lines
-    assert ids.isdisjoint(left)
-    assert {hit.id for hit in hits} <= ids
+        assert len(lines) < 30
+        assert max(map(cell_len, lines)) <= width
 
 
-def test_texts_dropped_for_one_reason_are_explained_three_times_and_named():
-    """D7, F2: a long list hides what matters; none is left out, and neither is what fits next."""
+def test_the_short_explanation_says_what_is_left_out_and_why():
+    """F2, D7: the ten best with the reason; the others are counted."""
     found = [{"id": f"{n}", "text": f"The pump of house {n} is in room {n}."} for n in range(30)]
     context = assemble("Where is the pump?", found, budget=60)
     dropped = [d for stage in context.trace for d in stage.decisions if d.reason == "over_budget"]
+    lines = explain_lines(context, candidates_of(found), 100)
 
-    lines = decision_lines(context, 1_000)
+    at = lines.index(f"Left out, the best 10 of {len(dropped)}")
+    named = [line.split()[0] for line in lines[at + 1 : at + 11]]
+    assert named == sorted((d.chunk_id for d in dropped), key=int)[:10]
+    assert all("do not fit" in line for line in lines[at + 1 : at + 11])
+    assert f"left out: {len(dropped)} over budget" in " ".join(lines)
 
-    explained = [line for line in lines if "dropped, over_budget: " in line and "fit" in line]
-    (named,) = [line for line in lines if "more dropped, over_budget: " in line]
-    others = named.partition(": ")[2].split(", ")
-    next_to_fit = {d.chunk_id for d in dropped if "short_by" in d.numbers}
-    assert named.split()[0] == str(len(others))
-    assert len(explained) >= 3
-    assert len(explained) + len(others) == len(dropped)
-    assert next_to_fit.isdisjoint(others)
+
+def test_candidates_without_ids_are_named_by_source_and_place():
+    """F2, V-n: no hash is shown, and two candidates of one place have two names."""
+    found = candidates_of(
+        [
+            {"text": "Keep the pressure under two bar.", "source": "boiler.md", "page": 4},
+            {"text": "Keep the  pressure under two bar.", "source": "boiler.md", "page": 4},
+            {"text": "The pump starts at one bar.", "source": "stock.csv", "row": 7},
+            {"text": "Roses want sun.", "source": "garden.md", "sequence": 3},
+            {"text": "The attic is dry."},
+            {"text": "The roof is of slate.", "id": "own"},
+        ]
+    )
+    names = candidate_names(found)
+    context = assemble("Which pressure?", found, budget=100)
+    text = "\n".join([*explain_lines(context, found, 100), *explain_all_lines(context, found, 100)])
+
+    assert list(names.values()) == [
+        "boiler.md, page 4", "candidate 2, boiler.md, page 4", "stock.csv, row 7",
+        "garden.md, part 3", "candidate 5",
+    ]  # fmt: skip
+    assert "the same text as boiler.md, page 4" in text
+    assert not [i for i in names if i in text.partition("Citations")[0]]
 
 
 def test_the_trace_lines_up():
@@ -210,32 +194,27 @@ def test_the_trace_lines_up():
 
 
 def test_every_zone_has_its_tokens():
-    """B2, F2: the zones and the window in numbers; what the documents took of theirs as a bar."""
+    """B2, F2: the zones and the window in numbers, and what the documents took of theirs."""
     budget = Budget(
         window=2_000, system=200, documents=900, conversation=400, query=50, generation=400,
         buffer=50,
     )  # fmt: skip
     context = assemble(QUERY, CHUNKS, budget=budget)
-    lines = zone_lines(context, 80)
-    zones = [line.split() for line in lines[1:-1]]
+    lines = zone_lines(context, 200)
 
-    assert [(name, size) for name, size, *_ in zones] == [
-        ("system", "200"), ("documents", "900"), ("conversation", "400"), ("query", "50"),
-        ("generation", "400"), ("buffer", "50"), ("window", "2,000"),
-    ]  # fmt: skip
-    (bar,) = (rest[0] for _, _, *rest in zones if rest)
-    assert len(bar) == 50
-    assert bar.count("█") == -(-context.token_count * 50 // 900)
+    assert lines[1].strip() == (
+        "system 200, documents 900, conversation 400, query 50, generation 400, buffer 50, "
+        "window 2,000"
+    )
     assert lines[-1].strip().startswith(f"{context.token_count} of 900 tokens")
 
 
-def test_a_budget_alone_has_one_bar():
+def test_a_budget_alone_has_no_other_zones():
     """B6, F2: where no window is known, the documents' room is shown, and the characters'."""
     tokens = zone_lines(assemble(QUERY, CHUNKS, budget=80), 80)
     characters = zone_lines(assemble(QUERY, CHUNKS, recipe="source-label"), 80)
 
-    assert [line.split()[0] for line in tokens] == ["Tokens", "documents", tokens[-1].split()[0]]
-    assert any(line.split()[0] == "characters" for line in characters)
+    assert tokens[1] == "  documents 80"
     assert "of 24,000 characters" in characters[-1]
 
 

@@ -38,15 +38,15 @@ def test_a_decision_names_the_words_that_carried_it() -> None:
     context = assemble("Where is the pump?", pool(0.5, 0.45, 0.4, 0.35, 0.3, 0.25), budget=120)
     told = decided(context, "pack")
 
-    assert told["c0"].endswith("carried by the words pump")
-    assert all("carried by" in told[block.chunk_ids[0]] for block in context.blocks)
+    assert told["c0"].endswith("chosen for the word “pump”")
+    assert all("chosen for" in told[block.chunk_ids[0]] for block in context.blocks)
 
 
 def test_a_decision_names_the_score_that_carried_it() -> None:
     """J1, J4: a chunk that the retriever set apart says that its score decided."""
     context = assemble("Where is it?", pool(0.2, 0.2, 0.99, 0.2, 0.2, 0.2), budget=120)
 
-    assert "carried by its score" in decided(context, "pack")["c2"]
+    assert "chosen for its score" in decided(context, "pack")["c2"]
 
 
 def test_a_copy_names_the_one_it_lost_to() -> None:

@@ -232,7 +232,7 @@ def test_the_postprocessor_is_written_down_and_read():
     for again in (as_json, as_dict, pickle.loads(pickle.dumps(first))):
         assert (again.budget, again.recipe) == (first.budget, first.recipe)
     assert "office" not in first.to_json()
-    with pytest.raises(BadOption, match="recipe must be a string or a Recipe"):
+    with pytest.raises(BadOption, match="recipe must be a string or a Path or a Recipe"):
         FoveatePostprocessor(recipe={"stages": []})
 
 

@@ -16,6 +16,7 @@ from foveate.core.text.sanitise import sanitise
 from foveate.core.weak_evidence import WEAK_EVIDENCE
 from foveate.pipeline.assembler import assemble
 from foveate.pipeline.flow import FAILED
+from foveate.pipeline.follow_up import SEARCHED_ALSO
 from foveate.pipeline.reason_messages import REASON_SENTENCES
 from source_tree import PACKAGE, ROOT, python_files, tree_of
 
@@ -102,7 +103,7 @@ def test_every_number_and_note_is_explained() -> None:
     _, hidden = sanitise("a\u200b \u202e \x07 \u2028 b\U000e0041")
     of_inputs = {"no_candidates", IDENTIFIER_MISSING, "scores_from", "supplements_left_out"}
     of_inputs |= {"ranked_behind"}
-    of_inputs |= {"reranked", "reranked_by", FAILED}
+    of_inputs |= {"reranked", "reranked_by", FAILED, SEARCHED_ALSO}
     written = keys_of_the_code() | of_inputs | {"image_tokens", IDENTIFIER_LEFT_OUT, *hidden}
     written |= {WEAK_EVIDENCE}
 

@@ -1,9 +1,5 @@
 """Answers many requests: lines of JSON Lines files, in partitions.
 
-`answer_line` is a pure function, which engines map over slices; `run` writes the answers in order.
-The same partitions give the same bytes on every engine.
+`requests.answer_line` is a pure function, which engines map over slices; `run` writes the answers
+in order. The same partitions give the same bytes on every engine.
 """
-
-from foveate.batch.requests import BatchAnswer, answer_line, answer_lines
-
-__all__ = ["BatchAnswer", "answer_line", "answer_lines"]

@@ -95,9 +95,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     output.prepare_streams()
     try:
         with output.print_warnings():
-            code = app(
-                None if argv is None else list(argv), prog_name="foveate", standalone_mode=False
-            )
+            given = sys.argv[1:] if argv is None else argv
+            words = ["--explain-all" if word == "--explain=all" else word for word in given]
+            code = app(words, prog_name="foveate", standalone_mode=False)
             output.flush()
     except BaseException as error:  # noqa: BLE001  # a panic of a compiled package is no Exception
         code = exit_code_from_error(error)

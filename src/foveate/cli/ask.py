@@ -28,6 +28,7 @@ def ask(
     taxonomy: options.TaxonomyFile = None,
     label: options.Labels = None,
     principal: options.Principals = None,
+    citations: options.Citations = False,
     as_json: options.Json = False,
     bundle: options.Bundle = None,
 ) -> None:
@@ -50,6 +51,7 @@ def ask(
         load_model,
         note_what_is_missing,
         write_bundle,
+        write_explanation,
     )
     from foveate.pipeline.options import AssembleOptions
     from foveate.pipeline.taxonomy import load_taxonomy
@@ -78,6 +80,7 @@ def ask(
         write_bundle(result, bundle)
     context = result.context
     note_what_is_missing(context)
+    write_explanation(result, citations=citations)
     try:
         if as_json:
             output.write_json(answer_to_json(ask_model(context, reader, how), context))

@@ -10,7 +10,8 @@ from foveate.answer.ask import Answer, AskEvent
 from foveate.answer.check import AnswerCheck
 from foveate.cli import output
 from foveate.cli.failures import escape_unprintable
-from foveate.cli.show import format_location, wrap_words
+from foveate.cli.layout import wrap_words
+from foveate.cli.show import format_location
 from foveate.core.types import Context
 
 MAX_FINDINGS = 8  # findings that are shown

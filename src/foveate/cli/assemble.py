@@ -55,13 +55,15 @@ def assemble(
     limit: options.SearchLimit = 20,
     taxonomy: options.TaxonomyFile = None,
     as_json: options.Json = False,
+    citations: options.Citations = False,
     explain: options.Explain = False,
+    explain_all: options.ExplainAll = False,
     bundle: options.Bundle = None,
 ) -> None:
     """Assemble the context for a question.
 
     Its candidates come from a store, or from a file with --chunks. Only the context goes to
-    stdout, byte for byte. --explain writes to stderr, so that the context can be piped.
+    stdout, byte for byte. --citations and --explain write to stderr, so that it can be piped.
     """
     asked_for = options.one_question(question, query)
     if chunks is not None and store is not None:
@@ -71,6 +73,7 @@ def assemble(
         assemble_store,
         load_compressor,
         load_model_facts,
+        write_explanation,
         write_result,
     )
     from foveate.cli.files import refuse_same_file
@@ -102,4 +105,5 @@ def assemble(
         result = assemble_store(store or str(options.STORE), asked_for, **ports)
     else:
         result = assemble_file(chunks, asked_for, **ports)
-    write_result(result, as_json=as_json, explain=explain, bundle=bundle)
+    write_result(result, as_json=as_json, bundle=bundle)
+    write_explanation(result, citations=citations, explain=explain, everything=explain_all)

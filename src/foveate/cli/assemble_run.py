@@ -7,10 +7,9 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foveate import plugins
-from foveate.answer.answer_budget import find_answer_model
 from foveate.cli import output
 from foveate.cli.files import display_name, open_output, read_text_lines
 from foveate.core.candidates import candidates_from_jsonl
@@ -18,21 +17,25 @@ from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.replay import build_bundle
 from foveate.core.types import Context
-from foveate.models import Model as Facts
-from foveate.models import model as find_model
 from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.compressor import Compressor
 from foveate.pipeline.flow import AssemblyResult
 from foveate.pipeline.reason_messages import evidence_messages
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
 from foveate.ports import Model
-from foveate.providers.chat import registry_name
+
+if TYPE_CHECKING:
+    from foveate.models import Model as Facts
+    from foveate.pipeline.compressor import Compressor
 
 
 def load_model_facts(name: str | None) -> Facts | None:
     """Window and tokenizer of a model, whose name is written as for `load_model` or alone."""
     if name is None:
         return None
+    from foveate.answer.answer_budget import find_answer_model
+    from foveate.models import model as find_model
+    from foveate.providers.chat import registry_name
+
     advice = "if it has a larger one, give --budget N in place of --model"
     return find_answer_model(name) or find_model(registry_name(name), advice=advice)
 
@@ -48,7 +51,11 @@ def load_model(name: str) -> Model:
 
 def load_compressor(name: str | None) -> Compressor | None:
     """The model that writes shorter versions, if one is named."""
-    return Compressor(model=load_model(name)) if name is not None else None
+    if name is None:
+        return None
+    from foveate.pipeline.compressor import Compressor
+
+    return Compressor(model=load_model(name))
 
 
 def assemble_file(name: str, query: str, **ports: Any) -> AssemblyResult:
@@ -79,9 +86,7 @@ def assemble_store(url: str, query: str, **ports: Any) -> AssemblyResult:
         return Assembler(store=store, embedder=embedder, **ports).run(query)
 
 
-def write_result(
-    result: AssemblyResult, *, as_json: bool, explain: bool, bundle: str | None
-) -> None:
+def write_result(result: AssemblyResult, *, as_json: bool, bundle: str | None) -> None:
     """The bundle first: where it cannot be written, nothing is printed."""
     if bundle is not None:
         write_bundle(result, bundle)
@@ -91,11 +96,22 @@ def write_result(
         output.write_text(result.context.text)
     output.flush()
     note_what_is_missing(result.context)
-    if explain:
-        from foveate.cli.show import explain_lines
 
-        lines = explain_lines(result.context, output.terminal_width())
-        output.print_lines(["", *lines], sys.stderr)
+
+def write_explanation(
+    result: AssemblyResult, *, citations: bool, explain: bool = False, everything: bool = False
+) -> None:
+    """On stderr: the citations, and what became of the candidates, in short or all of it."""
+    if not (citations or explain or everything):
+        return
+    from foveate.cli.show import citation_lines, explain_all_lines, explain_lines
+
+    assert result.inputs is not None  # the command line has no cache
+    context, width, found = result.context, output.terminal_width(), result.inputs.candidates
+    lines = ["", *citation_lines(context, width)] if citations and not everything else []
+    if explain or everything:
+        lines += ["", *(explain_all_lines if everything else explain_lines)(context, found, width)]
+    output.print_lines(lines, sys.stderr)
 
 
 def note_what_is_missing(context: Context) -> None:

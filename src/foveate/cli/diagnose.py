@@ -47,7 +47,7 @@ def diagnose(
     from foveate import plugins
     from foveate.cli import diagnose_run
     from foveate.cli.eval_steps import limit_cases
-    from foveate.cli.show import format_columns
+    from foveate.cli.layout import format_columns
     from foveate.evals.diagnosis import run as diagnosis
     from foveate.evals.diagnosis.verdict import read_answers, read_sessions
     from foveate.evals.read import read_cases

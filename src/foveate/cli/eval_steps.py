@@ -14,8 +14,8 @@ from foveate.cli import output
 from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import escape_unprintable
 from foveate.cli.files import read_json
+from foveate.cli.layout import wrap_words
 from foveate.cli.output import progress_bar
-from foveate.cli.show import wrap_words
 from foveate.core.errors import ExternalError, MissingExtra, name_in_errors
 from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstimate, CallUsage
 from foveate.evals.cases import Case

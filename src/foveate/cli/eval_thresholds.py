@@ -104,7 +104,7 @@ def _add_embeddings(pool: Sequence[Candidate], name: str) -> tuple[Candidate, ..
 
 
 def _threshold_lines(method: str, levels: Sequence[Level]) -> Iterator[str]:
-    from foveate.cli.show import wrap_words
+    from foveate.cli.layout import wrap_words
     from foveate.evals.tables import Table, table_to_markdown
 
     width = output.terminal_width()

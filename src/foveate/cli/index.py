@@ -79,7 +79,6 @@ def index(
     With --engine ray the workers of a Ray cluster read the files, for large amounts, and this
     process writes them, 256 documents at a time. The workers must see the files at the same path.
     """
-    from foveate.cli.assemble_run import load_model
     from foveate.cli.index_run import (
         choose_engine,
         open_indexer,
@@ -90,6 +89,11 @@ def index(
     )
     from foveate.ingest import Enrich
 
+    writer = None
+    if model:
+        from foveate.cli.assemble_run import load_model
+
+        writer = load_model(model)
     if watch and engine != "local":
         raise BadOption("--watch reads few files at a time; leave out --engine")
     with open_indexer(
@@ -104,7 +108,7 @@ def index(
         passwords=read_passwords(password_file, paths) if password_file else (),
         images=images,
         enrich=Enrich(summaries=summaries, questions=questions, index_summaries=index_summaries),
-        model=load_model(model) if model else None,
+        model=writer,
     ) as into:
         if watch:
             watch_paths(into, paths, as_json=as_json)

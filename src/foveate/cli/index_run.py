@@ -19,8 +19,8 @@ from foveate import plugins
 from foveate.batch.engines import check_engine
 from foveate.cli import output
 from foveate.cli.failures import error_line
+from foveate.cli.layout import wrap_words
 from foveate.cli.output import progress_bar
-from foveate.cli.show import wrap_words
 from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
 from foveate.ingest import Limits
 from foveate.ingest.loaders import suffixes

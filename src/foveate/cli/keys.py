@@ -105,7 +105,7 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
 @app.command("list")
 def list_keys(keys: KeyFile = None, settings: SettingsFile = None, as_json: Json = False) -> None:
     """The keys by id: whose they are, what they may do, until when. Never the keys themselves."""
-    from foveate.cli.show import format_columns
+    from foveate.cli.layout import format_columns
     from foveate.service.auth.keys import read_keys, utc_now
 
     place = _find_key_file(keys, settings)

@@ -45,7 +45,7 @@ def _about(plugin: Plugin) -> str:
 
 def _lines(group: str, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
     """A line for each name; names that one sentence is about stand behind it."""
-    from foveate.cli.show import format_columns, wrap_words
+    from foveate.cli.layout import format_columns, wrap_words
 
     width = output.terminal_width()
     yield group
@@ -65,7 +65,7 @@ app = typer.Typer(
 def list_recipes(as_json: Json = False) -> None:
     """The recipes by name, with what each is for."""
     from foveate import plugins
-    from foveate.cli.show import format_columns
+    from foveate.cli.layout import format_columns
 
     table = plugins.recipe_table()
     output.write_warnings(plugins.broken("recipes"))

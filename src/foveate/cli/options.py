@@ -98,7 +98,13 @@ Principals = Annotated[
 ]
 Json = Annotated[bool, flag("Print one JSON object.", "--json")]
 Explain = Annotated[
-    bool, flag("Print to stderr what happened to every chunk, and why.", "--explain")
+    bool,
+    flag("Say on stderr what is shown and left out, and why; --explain=all: all.", "--explain"),
+]
+ExplainAll = Annotated[bool, flag("As --explain=all.", "--explain-all", hidden=True)]
+"""How `--explain=all` arrives: a flag of the command line takes no value (`cli/__init__.py`)."""
+Citations = Annotated[
+    bool, flag("Print to stderr the source and the place of each marker.", "--citations")
 ]
 Bundle = Annotated[str | None, option("FILE", "Write a bundle for `foveate replay`.")]
 EngineName = Annotated[str, option("local|ray", "Engine that runs the requests.")]

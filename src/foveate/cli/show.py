@@ -1,82 +1,150 @@
-"""A context explained in lines of text: the stages, decisions, tokens and citations."""
+"""A context explained in lines of text: what is shown and left out, or every decision."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 
-from foveate.cli.failures import escape_unprintable
-from foveate.core.types import Chunk, Citation, Context, Decision, Span, StageTrace
+from foveate.cli.layout import clip, format_columns, wrap_words
+from foveate.core.types import (
+    Candidate,
+    Chunk,
+    Citation,
+    Context,
+    Decision,
+    Span,
+    StageTrace,
+    rank,
+)
 from foveate.pipeline.reason_messages import format_decision, format_number
 from foveate.ports import SearchResult
 
-
-def wrap_words(text: str, width: int, *, first: str = "", rest: str | None = None) -> list[str]:
-    """The words in lines of at most `width` columns, the first after `first`, others after `rest`.
-
-    >>> wrap_words("one two three", 9, first="- ")
-    ['- one two', '  three']
-    """
-    indent = " " * cell_len(first) if rest is None else rest
-    lines, line, fresh = [], first, True
-    for word in _split_words(text, width - cell_len(indent)):
-        added = word if fresh else f" {word}"
-        if not fresh and cell_len(line) + cell_len(added) > width:
-            lines.append(line)
-            line, added = indent, word
-        line, fresh = line + added, False
-    return [*lines, line.rstrip()]
-
-
-def _split_words(text: str, room: int) -> Iterator[str]:
-    """The words; one that is longer than a line is split."""
-    for word in escape_unprintable(text).split():
-        if cell_len(word) <= room:
-            yield word
-        else:
-            yield from chop_cells(word, max(room, 2))
-
-
-def format_columns(
-    pairs: Sequence[tuple[str, str]], width: int, *, indent: str = "  ", most: int = 24
-) -> list[str]:
-    """Names and texts in two columns; a name over `most` columns has a line of its own.
-
-    >>> format_columns([("a", "one two"), ("bcd", "three")], 40)
-    ['  a    one two', '  bcd  three']
-    """
-    sizes = [cell_len(escape_unprintable(name)) for name, _ in pairs]
-    column = max((size for size in sizes if size <= most), default=2)
-    lines = []
-    for (name, text), size in zip(pairs, sizes, strict=True):
-        shown = escape_unprintable(name)
-        if size > column:
-            lines += wrap_words(shown, width, first=indent)
-            shown, size = "", 0  # noqa: PLW2901
-        lines += wrap_words(text, width, first=f"{indent}{shown}{' ' * (column - size)}  ")
-    return lines
-
-
 SNIPPET_LENGTH = 69  # characters of a citation's snippet: with quotes and " ..." a line of 80
-FOLDED_REASONS = {"weighed": "weighed: each sentence has a worth now"}
-"""Reasons that say what a stage did with every chunk, and decide nothing: one line for all."""
-MOST_ALIKE = 3
-"""Texts dropped for one reason whose decisions have lines of their own."""
-USED, RESERVED = "█", "░"
+MOST_SHOWN, MOST_LEFT_OUT = 7, 10  # lines of the short explanation, which fits a screen
+_MADE_ID = re.compile(r"[0-9a-f]{16}")
+"""The id of a candidate that came without one."""
+_SCORE = re.compile(r", score [^;]*")
 
 
-def explain_lines(context: Context, width: int = 80) -> list[str]:
+def explain_lines(context: Context, candidates: Sequence[Candidate], width: int = 80) -> list[str]:
+    """What is shown, the best that is left out with the reasons, and counts: at most 30 lines.
+
+    `candidates`: what the context was made of.
+    """
+    names = candidate_names(candidates)
+    return [
+        *summary_lines(context, width),
+        "",
+        *_shown_lines(context, names, width),
+        *_left_out_lines(context, candidates, names, width),
+        "",
+        *wrap_words(_counts(context), width),
+        *wrap_words("--explain=all shows every stage and decision, and the citations.", width),
+    ]
+
+
+def explain_all_lines(
+    context: Context, candidates: Sequence[Candidate], width: int = 80
+) -> list[str]:
     """Everything: summary, trace, decisions, tokens by zone, citations."""
     parts = (
         summary_lines(context, width),
         trace_lines(context, width),
-        decision_lines(context, width),
+        decision_lines(context, candidate_names(candidates), width),
         zone_lines(context, width),
         citation_lines(context, width),
     )
     return [line for part in parts if part for line in ("", *part)][1:]
+
+
+def candidate_names(candidates: Sequence[Candidate]) -> dict[str, str]:
+    """What those without an id of their own are called: source and place, or their number.
+
+    >>> found = [Candidate(chunk=Chunk(text="Roses.", source="garden.md", page=2))]
+    >>> list(candidate_names(found).values())
+    ['garden.md, page 2']
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for number, candidate in enumerate(candidates, 1):
+        chunk = candidate.chunk
+        if not _MADE_ID.fullmatch(chunk.id):
+            continue
+        place = _position_parts(chunk) or ([f"part {chunk.sequence}"] if chunk.sequence else [])
+        name = ", ".join([chunk.source, *place])
+        if chunk.source == chunk.id or name in taken:
+            name = f"candidate {number}" + ("" if chunk.source == chunk.id else f", {name}")
+        taken.add(name)
+        names[chunk.id] = name
+    return names
+
+
+def _shown_lines(context: Context, names: Mapping[str, str], width: int) -> list[str]:
+    kept = {d.chunk_id: d for s in context.trace for d in s.decisions if d.action == "kept"}
+    pairs = []
+    for block in context.blocks:
+        own = next((i for i in block.chunk_ids if i in kept), "")
+        name = names.get(own, own) or block.source
+        said = _SCORE.sub("", format_decision(kept[own])) if own else block.rendition
+        pairs.append((name, f"[{block.marker}] {said}" if block.marker else said))
+    if not pairs:
+        return ["Nothing is shown"]
+    many = len(pairs)
+    if many > MOST_SHOWN:
+        pairs = [*pairs[: MOST_SHOWN - 1], (f"and {many - MOST_SHOWN + 1} more", "")]
+    return ["Shown", *_short_columns(pairs, width)]
+
+
+def _left_out_lines(
+    context: Context, candidates: Sequence[Candidate], names: Mapping[str, str], width: int
+) -> list[str]:
+    """The best candidates that are dropped, or merged as copies."""
+    place = {c.chunk.id: n for n, c in enumerate(sorted(candidates, key=rank))}
+    found = sorted(_left_out(context), key=lambda d: place.get(d.chunk_id, len(place)))
+    if not found:
+        return []
+    pairs = [
+        (names.get(d.chunk_id, d.chunk_id), format_decision(_renamed(d, names)))
+        for d in found[:MOST_LEFT_OUT]
+    ]
+    best = f", the best {len(pairs)} of {len(found)}" if len(found) > len(pairs) else ""
+    return ["", f"Left out{best}", *_short_columns(pairs, width)]
+
+
+def _left_out(context: Context) -> list[Decision]:
+    made = [d for stage in context.trace for d in stage.decisions if d.reason != "stitched"]
+    return [d for d in made if d.action in ("dropped", "merged")]
+
+
+def _short_columns(pairs: Sequence[tuple[str, str]], width: int) -> list[str]:
+    """One line for each pair; of long names the end is shown, of long texts the beginning."""
+    column = min(max(cell_len(name) for name, _ in pairs), 3 * width // 10)
+    lines = []
+    for name, text in pairs:
+        first = clip(name, column, left=True)
+        line = f"  {first}{' ' * (column - cell_len(first))}  "
+        lines.append(f"{line}{clip(text, width - cell_len(line))}".rstrip())
+    return lines
+
+
+def _counts(context: Context) -> str:
+    made = [decision for stage in context.trace for decision in stage.decisions]
+    added = sum(d.reason == "neighbour" for d in made)
+    reasons = Counter(d.reason.replace("_", " ") for d in _left_out(context))
+    said = [_count_noun(context.trace[0].before if context.trace else 0, "candidate")]
+    said += [f"{_count_noun(added, 'neighbour')} added"] if added else []
+    said.append(f"{_count_noun(len(context.blocks), 'block')} shown")
+    out = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common(5))
+    return ", ".join(said) + (f"; left out: {out}" if out else "")
+
+
+def _renamed(decision: Decision, names: Mapping[str, str]) -> Decision:
+    own, by = decision.chunk_id, decision.by
+    return replace(decision, chunk_id=names.get(own, own), by=names.get(by, by))
 
 
 def summary_lines(context: Context, width: int = 80) -> list[str]:
@@ -114,94 +182,32 @@ def _stage_counts(stage: StageTrace) -> str:
     return ", ".join(said)
 
 
-def decision_lines(context: Context, width: int = 80) -> list[str]:
-    """The decisions with their reasons and numbers, stage by stage.
+def decision_lines(context: Context, names: Mapping[str, str], width: int = 80) -> list[str]:
+    """Every decision with its reason and numbers, stage by stage.
 
-    Of texts dropped for one reason, the first are explained, with those that would fit next, and
-    the others named. Neighbours that are not shown are counted: no search found them.
+    `names`: of candidates that came without an id.
     """
     lines = ["Decisions"]
-    unused = _unused_neighbours(context)
     for stage in context.trace:
         if not stage.decisions:
             continue
-        folded = [d for d in stage.decisions if d.reason in FOLDED_REASONS]
-        rest = [d for d in stage.decisions if d.reason not in FOLDED_REASONS]
-        told = [d for d in rest if d.chunk_id not in unused]
-        shown, named = _first_of_each_reason(told)
-        pairs = [(d.chunk_id, f"{d.action}, {d.reason}: {format_decision(d)}") for d in shown]
+        made = [_renamed(decision, names) for decision in stage.decisions]
+        pairs = [(d.chunk_id, f"{d.action}, {d.reason}: {format_decision(d)}") for d in made]
         lines += [f"  {stage.stage}", *format_columns(pairs, width, indent="    ", most=28)]
-        neighbours = [d for d in rest if d.chunk_id in unused]
-        for said in (*_named_texts(named), *_folded_texts(folded), *_neighbours_texts(neighbours)):
-            lines += wrap_words(said, width, first="    ")
     return lines if len(lines) > 1 else [*lines, "  none: everything went through as it came"]
-
-
-def _folded_texts(made: Sequence[Decision]) -> Iterator[str]:
-    for reason, count in Counter(d.reason for d in made).items():
-        yield f"{_count_noun(count, 'chunk')} {FOLDED_REASONS[reason]}"
-
-
-def _neighbours_texts(made: Sequence[Decision]) -> Iterator[str]:
-    """How many were not needed, and for which reasons they left."""
-    if not made:
-        return
-    reasons = Counter(d.reason for d in made if d.action != "entered")
-    why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-    yield f"{_count_noun(len(made), 'neighbour')} not needed{f': {why}' if why else ''}"
-
-
-def _unused_neighbours(context: Context) -> set[str]:
-    """The neighbours that are not shown, except those whose passage holds a hit."""
-    made = [decision for stage in context.trace for decision in stage.decisions]
-    entered = {d.chunk_id for d in made if d.reason == "neighbour"}
-    shown = {chunk_id for block in context.blocks for chunk_id in block.chunk_ids}
-    chosen = {d.chunk_id for d in made if d.action == "kept"}
-    carriers = {d.by for d in made if d.action == "merged" and d.chunk_id not in entered}
-    return entered - shown - chosen - carriers
-
-
-def _first_of_each_reason(made: Sequence[Decision]) -> tuple[list[Decision], list[Decision]]:
-    """Those to explain, the first `MOST_ALIKE` that were dropped for a reason; those to name."""
-    seen: Counter[str] = Counter()
-    shown: list[Decision] = []
-    named: list[Decision] = []
-    for decision in made:
-        seen[decision.reason] += decision.action == "dropped"
-        is_alike = decision.action == "dropped" and seen[decision.reason] > MOST_ALIKE
-        (named if is_alike and "short_by" not in decision.numbers else shown).append(decision)
-    return shown, named
-
-
-def _named_texts(made: Sequence[Decision]) -> Iterator[str]:
-    for reason in dict.fromkeys(d.reason for d in made):
-        ids = [d.chunk_id for d in made if d.reason == reason]
-        yield f"{len(ids)} more dropped, {reason}: {', '.join(ids)}"
 
 
 ZONES = ("system", "documents", "conversation", "query", "generation", "buffer", "window")
 
 
 def zone_lines(context: Context, width: int = 80) -> list[str]:
-    """The tokens of each zone and of the window, and a bar of what the documents took of theirs.
-
-    Where the window is not known, only the documents' own room is shown.
-    """
+    """The tokens of each zone and of the window; without a window, of the documents alone."""
     budget = context.budget
-    lines = []
-    for name in ZONES if budget.window is not None else ("documents",):
-        if size := getattr(budget, name):
-            bar = _bar(context.token_count, size, width - 30) if name == "documents" else ""
-            lines.append(f"  {name:<13}{size:>9,}  {bar}".rstrip())
-    if budget.characters is not None:
-        bar = _bar(len(context.text), budget.characters, width - 30)
-        lines.append(f"  {'characters':<13}{budget.characters:>9,}  {bar}")
+    zones = ZONES if budget.window is not None else ("documents",)
+    sizes = [(name, size) for name in zones if (size := getattr(budget, name))]
+    said = ", ".join(f"{name} {size:,}" for name, size in sizes)
+    lines = wrap_words(said, width, first="  ") if said else []
     return ["Tokens by zone", *lines, *wrap_words(_usage_text(context), width, first="  ")]
-
-
-def _bar(part: int, whole: int, cells: int) -> str:
-    full = min(-(-part * cells // whole), cells)
-    return USED * full + RESERVED * (cells - full)
 
 
 def _usage_text(context: Context) -> str:
@@ -236,7 +242,8 @@ def format_location(entry: Citation) -> str:
     said += [part for part in ("" if nested else entry.title, entry.section) if part]
     said += _position_parts(entry)
     said += [_format_spans(entry.document_spans)] if entry.document_spans else []
-    said.append(_format_chunk_ids(entry.chunk_ids))
+    own = [i for i in entry.chunk_ids if not _MADE_ID.fullmatch(i)]
+    said += [_format_chunk_ids(own)] if own else []
     return "; ".join(said)
 
 
@@ -245,7 +252,7 @@ def _position_parts(entry: Citation | Chunk) -> list[str]:
     return [f"{name} {value}" for name, value in named if value is not None]
 
 
-def _format_chunk_ids(ids: tuple[str, ...]) -> str:
+def _format_chunk_ids(ids: Sequence[str]) -> str:
     """The ids, of which those that share the first one's `NAME#` are shortened."""
     stem = ids[0].rpartition("#")[0]
     rest = [i.removeprefix(stem) if stem and i.startswith(f"{stem}#") else i for i in ids[1:]]

@@ -1,4 +1,4 @@
-"""`foveate store`: statistics, checks, copies and upkeep of a store."""
+"""`foveate store`: statistics, documents, checks, copies and upkeep of a store."""
 
 from __future__ import annotations
 
@@ -36,6 +36,40 @@ def stats(
     with open_store(store, create=False) as opened:
         found = opened.stats(principals=principal)
     _write(store, asdict(found), stats_lines(found, output.terminal_width()), as_json=as_json)
+
+
+@app.command("list", short_help="List the documents by their ids.")
+def list_documents(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
+    """List the ids of all documents, whoever may read them."""
+    from foveate.stores import open_store
+
+    with open_store(store, create=False) as opened:
+        names = [name for name, _ in opened.documents()]
+    _write(store, {"documents": names}, names, as_json=as_json)
+
+
+@app.command(short_help="Delete documents by their ids.")
+def delete(
+    ids: Annotated[list[str], argument("ID...", "Ids, as `foveate store list` gives them.")],
+    store: StoreUrl = str(STORE),
+    as_json: Json = False,
+) -> None:
+    """Delete documents with their chunks; if an id is not there, nothing is deleted.
+
+    `foveate index` brings a document back while its file is in the folder.
+    """
+    from foveate.core.errors import BadInput
+    from foveate.stores import open_store
+
+    asked = list(dict.fromkeys(ids))
+    with open_store(store, create=False) as opened:
+        known = {name for name, _ in opened.documents()}
+        for name in asked:
+            if name not in known:
+                raise BadInput(f"there is no document {name!r}; `foveate store list` has the ids")
+        for name in asked:
+            opened.delete(name)
+    _write(store, {"deleted": asked}, [f"{len(asked)} deleted"], as_json=as_json)
 
 
 @app.command(short_help="Check a store for damage.")
@@ -105,7 +139,7 @@ def stats_lines(found: Stats, width: int) -> list[str]:
     """One figure a line, sizes by part at the end."""
     from rich.filesize import decimal
 
-    from foveate.cli.show import format_columns
+    from foveate.cli.layout import format_columns
 
     pairs = [
         ("documents", f"{found.documents:,}"),
@@ -125,7 +159,7 @@ def stats_lines(found: Stats, width: int) -> list[str]:
 
 def report_lines(report: Report, width: int) -> list[str]:
     """A line for each finding, and the numbers of documents and chunks."""
-    from foveate.cli.show import wrap_words
+    from foveate.cli.layout import wrap_words
 
     lines = list[str]()
     for finding in report.findings:

@@ -33,16 +33,8 @@ def context_to_json(context: Any) -> dict[str, Any]:
         "citations": value_to_json(context.citations),
         "trace": [stage_to_json(stage) for stage in context.trace],
         "metrics": dict(context.metrics),
-        "manifest": manifest_to_json(context.manifest),
+        "manifest": value_to_json(context.manifest),
     }
-
-
-def manifest_to_json(manifest: Any) -> dict[str, Any]:
-    """The manifest; `when` only if it is known."""
-    record: dict[str, Any] = value_to_json(manifest)
-    if not record["when"]:
-        del record["when"]
-    return record
 
 
 def stage_to_json(stage: Any) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 
 from foveate.core.removed import advice
 
@@ -87,6 +86,8 @@ class UnknownName(InvalidRequest):
         near = [*near] or [ours for ours in NAMES_ELSEWHERE.get(name, ()) if ours in self.known]
         # Every code of two letters is near every other.
         if not near and 2 < len(name) < MAX_COMPARED_LENGTH:
+            from difflib import get_close_matches  # takes 3 ms, which no right name should cost
+
             kinds = {one.partition(":")[0]: one for one in self.known}  # of `openai:MODEL`
             alike = get_close_matches(name.partition(":")[0], kinds, n=1)
             near = get_close_matches(name, self.known, n=1) or [kinds[one] for one in alike]

@@ -1,6 +1,6 @@
 """The hashes that make a context replayable (SPEC D2).
 
-They cover everything that could change a byte of the context; `when` is outside them all.
+They cover everything that could change a byte of the context.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ input, the recipe, the tokenizer or the version.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, get_args
 
@@ -18,7 +18,7 @@ from foveate.core.candidates import (
     chunk_from_record,
     chunk_to_json,
 )
-from foveate.core.context_json import manifest_to_json, stage_to_json
+from foveate.core.context_json import stage_to_json, value_to_json
 from foveate.core.errors import BadInput, UnknownName, name_in_errors
 from foveate.core.manifest import (
     canonical_recipe_text,
@@ -80,7 +80,7 @@ class Verdict:
 def build_bundle(
     inputs: Inputs, context: Context, known: ComponentRegistry, *, when: str = ""
 ) -> dict[str, Any]:
-    """The bundle of a finished context. `when` is an ISO 8601 instant, outside every hash."""
+    """The bundle of a finished context. `when`: an ISO 8601 instant, beside the manifest's own."""
     inputs = admit(inputs)
     vector = inputs.query_embedding
     return {
@@ -105,7 +105,7 @@ def build_bundle(
         **({"image_formula": inputs.image_formula} if inputs.image_formula else {}),
         "parts": part_hashes(inputs),
         "recipe_spelled": canonical_recipe_text(inputs.recipe),
-        "manifest": manifest_to_json(replace(context.manifest, when=when)),
+        "manifest": value_to_json(context.manifest) | ({"when": when} if when else {}),
         "trace": [stage_to_json(stage) for stage in context.trace],
         "text": context.text,
     }

@@ -28,8 +28,8 @@ def content_hash(text: str) -> str:
 class Manifest:
     """What a context was made of, by hash (BLAKE3, 32 hex digits).
 
-    `when`, and `unicode`, the version of Python's tables of letters, are not compared. `exact` and
-    `index` say how the store searched; they change no byte of the context.
+    `unicode`, the version of Python's tables of letters, is not compared. `exact` and `index` say
+    how the store searched; they change no byte of the context.
     """
 
     schema: int = MANIFEST_SCHEMA
@@ -47,5 +47,4 @@ class Manifest:
     token_count: int
     exact: bool = True
     index: str = ""
-    when: str = field(default="", compare=False)
     unicode: str = field(default=unidata_version, compare=False)

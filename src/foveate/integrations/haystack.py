@@ -21,6 +21,7 @@ from foveate.core import zones
 from foveate.core.context_json import context_to_json
 from foveate.core.request import Recipe
 from foveate.core.types import Context
+from foveate.integrations.known_options import refuse_unknown_options
 from foveate.integrations.options import (
     budget_from_json,
     budget_to_json,
@@ -50,6 +51,7 @@ OUTPUTS: dict[str, Any] = {
 
 
 @component
+@refuse_unknown_options
 class FoveateAssembler:
     """What retrievers found → a context within a budget of tokens, and the messages to send.
 

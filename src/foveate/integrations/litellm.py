@@ -15,6 +15,7 @@ from foveate.integrations.compaction import (
     mapping_from_message,
     message_from_mapping,
 )
+from foveate.integrations.known_options import refuse_unknown_options
 
 _LISTS = {
     "acompletion": ("messages", "openai"),
@@ -24,6 +25,7 @@ _LISTS = {
 """By kind of call: the argument that holds the list, and its form."""
 
 
+@refuse_unknown_options
 @dataclass(kw_only=True, eq=False)
 class FoveateCompaction(CompactionOptions, CustomLogger):  # type: ignore[misc]
     """A callback: `litellm.callbacks = [FoveateCompaction(budget=8_000)]`.

@@ -11,8 +11,10 @@ from foveate.integrations.compaction import (
     mapping_from_message,
     message_from_mapping,
 )
+from foveate.integrations.known_options import refuse_unknown_options
 
 
+@refuse_unknown_options
 @dataclass(kw_only=True, eq=False)
 class FoveateCompaction(CompactionOptions):
     """A `call_model_input_filter` of a `RunConfig`; the run and its session keep all items.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +15,7 @@ from foveate.core.errors import BadOption
 from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml, recipe_to_toml
 from foveate.core.zones import Budget
+from foveate.integrations.known_options import check_names
 from foveate.integrations.pieces import PIECE_SEPARATOR, fit_pieces
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.flow import AssemblyResult
@@ -48,6 +50,7 @@ class OptionFields(BaseModel):
     if not TYPE_CHECKING:  # a type checker knows the fields
 
         def __init__(self, **options: Any) -> None:
+            check_names(options, type(self).model_fields)
             super().__init__(**options)
             self._check()
 
@@ -155,12 +158,12 @@ def budget_from_json(budget: Any) -> Any:
         raise BadOption(f"budget: {error}; give the zones of foveate.Budget") from None
 
 
-def recipe_to_string(recipe: str | Recipe) -> str:
+def recipe_to_string(recipe: str | Path | Recipe) -> str:
     """A recipe that is a value as TOML; a name or a path stays one."""
     return (
         recipe_to_toml(recipe, plugins.component_registry())
         if isinstance(recipe, Recipe)
-        else recipe
+        else str(recipe)
     )
 
 

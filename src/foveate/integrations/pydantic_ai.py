@@ -27,8 +27,10 @@ from pydantic_ai.messages import (
 from pydantic_core import to_json
 
 from foveate.integrations.compaction import CompactionOptions, chat_call, compact_items
+from foveate.integrations.known_options import refuse_unknown_options
 
 
+@refuse_unknown_options
 @dataclass(kw_only=True, eq=False)
 class FoveateCompaction(CompactionOptions, AbstractCapability[Any]):  # type: ignore[misc]
     """A capability that fits each request; the run's history keeps all messages.

@@ -15,6 +15,7 @@ from foveate.pipeline.flow import (
     cached_from_store,
     search,
 )
+from foveate.pipeline.follow_up import add_earlier_words
 from foveate.pipeline.inputs import candidates_of, check_query, check_store
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import (
@@ -23,6 +24,7 @@ from foveate.pipeline.options import (
     ResolvedOptions,
     check_options,
     resolve_options,
+    show_keywords,
 )
 from foveate.pipeline.steps import Flow, arun, run
 from foveate.ports import Cache, Embedder, Reranker, SearchResult, Store
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from foveate.pipeline.taxonomy import Taxonomy
 
 
+@show_keywords
 def assemble(
     query: str,
     candidates: Any,
@@ -47,12 +50,11 @@ def assemble(
     """Turn candidates into the context that is sent to a model.
 
     `candidates`: `Candidate`s, mappings with at least `text`, what LangChain, LlamaIndex or
-    Haystack retrieved (docs/frameworks.md), or a pandas, polars or Arrow table.
-    `options`, or its fields as keywords: `budget`, `recipe`, `model`, `format`, `principals` and
-    the others that `AssembleOptions` lists. `embedder`: makes the vectors of candidates that have
-    none, if a stage compares vectors. `compressor`: the model that is asked for shorter
-    versions if the recipe wants them. `observers`: see every step, for example
-    `foveate.Tracing()`; they change nothing.
+    Haystack retrieved (docs/frameworks.md), the result of a Chroma or Qdrant query, or a pandas,
+    polars or Arrow table. `options`, or its fields as keywords (docs/options.md). `embedder`: makes
+    the vectors of candidates that have none, if a stage compares vectors. `compressor`: the model
+    that is asked for shorter versions if the recipe wants them. `observers`: see every step, for
+    example `foveate.Tracing()`; they change nothing.
 
     >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
     >>> print(assemble("Who wrote it?", found, budget=99).text)
@@ -70,6 +72,31 @@ def assemble(
         observers=observers,
     )
     return assembler.run(query, candidates, **keywords).context
+
+
+@show_keywords
+async def aassemble(
+    query: str,
+    candidates: Any,
+    options: AssembleOptions | None = None,
+    *,
+    embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
+    taxonomy: Taxonomy | None = None,
+    compressor: Compressor | None = None,
+    observers: StepObserver | None = None,
+    **keywords: Unpack[AssembleKeywords],
+) -> Context:
+    """`assemble` without blocking the event loop."""
+    assembler = Assembler(
+        options=AssembleOptions() if options is None else options,
+        embedder=embedder,
+        reranker=reranker,
+        taxonomy=taxonomy,
+        compressor=compressor,
+        observers=observers,
+    )
+    return await assembler.aassemble(query, candidates, **keywords)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,28 +129,33 @@ class Assembler:
         check_options(self.options)
         check_fields(self)
 
+    @show_keywords
     def search(self, query: str, **keywords: Unpack[AssembleKeywords]) -> SearchResult:
         """What the store finds for the query, the best `keep` of it."""
         ports = self._ports()
         return run(self._search(ports, query, keywords), ports.observers, "retrieve")
 
+    @show_keywords
     async def asearch(self, query: str, **keywords: Unpack[AssembleKeywords]) -> SearchResult:
         """`search` without blocking the event loop."""
         ports = self._ports()
         return await arun(self._search(ports, query, keywords), ports.observers, "retrieve")
 
+    @show_keywords
     def assemble(
         self, query: str, candidates: Any = None, **keywords: Unpack[AssembleKeywords]
     ) -> Context:
         """The context for the candidates, or for what the store finds."""
         return self.run(query, candidates, **keywords).context
 
+    @show_keywords
     async def aassemble(
         self, query: str, candidates: Any = None, **keywords: Unpack[AssembleKeywords]
     ) -> Context:
         """`assemble` without blocking the event loop."""
         return (await self.arun(query, candidates, **keywords)).context
 
+    @show_keywords
     def run(
         self,
         query: str,
@@ -139,6 +171,7 @@ class Assembler:
         ports = self._ports(cached=cached)
         return run(self._assemble(ports, query, candidates, keywords), ports.observers)
 
+    @show_keywords
     async def arun(
         self,
         query: str,
@@ -151,6 +184,7 @@ class Assembler:
         ports = self._ports(cached=cached)
         return await arun(self._assemble(ports, query, candidates, keywords), ports.observers)
 
+    @show_keywords
     def resolve(self, query: str = "", **keywords: Unpack[AssembleKeywords]) -> ResolvedOptions:
         """The recipe, budget and tokenizer of a call with these keywords."""
         return resolve_options(self.options.changed(keywords), query, taxonomy=self.taxonomy)
@@ -169,8 +203,10 @@ class Assembler:
     def _search(self, ports: Ports, query: str, keywords: AssembleKeywords) -> Flow[SearchResult]:
         self._check_store()
         resolved = self.resolve(check_query(query), **keywords)
-        found = yield from search(ports, query, resolved)
-        return replace(found, candidates=found.candidates[: resolved.options.keep])
+        asked, notes = add_earlier_words(query, resolved.history)
+        found = yield from search(ports, asked, resolved)
+        best = found.candidates[: resolved.options.keep]
+        return replace(found, candidates=best, notes=(*found.notes, *notes))
 
     def _assemble(
         self, ports: Ports, query: str, candidates: Any, keywords: AssembleKeywords

@@ -21,6 +21,7 @@ from foveate.core.scores import ScoredList
 from foveate.core.text.words import long_identifiers
 from foveate.core.types import Candidate, Chunk, Context, Number, Supplement, rank
 from foveate.pipeline.bounded_calls import failure_reason
+from foveate.pipeline.follow_up import add_earlier_words
 from foveate.pipeline.named import NAMED_DEPTH, holders, keep_named
 from foveate.pipeline.observers import CallFigures, Observers
 from foveate.pipeline.options import ResolvedOptions
@@ -149,16 +150,18 @@ def assemble_candidates(
 def assemble_from_store(
     ports: Ports, query: str, resolved: ResolvedOptions
 ) -> Flow[AssemblyResult]:
-    """The context for what the store finds."""
-    found = yield from search(ports, query, resolved)
+    """The context for what the store finds, a follow-up with the words of questions before it."""
+    asked, notes = add_earlier_words(query, resolved.history)
+    found = yield from search(ports, asked, resolved)
     inputs = replace(
-        inputs_for(query, found.candidates, resolved, found.notes),
+        inputs_for(asked, found.candidates, resolved, (*found.notes, *notes)),
         state_root=found.state_root,
         exact=found.exact,
         index=found.index,
     )
     result = yield from _assemble(ports, inputs, resolved)
-    return replace(result, found=search_figures(found))
+    context = replace(result.context, query=query) if notes else result.context
+    return replace(result, context=context, found=search_figures(found))
 
 
 def cached_from_store(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[AssemblyResult]:

@@ -17,6 +17,7 @@ from foveate.core.fields import StandardRecord, parse_metadata
 from foveate.core.scores import ScoredList
 from foveate.core.types import Candidate, Context
 from foveate.pipeline import tables
+from foveate.pipeline.vector_results import records_from_result
 
 if TYPE_CHECKING:
     from foveate.core.chat.turns import Turn
@@ -116,12 +117,14 @@ def role_and_text_pairs(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[st
 
 
 def candidates_of(items: Any) -> tuple[Candidate, ...]:
-    """Candidates, mappings, a framework's documents, or a table's rows, in the given order.
+    """Candidates, mappings, a framework's documents, hits, or a table's rows, in their order.
 
+    Hits: the result of a Chroma or Qdrant query.
     A table: a pandas or polars DataFrame, an Arrow table, batch or reader, or anything that hands
     out Arrow's C stream.
     Raises `BadInput` naming the position (counted from 1, as `line`) and the field.
     """
+    items = records_from_result(items)
     rows = tables.rows_from_table(items)
     if rows is not None:
         return candidates_from_items(rows, "row")

@@ -6,11 +6,13 @@ Every face builds an `AssembleOptions`. A new option is a field here, a keyword 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from foveate import plugins
 from foveate.core import zones
@@ -29,11 +31,13 @@ from foveate.pipeline.labels import label_recipe
 if TYPE_CHECKING:
     from foveate.pipeline.taxonomy import Taxonomy
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 
 class AssembleKeywords(TypedDict, total=False):
     """The fields of `AssembleOptions` as keyword arguments, for type checkers and editors."""
 
-    recipe: str | Recipe
+    recipe: str | Path | Recipe
     budget: int | zones.Budget | None
     tokenizer: str | Tokenizer | None
     model: str | Model | None
@@ -95,7 +99,7 @@ class AssembleOptions:
     its `query_embedding`, an array of shape (dimensions,).
     """
 
-    recipe: str | Recipe = "default"
+    recipe: str | Path | Recipe = "default"
     budget: int | zones.Budget | None = None
     tokenizer: str | Tokenizer | None = None
     model: str | Model | None = None
@@ -140,6 +144,19 @@ class AssembleOptions:
             if name not in known:
                 raise UnknownName("option", name, known)
         return replace(self, **keywords)
+
+
+def show_keywords(function: F) -> F:
+    """Let `help()` and notebooks list the fields of `AssembleOptions` in place of `**keywords`."""
+    found, types = signature(function), AssembleKeywords.__annotations__
+    kind = Parameter.KEYWORD_ONLY
+    listed = [
+        Parameter(o.name, kind, default=o.default, annotation=types[o.name].__forward_arg__)
+        for o in fields(AssembleOptions)
+    ]
+    own = list(found.parameters.values())[:-1]
+    function.__signature__ = found.replace(parameters=[*own, *listed])  # type: ignore[attr-defined]
+    return function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,10 +330,12 @@ def _keep_best(recipe: Recipe, keep: int | None) -> Recipe:
     return replace(recipe, stages=(best, *recipe.stages))
 
 
-def load_recipe(recipe: str | Recipe) -> Recipe:
+def load_recipe(recipe: str | Path | Recipe) -> Recipe:
     """A recipe by value, by name, or from a TOML file; raises `BadInput` or `UnknownName`."""
     if isinstance(recipe, Recipe):
         return recipe
+    if isinstance(recipe, Path):
+        return read_recipe(str(recipe))
     if not isinstance(recipe, str):
         what = type(recipe).__name__
         raise BadOption(f"recipe must be a name, a TOML file's path or a Recipe, not {what}")

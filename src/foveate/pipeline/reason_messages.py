@@ -25,7 +25,7 @@ REASON_SENTENCES: Mapping[str, str] = {
     "near_duplicate": "nearly the same words as {by}: {similarity}, limit {threshold}",
     "contained": "its text is part of {by}: {similarity}, limit {threshold}",
     "semantic_duplicate": "says the same as {by}: {similarity}, limit {threshold}",
-    "corroborated": "{copies} merged into it; their sources are named where they say what is shown",
+    "corroborated": "texts that say the same, merged into it: {copies}",
     "divided": "its passage was cut into {pieces} pieces, which differ in worth",
     "neighbour": "{distance} away from {by}, at score {score}",
     "offered": "{tokens} tokens; shorter versions offered: {renditions}",
@@ -43,7 +43,7 @@ REASON_SENTENCES: Mapping[str, str] = {
     "shed": "{tokens} tokens taken away: the finished text was {over} over",
     "verbatim": "in full, {tokens} tokens, score {score}",
     "stripped": "without the repeated part, {tokens} tokens, score {score}",
-    "extract": "an extract of its sentences, {tokens} tokens, score {score}",
+    "extract": "an extract, {tokens} tokens, score {score}",
     "abstract": "rewritten, {tokens} tokens, score {score}",
     "truncated": "cut to fit, {tokens} tokens, score {score}",
     "image_shown": "images shown: {images}, {tokens} tokens",
@@ -78,14 +78,16 @@ STITCHED_SENTENCES = {
     "changed": "joined from {parts} chunks, {overlap} repeated characters left out",
     "merged": "joined to {by}, {overlap} repeated characters left out",
 }
-SINGULAR_PATTERN = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b")
+SINGULAR_PATTERN = re.compile(
+    r"(?<![\w.,])1 (token|more token|sentence|chunk|piece|day|time|character)s\b"
+)
 COUNTERFACTUALS: Mapping[str, str] = {
-    "carried_by": "carried by {carried_by}",
+    "carried_by": "chosen for {carried_by}",
     "carries": "holds {carries}",
     "named": "values shown nowhere else: {values}, of which the ledger names {named}",
     "results": "its results, counted on their own: {results}",
-    "short_by": "would fit with {short_by} tokens more, all else unchanged",
-    "likelier": "about {likelier} tokens of sentences that are more likely to answer come first",
+    "short_by": "would fit with {short_by} more tokens",
+    "likelier": "about {likelier} tokens likelier to answer come first",
     "lost_by": "comes after {by}, whose score is {lost_by} higher",
 }
 
@@ -102,7 +104,7 @@ def format_decision(decision: Decision) -> str:
     ...         numbers={"tokens": 412, "short_by": 312, "lost_by": 0.04},
     ...     )
     ... )
-    '412 tokens do not fit; would fit with 312 tokens more, all else unchanged;
+    '412 tokens do not fit; would fit with 312 more tokens;
      comes after c17, whose score is 0.04 higher'
     """
     values = {"by": decision.by, **{k: format_number(v) for k, v in decision.numbers.items()}}

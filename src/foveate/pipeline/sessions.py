@@ -139,7 +139,11 @@ def _searched(
     store: Assembler, session: Session, inputs: Inputs, where: Mapping[str, Any] | None
 ) -> Flow[tuple[Inputs, Mapping[str, str] | None]]:
     """What the store finds; and where its state is another one, what is left of what was sent."""
-    keywords: AssembleKeywords = {"principals": inputs.principals, "where": where}
+    keywords: AssembleKeywords = {
+        "principals": inputs.principals,
+        "where": where,
+        "messages": [("user", turn.text) for turn in session.turns if turn.role == "user"],
+    }
     found: SearchResult = yield Call(
         "search",
         lambda: store.search(inputs.query, **keywords),

@@ -84,7 +84,7 @@ def test_every_candidate_has_its_fate_and_the_reason_in_words(visit):
     assert words == [format_decision(Decision(**one)) for one in decisions]
     chips = page.locator(f"{ROWS} .whatif").all_inner_texts()
     assert any(chip.startswith(("would fit with", "about")) for chip in chips)
-    assert any(chip.startswith("carried by the words") for chip in chips)
+    assert any(chip.startswith("chosen for the word") for chip in chips)
 
 
 def test_candidates_are_filtered_by_fate_and_by_stage(visit):

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from foveate.core.errors import BadInput
 from foveate.integrations.compaction import CompactionOptions, chat_call, compact_items
+from foveate.integrations.known_options import refuse_unknown_options
 from foveate.integrations.langchain.citations import number_citations
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
@@ -18,6 +19,7 @@ _CALL_BLOCKS = ("tool_use", "tool_call", "function_call", "input_json_delta")
 """Content blocks of an assistant that its `tool_calls` have already."""
 
 
+@refuse_unknown_options
 @dataclass(kw_only=True, eq=False)
 class FoveateCompaction(CompactionOptions):
     """Fits a message list with `foveate.compact`; `tools` are counted within the budget.

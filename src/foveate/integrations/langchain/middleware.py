@@ -11,9 +11,11 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from foveate.integrations.compaction import CompactionOptions
+from foveate.integrations.known_options import refuse_unknown_options
 from foveate.integrations.langchain.compaction import fit_messages, message_to_json
 
 
+@refuse_unknown_options
 @dataclass(kw_only=True, eq=False)
 class FoveateMiddleware(CompactionOptions, AgentMiddleware):  # type: ignore[misc]
     """Fits the messages of each request with `foveate.compact`; the agent's state keeps them all.

@@ -19,6 +19,7 @@ from foveate.core.errors import BadInput
 from foveate.core.request import Recipe
 from foveate.core.types import Context
 from foveate.core.zones import Budget
+from foveate.integrations.known_options import refuse_unknown_options
 from foveate.integrations.llama_index.nodes import (
     context_from_nodes,
     group_nodes_by_marker,
@@ -36,6 +37,7 @@ from foveate.pipeline.options import AssembleOptions
 from foveate.ports import text_from_content
 
 
+@refuse_unknown_options
 class FoveateSynthesizer(BaseSynthesizer):
     """Nodes → a context within a budget → an answer whose marker n is `source_nodes[n - 1]`.
 

@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from foveate.answer.check import AnswerCheck, Claim
 from foveate.answer.wire import check_to_json
 from foveate.core.compact.compaction import Compacted
-from foveate.core.context_json import manifest_to_json
+from foveate.core.context_json import value_to_json
 from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer
 from foveate.core.types import Block, Candidate, Citation, Context
@@ -206,7 +206,7 @@ def assemble_result(context: Context, handle: Mapping[str, Any]) -> ToolResult:
     data["context"] = dict(handle)
     about = "\n".join(_about_lines(context, left, handle))
     parts = (context.text, about) if context.text else (about,)
-    return ToolResult(parts=parts, data=data, manifest=manifest_to_json(context.manifest))
+    return ToolResult(parts=parts, data=data, manifest=value_to_json(context.manifest))
 
 
 def _about_lines(context: Context, left: Mapping[str, int], handle: Mapping[str, Any]) -> list[str]:
@@ -221,7 +221,7 @@ def _about_lines(context: Context, left: Mapping[str, int], handle: Mapping[str,
         counts = ", ".join(f"{count} {reason}" for reason, count in left.items())
         lines.append(f"Found and not shown: {counts}.")
     if more := _missing_tokens(context):
-        lines.append(f"The next chunk would fit with {more:,} tokens more, all else unchanged.")
+        lines.append(f"The next chunk would fit with {more:,} more tokens.")
     if context.citations:
         arguments = json.dumps(handle, ensure_ascii=False)
         lines.append(f"To check an answer that cites these: check_answer with context={arguments}")
@@ -316,7 +316,7 @@ def check_result(found: AnswerCheck, context: Context) -> ToolResult:
         lines.append(f"Mean support of what is cited: {found.support:.2f} of 1.")
     if not found.no_fault_found:
         lines.append("Cite what says so, take it out, or say that the sources do not tell.")
-    manifest = manifest_to_json(context.manifest)
+    manifest = value_to_json(context.manifest)
     return ToolResult(parts=("\n".join(lines),), data=data, manifest=manifest)
 
 

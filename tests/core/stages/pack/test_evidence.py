@@ -661,3 +661,19 @@ def test_lean_calls_unlikely_what_is() -> None:
     }
 
     assert reasons == {"over_budget"}
+
+
+def test_over_budget_is_said_only_of_what_does_not_fit() -> None:
+    """D7: what would fit in what is left is unlikely or said already, at every budget."""
+    valve = "The valve of the boiler opens at 3 {} and closes below that. It is checked in spring."
+    found = [
+        *({"text": valve.format(unit), "source": unit, "score": 0.9} for unit in ("bar", "psi")),
+        *({"text": f"Letter {n} was sorted by the concierge.", "score": 0.5} for n in range(30)),
+    ]
+    for recipe in ("default", "lean", "tight"):
+        for budget in range(40, 900, 43):
+            context = assemble("When is the valve checked?", found, budget=budget, recipe=recipe)
+            (pack,) = [entry for entry in context.trace if entry.stage == "pack"]
+            room = budget - int(pack.notes["tokens"])
+            short = [d for d in pack.decisions if d.reason == "over_budget"]
+            assert all(int(d.numbers["tokens"]) > room for d in short), (recipe, budget)

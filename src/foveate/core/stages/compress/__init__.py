@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import ClassVar, Literal, get_args
 
-from foveate.core.compressed_rendition import rendition_from_compressed_text
 from foveate.core.errors import BadOption
 from foveate.core.renditions import join_chunk_spans, shapes_of
 from foveate.core.request import CompressionMethod, Offer, Request
@@ -119,6 +118,8 @@ class Compress:
         request: Request,
     ) -> tuple[Candidate | None, Decision] | None:
         """The model's rendition before the extracts; gone where it found nothing in the text."""
+        from foveate.core.compressed_rendition import rendition_from_compressed_text
+
         numbers: dict[str, Number] = {"tokens": size}
         if offer.irrelevant:
             numbers["model"] = offer.by

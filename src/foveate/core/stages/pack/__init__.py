@@ -199,12 +199,13 @@ def _carried_by(choice: Choice, sentences: Sentences, terms: Sequence[str]) -> s
         held |= words if start <= at < end else 0
     carried = ["its score"] if sentences.set_apart else []
     if held:
-        carried.append(f"the words {_spelled(held, terms)}")
+        carried.append(f"the {_spelled(held, terms)}")
     elif sentences.title_words:
-        carried.append(f"its title, with {_spelled(sentences.title_words, terms)}")
+        carried.append(f"its title, with the {_spelled(sentences.title_words, terms)}")
     return " and ".join(carried) or "its score and place"
 
 
 def _spelled(held: int, terms: Sequence[str]) -> str:
-    """The first of the terms that have a bit."""
-    return ", ".join([term for t, term in enumerate(terms) if held >> t & 1][:NAMED_TERMS])
+    """The first of the terms that have a bit, quoted."""
+    named = [f"“{term}”" for t, term in enumerate(terms) if held >> t & 1][:NAMED_TERMS]
+    return f"word{'s' if len(named) > 1 else ''} {', '.join(named)}"

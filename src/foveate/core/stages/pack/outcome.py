@@ -21,10 +21,11 @@ def build_choices(
 ) -> Choices:
     """The chosen, best candidate first; the others with the reason. `used`: of the room."""
     choices = Choices()
+    left = room - used if selection.groups else 0  # where nothing is chosen, estimates were wrong
     for owner, candidate in enumerate(selection.pool):
         if not selection.many[owner]:
             pieces = range(selection.firsts[owner], selection.firsts[owner + 1])
-            choices.left_out[candidate.chunk.id] = _reason(selection, pieces)
+            choices.left_out[candidate.chunk.id] = _reason(selection, pieces, left)
             continue
         rendition = counted[owner].rendition
         cost = tracker.cost(candidate, rendition)
@@ -32,7 +33,8 @@ def build_choices(
         choices.chosen.append(Choice(candidate=candidate, rendition=rendition, cost=cost))
     order = places_in_order([*map(neg, map(truediv, selection.worths, selection.costs))])
     waits = _waits(selection, order, room - used)
-    choices.waits = {selection.pool[owner].chunk.id: wait for owner, wait in waits.items()}
+    named = [(selection.pool[owner].chunk.id, wait) for owner, wait in waits.items()]
+    choices.waits = {own: wait for own, wait in named if choices.left_out[own] == "over_budget"}
     value = sum(
         [selection.worths[p] for p in sorted(p for group in selection.groups for p in group)]
     )
@@ -42,11 +44,21 @@ def build_choices(
     return choices
 
 
-def _reason(selection: Selection, pieces: Sequence[int]) -> str:
-    """Why nothing of a candidate, of which these are the pieces, is shown."""
-    if selection.structural.issuperset(pieces):
+def _reason(selection: Selection, pieces: Sequence[int], left: int) -> str:
+    """Why nothing of a candidate, of which these are the pieces, is shown.
+
+    `left`: of the room. What fits there is left out for another reason than the budget.
+    """
+    telling = [p for p in pieces if p not in selection.structural]
+    if not telling:
         return "no_match"
-    return "already_said" if all(selection.fresh(p) < NEW for p in pieces) else "over_budget"
+    new = [p for p in telling if selection.fresh(p) >= NEW]
+    if not new:
+        return "already_said"
+    fits = (
+        selection.costs[p] <= left and selection.cost(selection.with_heads(p)) <= left for p in new
+    )
+    return "unlikely" if any(fits) else "over_budget"
 
 
 def record_stop(choices: Choices, selection: Selection, left: int) -> None:

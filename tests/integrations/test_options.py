@@ -1,0 +1,36 @@
+"""Every component of every framework refuses an option that it does not have."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from foveate import UnknownName, integrations
+from foveate.core.errors import MissingExtra
+
+FOLDER = Path(integrations.__path__[0])
+NAMES = sorted(
+    f"foveate.integrations.{'.'.join(file.relative_to(FOLDER).with_suffix('').parts)}"
+    for file in FOLDER.rglob("[!_]*.py")
+)
+
+
+def components(name: str) -> list[type]:
+    """The components that a module defines; skipped where its framework is not installed."""
+    try:
+        module = importlib.import_module(name)
+    except (ImportError, MissingExtra) as error:
+        pytest.skip(f"{name}: {error}")
+    found = [thing for label, thing in vars(module).items() if label.startswith("Foveate")]
+    return [one for one in found if isinstance(one, type) and one.__module__ == name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_misspelt_option_is_refused_with_the_nearest(name: str) -> None:
+    """X1, G1: whatever the framework's base class does with keywords that it does not know."""
+    for component in components(name):
+        with pytest.raises(UnknownName) as caught:
+            component(bugdet=500)
+        assert "did you mean 'budget'?" in str(caught.value)
