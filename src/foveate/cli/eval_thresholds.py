@@ -114,7 +114,7 @@ def _threshold_lines(method: str, levels: Sequence[Level]) -> Iterator[str]:
     yield table_to_markdown(
         Table(
             title="",
-            head=("threshold", "dropped", "share", "tokens saved", "share", "new here"),
+            head=("threshold", "dropped", "share", "tokens saved", "share"),
             rows=tuple(
                 (
                     f"{level.threshold:g}",
@@ -122,7 +122,6 @@ def _threshold_lines(method: str, levels: Sequence[Level]) -> Iterator[str]:
                     _format_share(level.dropped, level.chunks),
                     f"{level.tokens_saved:,}",
                     _format_share(level.tokens_saved, level.tokens),
-                    f"{level.new:,}",
                 )
                 for level in levels
             ),

@@ -3,10 +3,9 @@
 | measure | definition |
 |---|---|
 | recall | mean over the evidence units of the share of their words that stand in the context inside a matching run of five words (CJK: characters); 1 = there verbatim |
-| full | share of the units with a coverage of 0.95 or more |
-| complete | 1 if every unit is that well covered: what a question over several documents needs |
+| complete | 1 if 0.95 of every unit is covered: what a question over several documents needs |
 | answer | 1 if an answer stands in the context; None if answers are free text or unknown |
-| weighted | recall, each unit weighted by how well models read its place (`attention.py`) |
+| weighted | recall, each unit weighted by how well models read its place |
 | redundancy | 1 - distinct / all runs of eight words |
 | use | tokens / budget |
 | over | 1 if the context is over its budget |
@@ -90,7 +89,6 @@ class Measures:
 
     tokens: int
     recall: float
-    full: float
     complete: float
     answer: float | None
     weighted: float
@@ -112,7 +110,7 @@ def measure(
     """Measure the text against the evidence, of which there is at least one unit.
 
     >>> found = measure("The well is nine metres deep.", ["It is nine metres deep."], tokens=7)
-    >>> found.recall, found.full
+    >>> found.recall, found.complete
     (0.0, 0.0)
     >>> measure("So it is nine metres deep now.", ["It is nine metres deep."], tokens=8).recall
     1.0
@@ -123,7 +121,6 @@ def measure(
     return Measures(
         tokens=tokens,
         recall=fmean(shares),
-        full=fmean(share >= FULL_SHARE for share in shares),
         complete=float(all(share >= FULL_SHARE for share in shares)),
         answer=float(any(map(spread.has_phrase, answers)))
         if answers and dataset not in FREE_TEXT

@@ -6,7 +6,6 @@ taken over the questions with a value on both sides, with the same draws for eve
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
@@ -18,12 +17,11 @@ from foveate._version import __version__
 from foveate.core.errors import BadInput
 from foveate.evals.bootstrap import RESAMPLES, Interval, interval, resampled_means
 from foveate.evals.figures import AnswersSummary, Cell, Figure, Summary
-from foveate.evals.hygiene import FAULTS
 from foveate.evals.rows import Row
 from foveate.evals.trials import WHOLE_POOL
 
 EVIDENCE = (
-    *("recall", "full", "complete", "answer", "weighted"),
+    *("recall", "complete", "answer", "weighted"),
     *("redundancy", "use", "over", "tokens", "covered"),
 )
 """Measures of a context."""
@@ -70,31 +68,15 @@ def summarise(
             replace(cell, missed=share, ratio=ratio)
             for cell, (share, ratio) in zip(overall, missed, strict=True)
         ),
-        ids={
-            name: tuple(row.id for row in groups[recipes[0], budgets[0]])
-            for name, groups in sets.items()
-        },
-        recalls={
-            name: {
-                recipe: {b: tuple(_recalls(groups[recipe, b])) for b in budgets}
-                for recipe in recipes
-            }
-            for name, groups in sets.items()
-        },
-        no_evidence={
-            name: ids
-            for name, groups in pools.items()
-            if (ids := tuple(r.id for r in groups[WHOLE_POOL, 0] if not r.measures["recall"]))
-        },
     )
 
 
 def summarise_answers(
-    rows: Sequence[Row], *, baseline: str, model: str, prompt: str = "grounded", tokens: int = 64
+    rows: Sequence[Row], *, baseline: str, model: str, tokens: int = 64
 ) -> AnswersSummary:
     """The figures of a model's answers."""
     cells, overall = _compare(_group_rows(rows), baseline, ANSWERS, ANSWERS, RESAMPLES)
-    return AnswersSummary(model=model, prompt=prompt, tokens=tokens, cells=cells, overall=overall)
+    return AnswersSummary(model=model, tokens=tokens, cells=cells, overall=overall)
 
 
 def _group_rows(rows: Iterable[Row]) -> dict[str, dict[tuple[str, int], list[Row]]]:
@@ -176,7 +158,6 @@ def _build_cell(
         questions=len(rows),
         failed=sum(bool(row.failed) for row in rows),
         figures=figures,
-        hygiene=_sum_faults(row.hygiene for row in rows),
     )
 
 
@@ -204,7 +185,6 @@ def _overall_cell(
         questions=sum(cell.questions for cell in mine),
         failed=sum(cell.failed for cell in mine),
         figures=figures,
-        hygiene=_sum_faults(cell.hygiene for cell in mine),
     )
 
 
@@ -216,14 +196,6 @@ def _figure(
         return Figure(mean=fmean(values) if values else None, known=known)
     found = interval(fmean(differences), draws[~np.isnan(draws)])
     return Figure(mean=fmean(values), known=known, difference=found, pairs=pairs)
-
-
-def _sum_faults(counts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
-    """All faults together; those that do not occur are left out."""
-    total: Counter[str] = Counter()
-    for found in counts:
-        total.update(found)
-    return {name: total[name] for name in FAULTS if total[name]}
 
 
 def _missed(
