@@ -29,7 +29,7 @@ from foveate.evals.tables import (
     literal,
     missed_table,
     overall_table,
-    reachable_tables,
+    reachable_table,
     scores_table,
     summary_lines,
     table_to_markdown,
@@ -73,7 +73,7 @@ def held_out(rows: list[Row], about: dict[str, Any]) -> Iterator[str]:
     if names:
         own = summarise([row for row in rows if row.dataset in names], **about)
         yield f"### Over the sets on which no weight was fitted: {', '.join(names)}"
-        for table in (missed_table(own), *reachable_tables(own), overall_table(own)):
+        for table in (missed_table(own), reachable_table(own), overall_table(own)):
             yield table_to_markdown(table)
 
 

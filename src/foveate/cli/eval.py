@@ -60,10 +60,9 @@ def run(
     from dataclasses import replace
 
     from foveate.cli import eval_steps as steps
-    from foveate.evals.gate import find_losses
     from foveate.evals.run import run as run_cases
     from foveate.evals.scores import rescore_cases
-    from foveate.evals.summary import summarise
+    from foveate.evals.summary import find_losses, summarise
     from foveate.evals.trials import build_setting
 
     names = [*(dataset or []), *(files or [])]

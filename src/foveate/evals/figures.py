@@ -97,6 +97,11 @@ class Summary:
             if (cell.recipe, cell.budget) == (recipe, budget) and cell.dataset in datasets
         )
 
+    def count(self, recipe: str, measure: str) -> int:
+        """The contexts of a recipe of which a measure that is 0 or 1 is 1, over all budgets."""
+        mine = (cell for cell in self.cells if cell.recipe == recipe)
+        return sum(round(cell.mean(measure) * cell.questions) for cell in mine)
+
 
 SCHEMA = 3
 

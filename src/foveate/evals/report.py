@@ -107,7 +107,7 @@ def write_report(summary: Summary, folder: Path, *, plot: bool = True) -> Missin
     """Write the files; the reason why there is no chart, if so."""
     folder.mkdir(parents=True, exist_ok=True)
     data = json.dumps(summary_to_json(summary), ensure_ascii=False, allow_nan=False)
-    _write_text(folder / SUMMARY_FILE, f"{data}\n")
+    (folder / SUMMARY_FILE).write_text(f"{data}\n", encoding="utf-8", newline="\n")
     picture = missing = None
     try:
         if plot:
@@ -119,12 +119,9 @@ def write_report(summary: Summary, folder: Path, *, plot: bool = True) -> Missin
             (folder / name).unlink(missing_ok=True)
     else:
         (folder / CHART_FILE).write_bytes(picture)
-        _write_text(folder / PAGE_FILE, render_page(summary, picture))
+        page = render_page(summary, picture)
+        (folder / PAGE_FILE).write_text(page, encoding="utf-8", newline="\n")
     return missing
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def format_heading(summary: Summary) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -81,21 +82,18 @@ def rescore_cases(cases: Sequence[Case], names: Sequence[str]) -> tuple[Case, ..
 
 def _parse_variant(name: str) -> Callable[[Case], Case]:
     if name.startswith("noisy:"):
-        return partial(noisy, share=_parse_share(name))
+        return partial(noisy, share=_parse_share(name.removeprefix("noisy:")))
     plain = {GIVEN: lambda case: case, "oracle": oracle, "none": none}
     if name not in plain:
         raise UnknownName("score variant", name, (*plain, "noisy:0.6"))
     return plain[name]
 
 
-def _parse_share(name: str) -> float:
-    try:
-        share = float(name.removeprefix("noisy:"))
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise BadOption(f"--scores: {name!r}: the share of right questions is between 0 and 1")
-    return share
+def _parse_share(text: str) -> float:
+    with suppress(ValueError):
+        if 0 <= (share := float(text)) <= 1:
+            return share
+    raise BadOption(f"--scores: noisy:{text}: the share of right questions is between 0 and 1")
 
 
 def _gold(case: Case) -> set[str]:

@@ -86,10 +86,6 @@ def _group_rows(rows: Iterable[Row]) -> dict[str, dict[tuple[str, int], list[Row
     return sets
 
 
-def _recalls(rows: Sequence[Row]) -> list[float]:
-    return [row.measures["recall"] or 0.0 for row in rows]
-
-
 def _compare(
     sets: Mapping[str, SetRows],
     baseline: str,
@@ -207,7 +203,7 @@ def _missed(
     """
     means, draws = [], []
     for name, groups in sets.items():
-        found = {column: _recalls(rows) for column, rows in groups.items()}
+        found = {c: [r.measures["recall"] or 0.0 for r in rows] for c, rows in groups.items()}
         recalls = np.array(
             [np.mean([found[c] for c in found if c[0] == recipe], axis=0) for recipe in recipes]
         ).T
@@ -220,3 +216,23 @@ def _missed(
         if missed[base] > 0:
             ratio = interval(missed[i] / missed[base], drawn[some, i] / drawn[some, base])
         yield interval(missed[i], drawn[:, i]), ratio
+
+
+RECALL_LOSS = 0.01
+"""How far a recipe's recall, over all sets and budgets, may be below the baseline's."""
+
+
+def find_losses(summary: Summary) -> list[str]:
+    """What a recipe loses against the baseline, a sentence each with the figure and the limit."""
+    found = []
+    for one in summary.overall:
+        difference = one.figures["recall"].difference
+        if difference is not None and difference.value < -RECALL_LOSS - 1e-9:
+            found.append(
+                f"{one.recipe} recalls less than {summary.baseline}: {difference.value:+.4f}; "
+                f"the limit is -{RECALL_LOSS:g}"
+            )
+        over = summary.count(one.recipe, "over")
+        if over and one.recipe != summary.baseline:
+            found.append(f"{one.recipe} has contexts over their budget: {over}; the limit is 0")
+    return found

@@ -98,7 +98,7 @@ def summary_lines(summary: Summary) -> Iterator[str]:
     """What a person wants to know first: a sentence for each recipe, the baseline's apart."""
     base = next(one for one in summary.overall if one.recipe == summary.baseline)
     over = f", over {len(summary.budgets)} budgets" if len(summary.budgets) > 1 else ""
-    found = {name: count_contexts(summary, name, "complete") for name in summary.recipes}
+    found = {name: summary.count(name, "complete") for name in summary.recipes}
     others = [one for one in summary.overall if one is not base]
     for one in others:
         change = _format_change(one.mean("tokens"), base.mean("tokens"))
@@ -113,12 +113,6 @@ def summary_lines(summary: Summary) -> Iterator[str]:
             if (figure := one.figures[name]).mean is not None
         )
         yield f"answers from {one.recipe}: {', '.join(figures) or 'none'}"
-
-
-def count_contexts(summary: Summary, recipe: str, measure: str) -> int:
-    """The contexts of a recipe of which a measure that is 0 or 1 is 1, over all budgets."""
-    mine = (cell for cell in summary.cells if cell.recipe == recipe)
-    return sum(round(cell.mean(measure) * cell.questions) for cell in mine)
 
 
 def _format_change(tokens: float, base: float) -> str:
@@ -171,7 +165,8 @@ def overall_table(summary: Summary) -> Table:
 def full_tables(summary: Summary) -> Iterator[Table]:
     """All but the overall one, the most important first."""
     yield missed_table(summary)
-    yield from reachable_tables(summary)
+    if summary.pools:
+        yield reachable_table(summary)
     if len({split_label(name)[1] for name in summary.questions}) > 1:
         yield scores_table(summary)
     if summary.answers is not None:
@@ -189,17 +184,15 @@ def missed_table(summary: Summary) -> Table:
     )
 
 
-def reachable_tables(summary: Summary) -> tuple[Table, ...]:
+def reachable_table(summary: Summary) -> Table:
     """What the candidates hold and a context does not, by budget, beside the baseline's.
 
-    The mean over the sets, each of equal weight; no table where nothing is known of the candidates.
+    The mean over the sets, each of equal weight.
     """
     held = {pool.dataset: pool.mean("recall") for pool in summary.pools}
-    if not held:
-        return ()
     missed: dict[tuple[int, str], list[float]] = {}
     for cell in summary.cells:
-        lost = max(held.get(cell.dataset, 1.0) - cell.mean("recall"), 0.0)
+        lost = max(held[cell.dataset] - cell.mean("recall"), 0.0)
         missed.setdefault((cell.budget, cell.recipe), []).append(lost)
     means = {key: fmean(values) for key, values in missed.items()}
 
@@ -207,7 +200,7 @@ def reachable_tables(summary: Summary) -> tuple[Table, ...]:
         base = means[budget, summary.baseline]
         return f"{means[budget, recipe] / base:.2f}" if base else EMPTY_CELL
 
-    table = Table(
+    return Table(
         title="Reachable evidence missed, by budget",
         head=("budget", "recipe", "missed", "of the baseline's"),
         rows=tuple(
@@ -215,7 +208,6 @@ def reachable_tables(summary: Summary) -> tuple[Table, ...]:
             for key, mean in sorted(means.items(), key=lambda item: item[0][0])
         ),
     )
-    return (table,)
 
 
 def scores_table(summary: Summary) -> Table:
@@ -260,14 +252,10 @@ ANSWER_HEADS = {
 
 def answer_table(answers: AnswersSummary) -> Table:
     """Every measure of each recipe, over all sets and budgets; those that nothing has are not."""
-    sets = {cell.dataset for cell in answers.cells}
-    budgets = {cell.budget for cell in answers.cells}
-    over = f"{format_count(len(sets), 'set')} and {format_count(len(budgets), 'budget')}"
     told = f"at most {answers.tokens} tokens" if answers.tokens else "no answers written"
     failed = ", ".join(f"{cell.recipe} {cell.failed}" for cell in answers.overall if cell.failed)
-    title = f"Answers of {answers.model}, over {over}; {told}"
     return Table(
-        title=title + (f"; failed: {failed}" if failed else ""),
+        title=f"Answers of {answers.model}, {told}" + (f"; failed: {failed}" if failed else ""),
         head=("recipe", "measure", "mean", "difference", "questions"),
         rows=tuple(row for cell in answers.overall for row in _answer_rows(cell)),
     )

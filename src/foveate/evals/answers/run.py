@@ -68,7 +68,6 @@ class AnswerRunner:
     timeout: float = 120.0
     usage: CallUsage = field(default_factory=CallUsage)
     _calls: dict[str, LoggedCall] = field(init=False)
-    _scorer: LikelihoodModel | None = field(init=False)
     _failures_in_a_row: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -78,8 +77,6 @@ class AnswerRunner:
                 "time above 0"
             )
         self._calls = load_calls(self.log_path) if self.log_path is not None else {}
-        able = getattr(self.model, "scores", False)
-        self._scorer = cast("LikelihoodModel", self.model) if able else None
 
     def detect_scoring(self) -> None:
         """Ask a server that may say how likely a text is whether it does: what is needed follows.
@@ -163,7 +160,7 @@ class AnswerRunner:
 
     def _has_scoring(self) -> bool:
         """Whether it still says that it can; a server may show only when asked that it cannot."""
-        return self._scorer is not None and self._scorer.scores
+        return bool(getattr(self.model, "scores", False))
 
     def _stop_after_failures(self, error: ExternalError) -> None:
         if self._failures_in_a_row >= MAX_FAILURES_IN_A_ROW:
@@ -182,8 +179,8 @@ class AnswerRunner:
         return LoggedCall(key=key, kind="answer", text=reply.text, read=read, wrote=wrote)
 
     def _fetch_score(self, one: AnswerRequest, key: str) -> LoggedCall:
-        assert self._scorer is not None
-        found = self._scorer.likelihood(one.messages, one.gold, timeout=self.timeout)
+        scorer = cast("LikelihoodModel", self.model)
+        found = scorer.likelihood(one.messages, one.gold, timeout=self.timeout)
         if found is None:
             return LoggedCall(key=key, kind="score")
         return LoggedCall(key=key, kind="score", mean=found.mean, read=found.usage.prompt or 0)

@@ -104,10 +104,6 @@ def _naive_evidence_share(
     return fmean(evidence_share(e.text, [context.text]) for e in followed.case.evidence)
 
 
-UNDER = "under"
-"""The figure that counts: pieces of evidence of which no chunk holds enough."""
-
-
 def diagnosis_table(found: Diagnosis) -> Table:
     """Losses by layer with each layer's measure."""
     shown = (*LAYERS, *([MODEL] if found.counts[MODEL.name] else []))
@@ -144,7 +140,7 @@ def format_figures(figures: LayerFigures) -> str:
 
 
 def _format_figure(name: str, value: float) -> str:
-    if name == UNDER:
+    if name == "under":  # pieces of evidence of which no chunk holds enough
         return f"{value:,.0f} under {MIN_EVIDENCE_SHARE}"
     label = name.replace("_", " ").replace("ndcg", "nDCG@10")
     return f"{label} " + (f"{value:,.0f}" if value >= 10 else f"{value:.3f}")
