@@ -179,7 +179,8 @@ def print_summary(summary: Summary, *, full: bool, as_json: bool) -> None:
     if as_json:
         output.write_json(summary_to_json(summary))
         return
-    output.write("".join(f"{escape_unprintable(line)}\n" for line in summary_lines(summary)))
+    for said in summary_lines(summary):
+        output.write("".join(f"{line}\n" for line in wrap_words(said, WIDTH, rest="  ")))
     output.write_line(f"\n{table_to_markdown(overall_table(summary), WIDTH)}")
     hint = LEGEND if full else "Found: all evidence of a question. All tables: --full."
     _write_wrapped(f"{format_heading(summary)} {hint}")

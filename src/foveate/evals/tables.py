@@ -142,7 +142,7 @@ COLUMNS: Mapping[str, Callable[[Cell], str]] = {
     "per evidence": lambda cell: EMPTY_CELL if cell.price is None else f"{cell.price:,.0f}",
     "missed": lambda cell: _format_interval(cell.missed),
     "of the baseline's": lambda cell: _format_interval(cell.ratio),
-    "no context": lambda cell: str(cell.failed),
+    "empty": lambda cell: str(cell.failed),
 }
 """What a table shows of a cell, by the head of its column."""
 
@@ -179,7 +179,7 @@ def missed_table(summary: Summary) -> Table:
     """One row a recipe: what it misses, what that is against, the positions, and what failed."""
     return _cell_table(
         "Evidence missed, over the same",
-        ("recipe", "missed", "of the baseline's", "complete", "weighted", "over", "no context"),
+        ("recipe", "missed", "of the baseline's", "complete", "weighted", "over", "empty"),
         summary.overall,
     )
 
