@@ -11,18 +11,29 @@ the second folder, if there is one. The figures over the sets on which no weight
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from foveate.evals.measures import Measures
-from foveate.evals.report import REPORT_FILE, RESULTS_FILE
+from foveate.evals.report import CHART_FILE, RESULTS_FILE, SUMMARY_FILE, format_heading
 from foveate.evals.rows import Row
 from foveate.evals.summary import summarise
-from foveate.evals.tables import context_table, overall_table, reachable_tables, table_to_markdown
+from foveate.evals.tables import (
+    LEGEND,
+    Table,
+    full_tables,
+    literal,
+    missed_table,
+    overall_table,
+    reachable_table,
+    scores_table,
+    summary_lines,
+    table_to_markdown,
+)
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "evaluation.md"
@@ -35,48 +46,52 @@ HELD_OUT = (
     *("jaquad", "mtragun", "qmsum", "tatqa"),
 )
 """The sets on which no weight was fitted."""
-_SCORES = re.compile(r"^## Evidence missed, by the scores.*?(?=^## )", re.MULTILINE | re.DOTALL)
+SUMMARY_FIELDS = ("version", "tokenizer", "embedder", "baseline")
+"""What `summary.json` says of a run beside its figures."""
 
 
 def body(folder: Path, command: str, scores: Path | None = None) -> str:
-    """The report as a part of the page: headings one level down, the chart where docs keep it."""
-    report = _read(folder)
-    _, _, rest = report.partition("\n\n")
-    heading, _, tables = rest.partition("\n\n## ")
-    by_scores = _SCORES.search(_read(scores)) if scores is not None else None
-    parts = [heading, held_out(folder), by_scores[0].strip() if by_scores else "", f"## {tables}"]
-    text = "\n\n".join(part for part in parts if part)
-    text = re.sub(r"^##", "###", text, flags=re.MULTILINE)
-    text = text.replace("(recall.png)", f"({CHART.as_posix()})").strip()
-    return f"Made by `{command}`.\n\n{text}"
-
-
-def held_out(folder: Path) -> str:
-    """The overall table over the sets on which no weight was fitted; empty without them."""
-    rows = [row for row in _rows(folder / RESULTS_FILE) if row.dataset in HELD_OUT]
-    if not rows:
-        return ""
-    summary = summarise(rows)
-    names = ", ".join(sorted({row.dataset for row in rows}))
-    parts = [f"## Over the sets on which no weight was fitted: {names}"]
-    parts += map(
-        table_to_markdown,
-        (overall_table(summary), *reachable_tables(summary), context_table(summary)),
-    )
+    """The figures of an evaluation as a part of the page."""
+    rows, about = [*_rows(folder)], _about(folder)
+    summary = summarise(rows, **about)
+    parts = [f"Made by `{command}`.", *map(literal, summary_lines(summary))]
+    parts.append(literal(format_heading(summary)))
+    if (folder / CHART_FILE).is_file():
+        parts.append(f"![Evidence recall over the budget]({CHART.as_posix()})")
+    parts += held_out(rows, about)
+    if scores is not None:
+        parts += _shown(scores_table(summarise([*_rows(scores)], **_about(scores))))
+    parts += [*_shown(overall_table(summary)), LEGEND]
+    for table in full_tables(summary):
+        parts += _shown(table)
     return "\n\n".join(parts)
 
 
-def _rows(path: Path) -> Iterator[Row]:
-    """The rows of an evaluation, as `write_rows` wrote them; none without the file."""
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    for line in text.splitlines():
+def held_out(rows: list[Row], about: dict[str, Any]) -> Iterator[str]:
+    """The figures over the sets on which no weight was fitted; nothing without them."""
+    names = sorted({row.dataset for row in rows} & {*HELD_OUT})
+    if names:
+        own = summarise([row for row in rows if row.dataset in names], **about)
+        yield f"### Over the sets on which no weight was fitted: {', '.join(names)}"
+        for table in (missed_table(own), reachable_table(own), overall_table(own)):
+            yield table_to_markdown(table)
+
+
+def _shown(table: Table) -> tuple[str, str]:
+    return f"### {literal(table.title)}", table_to_markdown(table)
+
+
+def _rows(folder: Path) -> Iterator[Row]:
+    """The rows of an evaluation, as `write_rows` wrote them."""
+    for line in (folder / RESULTS_FILE).read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
         measures = {field.name: record.pop(field.name) for field in fields(Measures)}
         yield Row(measures=measures, **record)
 
 
-def _read(folder: Path) -> str:
-    return (folder / REPORT_FILE).read_text(encoding="utf-8")
+def _about(folder: Path) -> dict[str, Any]:
+    record = json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8"))
+    return {name: record[name] for name in SUMMARY_FIELDS}
 
 
 def placed(page: str, text: str) -> str:
@@ -89,13 +104,13 @@ def placed(page: str, text: str) -> str:
 def main(arguments: list[str]) -> int:
     """Rewrite the page; 2 if the arguments are not folders and a command."""
     folders = [Path(name) for name in arguments[::2]]
-    if len(arguments) not in (2, 3) or not all((f / REPORT_FILE).is_file() for f in folders):
+    if len(arguments) not in (2, 3) or not all((f / SUMMARY_FILE).is_file() for f in folders):
         print("give the folder of an evaluation and the command that made it", file=sys.stderr)
         return 2
     folder, command, scores = folders[0], arguments[1], folders[1] if folders[1:] else None
-    if (folder / "recall.png").is_file():
+    if (folder / CHART_FILE).is_file():
         (DOCS / CHART).parent.mkdir(exist_ok=True)
-        shutil.copyfile(folder / "recall.png", DOCS / CHART)
+        shutil.copyfile(folder / CHART_FILE, DOCS / CHART)
     page = placed(PAGE.read_text(encoding="utf-8"), body(folder, command, scores))
     PAGE.write_text(page, encoding="utf-8", newline="\n")
     print(f"wrote {PAGE.name}")

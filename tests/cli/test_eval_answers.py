@@ -46,9 +46,8 @@ def test_a_real_model_is_judged(run, farm, monkeypatch):
     assert "0 answers, 0 probabilities, 8 known from before" in again.err
     assert "asked: 0 calls; 0 tokens read" in again.err
     assert "\nanswers from default: log-probability -" in again.out
-    title = "over 1 set and 1 budget; prompt grounded, at most 12 tokens"
-    assert title in " ".join(again.out.split())
-    assert "log-probability" in Path("found/report.md").read_text(encoding="utf-8")
+    assert ", at most 12 tokens" in " ".join(again.out.split())
+    assert "log-probability" in again.out
     assert json.loads(Path("found/summary.json").read_text())["answers"] == answers
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from foveate.evals.report import CHART_FILE, RESULTS_FILE, write_report
 from foveate.evals.rows import write_rows
 from foveate.evals.run import run
+from foveate.evals.summary import summarise
 from foveate.evals.trials import build_setting
 from golden_cases import cases
 from source_tree import ROOT
@@ -26,52 +29,54 @@ def tool() -> ModuleType:
     return module
 
 
-REPORT = "# Evaluation\n\nfoveate 1.\n\n![Chart](recall.png)\n\n## All\n\n| a |\n|---|\n"
+def evaluated(folder: Path, datasets: tuple[str, ...]) -> Path:
+    """A folder as `foveate eval --out` leaves it: two cases of each set."""
+    chosen = [replace(case, dataset=name) for name in datasets for case in cases()[:2]]
+    setting, baseline = build_setting(["chat"], [60])
+    rows = run(chosen, setting)
+    folder.mkdir()
+    write_rows(folder / RESULTS_FILE, rows)
+    write_report(summarise(rows, baseline=baseline, tokenizer="told"), folder, plot=False)
+    return folder
 
 
-def test_a_report_is_put_between_the_marks(tool, tmp_path, monkeypatch):
-    """E2: tables under the page's own headings, the chart beside them, the command that made it."""
+def test_the_figures_are_put_between_the_marks(tool, tmp_path, monkeypatch):
+    """E2: sentences, tables, the chart beside them, and the command that made it; made once."""
+    folder = evaluated(tmp_path / "out", ("farm",))
+    (folder / CHART_FILE).write_bytes(b"png")
     page = f"before\n\n{tool.BEGIN}\n\nold\n\n{tool.END}\n\nafter\n"
     (tmp_path / "evaluation.md").write_text(page, encoding="utf-8")
-    (tmp_path / "report.md").write_text(REPORT, encoding="utf-8")
-    (tmp_path / "recall.png").write_bytes(b"png")
     monkeypatch.setattr(tool, "DOCS", tmp_path)
     monkeypatch.setattr(tool, "PAGE", tmp_path / "evaluation.md")
-    code = tool.main([str(tmp_path), "foveate eval"])
-    again = tool.main([str(tmp_path), "foveate eval"])
+    codes = [tool.main([str(folder), "foveate eval"]) for _ in range(2)]
     found = (tmp_path / "evaluation.md").read_text(encoding="utf-8")
 
-    assert (code, again) == (0, 0)
-    assert found == (
-        f"before\n\n{tool.BEGIN}\n\nMade by `foveate eval`.\n\nfoveate 1.\n\n"
-        "![Chart](figures/evidence-recall.png)\n\n### All\n\n| a |\n|---|\n\n"
-        f"{tool.END}\n\nafter\n"
-    )
+    assert codes == [0, 0]
+    assert found.startswith(f"before\n\n{tool.BEGIN}\n\nMade by `foveate eval`.\n\nchat finds ")
+    assert "2 questions of 1 set, naive, chat at 60 tokens of told" in found
+    assert "![Evidence recall over the budget](figures/evidence-recall.png)" in found
+    assert "### farm: 2 questions" in found
+    assert found.endswith(f"\n\n{tool.END}\n\nafter\n")
+    assert found.count("### Evidence missed, over the same") == 1
     assert (tmp_path / "figures" / "evidence-recall.png").read_bytes() == b"png"
 
 
 def test_the_table_by_scores_comes_from_the_second_folder(tool, tmp_path):
     """E2: the sets on which no weight was fitted lead, then the table by scores."""
-    (tmp_path / "scores").mkdir()
-    table = "## Evidence missed, by the scores of the candidates\n\n| b |\n|---|\n"
-    (tmp_path / "report.md").write_text(REPORT, encoding="utf-8")
-    (tmp_path / "scores" / "report.md").write_text(f"# E\n\n{table}\n## All\n", encoding="utf-8")
-    rows = run(
-        [replace(case, dataset="tatqa") for case in cases()[:2]], build_setting(["chat"], [60])[0]
-    )
-    write_rows(tmp_path / "results.jsonl", rows)
-    found = tool.body(tmp_path, "foveate eval", tmp_path / "scores")
+    folder = evaluated(tmp_path / "out", ("tatqa", "farm"))
+    scores = evaluated(tmp_path / "scores", ("farm", "farm (oracle)"))
+    found = tool.body(folder, "foveate eval", scores)
 
-    assert [line for line in found.splitlines() if line.startswith("#")] == [
+    assert [line for line in found.splitlines() if line.startswith("#")][:3] == [
         "### Over the sets on which no weight was fitted: tatqa",
         "### Evidence missed, by the scores of the candidates",
-        "### All",
+        "### Over 2 sets and 1 budget",
     ]
-    assert "| chat   |" in found
+    assert "| recipe | given | oracle |" in found
 
 
-def test_without_a_report_it_says_what_to_give(tool, tmp_path, capsys):
-    """E2: a folder that holds no report is refused."""
+def test_without_an_evaluation_it_says_what_to_give(tool, tmp_path, capsys):
+    """E2: a folder that holds no evaluation is refused."""
     assert tool.main([str(tmp_path), "foveate eval"]) == 2
     assert "give the folder of an evaluation" in capsys.readouterr().err
 

@@ -17,7 +17,6 @@ from foveate.evals.read import read_cases
 from foveate.evals.run import run
 from foveate.evals.scores import noisy, oracle, rescore_cases, split_label
 from foveate.evals.trials import build_setting
-from foveate.providers.embedders.local import HashingEmbedder
 from score_cases import score_cases
 
 DATA = Path(os.environ.get("FOVEATE_DATA", "")) / "dev"
@@ -27,7 +26,7 @@ RECIPES = ("default", "tight")
 
 def rescored(cases: Sequence[Case], *names: str) -> tuple[Case, ...]:
     """The cases with these variants."""
-    return rescore_cases(cases, names, HashingEmbedder)
+    return rescore_cases(cases, names)
 
 
 def missed(cases: Sequence[Case], budgets: Sequence[int]) -> dict[tuple[str, str], float]:
@@ -79,7 +78,7 @@ def test_a_noisy_retriever_is_right_in_a_share_of_the_questions():
 
 def test_every_variant_keeps_the_chunks_and_names_its_set():
     """J1: only scores, their order and the set's name differ."""
-    names = ("given", "oracle", "noisy:0.6", "cosine", "rrf", "none")
+    names = ("given", "oracle", "noisy:0.6", "none")
     cases = score_cases()[:2]
     found = rescored(cases, *names)
 
@@ -93,17 +92,13 @@ def test_every_variant_keeps_the_chunks_and_names_its_set():
         assert scores == sorted(scores, reverse=True)
 
 
-def test_fused_ranks_and_places_in_a_list():
-    """J1: rrf adds 1 / (60 + rank) of both; none keeps the order."""
+def test_places_in_a_list_are_scores():
+    """J1: without scores, the order stays and is the score."""
     case = score_cases()[0]
-    cosine, rrf, none = rescored([case], "cosine", "rrf", "none")
-    best = [chunk.id for chunk in cosine.chunks].index(case.chunks[0].id) + 1
+    (found,) = rescored([case], "none")
 
-    assert none.chunks[0].score == pytest.approx(1 / 61)
-    assert [chunk.id for chunk in none.chunks] == [chunk.id for chunk in case.chunks]
-    assert next(c.score for c in rrf.chunks if c.id == case.chunks[0].id) == pytest.approx(
-        1 / 61 + 1 / (60 + best)
-    )
+    assert found.chunks[0].score == pytest.approx(1 / 61)
+    assert [chunk.id for chunk in found.chunks] == [chunk.id for chunk in case.chunks]
 
 
 REFUSED = {

@@ -31,7 +31,7 @@ WORDS = tuple(f"{a}{b}{c}" for a in "blmnrt" for b in ("a", "en", "oo") for c in
 SMALL = 400_000
 """Bytes that a cache may keep in these tests: as much as one or two of the requests need."""
 ONE_VALUE = {
-    "cli/diagnose_run.py", "core/lazy_table.py", "core/manifest.py",
+    "cli/diagnose.py", "core/lazy_table.py", "core/manifest.py",
     "ingest/on_ray.py",
     "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
     "providers/json_request.py",

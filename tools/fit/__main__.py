@@ -22,7 +22,6 @@ from tools.fit.folds import families, fits, tried
 from tools.fit.page import body, figures
 from tools.fit.units import gather
 
-from foveate import plugins
 from foveate.core.errors import FoveateError
 from foveate.evals.read import read_cases
 from foveate.evals.scores import rescore_cases
@@ -53,9 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     given = _options(arguments)
     try:
         cases = rescore_cases(
-            read_cases([str(given.folder / "*.jsonl.gz")]),
-            given.scores.split(","),
-            lambda: plugins.embedder("wordllama"),
+            read_cases([str(given.folder / "*.jsonl.gz")]), given.scores.split(",")
         )
     except FoveateError as error:
         print(error, file=sys.stderr)

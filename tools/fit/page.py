@@ -10,7 +10,7 @@ from tools.fit.folds import ALL, LEFT_OUT, NAIVE, SHIPPED, Fits
 
 from foveate.core.stages.compress.score import WEIGHTS
 from foveate.evals.figures import Summary
-from foveate.evals.tables import LEGEND, Table, context_table, overall_table, table_to_markdown
+from foveate.evals.tables import LEGEND, Table, missed_table, overall_table, table_to_markdown
 
 NONE = "-"
 
@@ -19,13 +19,13 @@ def body(summary: Summary, found: Fits, command: str) -> str:
     """All tables, with the command that made them."""
     shown = (
         overall_table(summary),
-        context_table(summary),
         missed_table(summary),
+        sets_table(summary),
         cells_table(summary),
         weights_table(found),
     )
     parts = [f"### {table.title}\n\n{table_to_markdown(table)}" for table in shown]
-    questions = sum(map(len, summary.ids.values()))
+    questions = sum(summary.questions.values())
     head = (
         f"Made by `{command}`: foveate {summary.version}, {questions:,} questions, budgets in "
         f"tokens of {summary.tokenizer}. {LEGEND}"
@@ -33,10 +33,10 @@ def body(summary: Summary, found: Fits, command: str) -> str:
     return "\n\n".join((head, *parts))
 
 
-def missed_table(summary: Summary) -> Table:
+def sets_table(summary: Summary) -> Table:
     """What each recipe misses of each set, over the budgets, and as a share of the baseline's."""
     others = (SHIPPED, LEFT_OUT)
-    names = summary.datasets
+    names = [*summary.questions]
     rows = [
         _missed_row(name, {recipe: missed(summary, recipe, [name]) for recipe in summary.recipes})
         for name in names
@@ -57,9 +57,7 @@ def _missed_row(name: str, found: dict[str, float]) -> tuple[str, ...]:
 
 def missed(summary: Summary, recipe: str, sets: Sequence[str]) -> float:
     """1 - recall, each set and each budget counting the same."""
-    return 1 - fmean(
-        fmean(summary.recalls[name][recipe][budget]) for name in sets for budget in summary.budgets
-    )
+    return 1 - fmean(summary.recall(recipe, budget, sets) for budget in summary.budgets)
 
 
 def cells_table(summary: Summary) -> Table:
@@ -69,13 +67,13 @@ def cells_table(summary: Summary) -> Table:
         head=("set", *(f"{budget:,}" for budget in summary.budgets)),
         rows=tuple(
             (name, *(_pair(summary, name, budget) for budget in summary.budgets))
-            for name in summary.datasets
+            for name in summary.questions
         ),
     )
 
 
 def _pair(summary: Summary, name: str, budget: int) -> str:
-    values = (fmean(summary.recalls[name][recipe][budget]) for recipe in (SHIPPED, LEFT_OUT))
+    values = (summary.recall(recipe, budget, [name]) for recipe in (SHIPPED, LEFT_OUT))
     return " → ".join(f"{value:.3f}" for value in values)
 
 
@@ -99,16 +97,17 @@ def figures(summary: Summary, found: Fits, command: str) -> dict[str, Any]:
         "command": command,
         "version": summary.version,
         "tokenizer": summary.tokenizer,
-        "questions": {name: len(ids) for name, ids in summary.ids.items()},
+        "questions": dict(summary.questions),
         "missed": {
             one.recipe: {
-                "value": round(missed(summary, one.recipe, summary.datasets), 6),
+                "value": round(missed(summary, one.recipe, [*summary.questions]), 6),
                 "interval": [round(bound, 6) for bound in (one.missed.low, one.missed.high)]
                 if one.missed
                 else None,
                 "of_baseline": round(one.ratio.value, 6) if one.ratio else None,
                 "sets": {
-                    name: round(missed(summary, one.recipe, [name]), 6) for name in summary.datasets
+                    name: round(missed(summary, one.recipe, [name]), 6)
+                    for name in summary.questions
                 },
             }
             for one in summary.overall
@@ -116,12 +115,12 @@ def figures(summary: Summary, found: Fits, command: str) -> dict[str, Any]:
         "recall": {
             name: {
                 recipe: {
-                    str(budget): round(fmean(values), 6)
-                    for budget, values in summary.recalls[name][recipe].items()
+                    str(budget): round(summary.recall(recipe, budget, [name]), 6)
+                    for budget in summary.budgets
                 }
                 for recipe in summary.recipes
             }
-            for name in summary.datasets
+            for name in summary.questions
         },
         "weights": {
             SHIPPED: dict(WEIGHTS),

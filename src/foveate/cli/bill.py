@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from foveate.cli.options import Json, argument, option
 
 if TYPE_CHECKING:
-    from foveate.pipeline.bill import Bill, LoggedRequest, Part
+    from foveate.pipeline.bill import Bill, Part
 
 MAX_SHOWN = 8
 """Tools, sources, turns and repeats that are named where a person reads."""
@@ -34,39 +34,34 @@ def bill(
     from dataclasses import asdict
 
     from foveate.cli import output
+    from foveate.cli.files import display_name, read_json
     from foveate.core.errors import name_in_errors
     from foveate.pipeline import bill as bills
 
-    request = read_request(file)
-    earlier = read_request(before) if before is not None else None
-    with name_in_errors(file):
+    request, earlier = read_json(file), None
+    if before is not None:
+        earlier = read_json(before)
+        with name_in_errors(display_name(before)):
+            bills.parse_request(earlier)
+    with name_in_errors(display_name(file)):
         found = bills.bill(request, before=earlier, tokenizer=tokenizer)
     output.write_result(asdict(found), _lines(found), as_json=as_json)
 
 
-def read_request(name: str) -> LoggedRequest:
-    """A logged request from a file, in the spelling of any provider."""
-    from foveate.cli.files import display_name, read_json
-    from foveate.core.errors import name_in_errors
-    from foveate.pipeline.bill import parse_request
-
-    value = read_json(name)
-    with name_in_errors(display_name(name)):
-        return parse_request(value)
-
-
 def _lines(found: Bill) -> Iterator[str]:
     yield f"{found.total:,} tokens"
-    turns = [(_turn_name(n, turn), turn.tokens) for n, turn in enumerate(found.by_turn)]
+    start, *turns = found.by_turn
+    named = [(f"turn {n}, {_name(turn)}", turn.tokens) for n, turn in enumerate(turns, 1)]
+    named.append(("before the first turn", start.tokens))
     tables: dict[str, Iterable[tuple[str, int]]] = {
         "by zone": found.by_zone.items(),
-        "by tool (calls and results)": [*found.by_tool.items()][:MAX_SHOWN],
-        "by source (what a call brought)": map(_named, found.by_source[:MAX_SHOWN]),
-        "largest turns": sorted(turns, key=lambda turn: -turn[1])[:MAX_SHOWN],
-        "repeated": map(_named, found.repeats[:MAX_SHOWN]),
+        "by tool (calls and results)": found.by_tool.items(),
+        "by source (what a call brought)": ((_name(p), p.tokens) for p in found.by_source),
+        "largest turns": sorted(named, key=lambda turn: -turn[1]),
+        "repeated": ((_name(part), part.tokens) for part in found.repeats),
     }
     for title, rows in tables.items():
-        shown = [(name, tokens) for name, tokens in rows if tokens]
+        shown = [(name, tokens) for name, tokens in rows if tokens][:MAX_SHOWN]
         yield from [title] * bool(shown)
         for name, tokens in shown:
             yield f"  {tokens:>9,}  {tokens / found.total:>4.0%}  {name}"
@@ -77,17 +72,11 @@ def _lines(found: Bill) -> Iterator[str]:
         yield f"  {broken.reused:,} tokens are cached, {broken.resent:,} are sent again"
 
 
-def _turn_name(number: int, turn: Part) -> str:
-    return f"turn {number}, {_named(turn)[0]}" if number else "before the first turn"
-
-
-def _named(part: Part) -> tuple[str, int]:
+def _name(part: Part) -> str:
     """Which messages a part is, and how it begins."""
-    ranges: list[list[int]] = []
-    for place in part.places:
-        if ranges and place == ranges[-1][-1] + 1:
-            ranges[-1] = [ranges[-1][0], place]
-        else:
-            ranges.append([place])
-    places = ", ".join("-".join(map(str, ends)) for ends in ranges)
-    return f"message{'s' * (len(part.places) > 1)} {places}: {part.begins}", part.tokens
+    first, *more = part.places
+    if not more:
+        return f"message {first}: {part.begins}"
+    in_a_row = more[-1] - first == len(more)
+    places = f"{first}-{more[-1]}" if in_a_row else ", ".join(map(str, part.places))
+    return f"messages {places}: {part.begins}"

@@ -15,9 +15,7 @@ from foveate.cli.failures import GATE
 from foveate.cli.options import MODEL_SYNTAX, CaseFiles, CaseLimit, Json, Timeout, flag, option
 from foveate.core.errors import BadOption
 
-ScoreVariants = Annotated[
-    list[str] | None, option("V,V", "given, oracle, noisy:P, cosine, rrf, none.")
-]
+ScoreVariants = Annotated[list[str] | None, option("V,V", "given, oracle, noisy:P, none.")]
 StoreOfCandidates = Annotated[str | None, option("URL", "Take the candidates from this store.")]
 
 
@@ -49,9 +47,6 @@ def run(
     model: Annotated[str, option("M", f"Model to judge as well: {MODEL_SYNTAX}.")] = "",
     answer_tokens: Annotated[int, option("N", "Of an answer; 0: only probabilities.", min=0)] = 64,
     timeout: Timeout = 120.0,
-    against: Annotated[
-        str | None, option("SUMMARY.json", "Exit with code 6 if it is better.")
-    ] = None,
     full: Annotated[bool, flag("Print all tables.", "--full")] = False,
     as_json: Json = False,
 ) -> None:
@@ -66,13 +61,13 @@ def run(
 
     from foveate.cli import eval_steps as steps
     from foveate.evals.run import run as run_cases
-    from foveate.evals.summary import summarise
+    from foveate.evals.scores import rescore_cases
+    from foveate.evals.summary import find_losses, summarise
     from foveate.evals.trials import build_setting
 
     names = [*(dataset or []), *(files or [])]
     if not names:
         raise typer.BadParameter("give the cases: --dataset FILE...")
-    earlier = steps.load_earlier(against) if against is not None else None
     judge = steps.load_judge(model, answer_tokens, timeout, out) if model else None
     setting, reference = build_setting(
         _split_list(recipes, "naive,default,tight"),
@@ -81,8 +76,9 @@ def run(
         tokenizer=tokenizer,
         embedder=embedder,
     )
-    chosen = steps.load_cases(names, cases, store, depth)
-    chosen = steps.rescore(chosen, _split_list(scores, "given"), embedder)
+    chosen = rescore_cases(
+        steps.load_cases(names, cases, store, depth), _split_list(scores, "given")
+    )
     if out is not None:
         steps.prepare_folder(out)
     with output.progress_bar() as on_progress:
@@ -96,10 +92,10 @@ def run(
         answers = steps.run_answers(judge, chosen, setting, reference)
         summary = replace(summary, answers=answers)
     missing = steps.write_files(summary, out, plot=plot) if out is not None else None
-    steps.warn_of_absent_evidence(summary, chosen)
+    steps.warn_of_absent_evidence(rows, chosen)
     steps.print_summary(summary, full=full, as_json=as_json)
     output.flush()
-    if said := steps.find_losses_and_regressions(summary, earlier, against, gate=gate):
+    if gate and (said := find_losses(summary)):
         sys.stderr.writelines(f"foveate: gate: {line}\n" for line in said)
         raise typer.Exit(GATE)
     if missing is not None:

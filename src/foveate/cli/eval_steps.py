@@ -9,26 +9,28 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from foveate import plugins
 from foveate.cli import output
 from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import escape_unprintable
-from foveate.cli.files import read_json
 from foveate.cli.layout import wrap_words
 from foveate.cli.output import progress_bar
-from foveate.core.errors import ExternalError, MissingExtra, name_in_errors
-from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstimate, CallUsage
+from foveate.core.errors import ExternalError, MissingExtra
+from foveate.evals.answers.run import AnswerRunner, CallEstimate, CallUsage
 from foveate.evals.cases import Case
 from foveate.evals.figures import AnswersSummary, Summary, summary_to_json
-from foveate.evals.gate import Earlier, find_losses, find_regressions, read_earlier
 from foveate.evals.questions import retrieve_pools
 from foveate.evals.read import read_cases
 from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
 from foveate.evals.rows import Row, write_rows
-from foveate.evals.scores import rescore_cases
 from foveate.evals.summary import summarise_answers
-from foveate.evals.tables import LEGEND, summary_lines, summary_tables, table_to_markdown
-from foveate.evals.trials import Setting
+from foveate.evals.tables import (
+    LEGEND,
+    full_tables,
+    overall_table,
+    summary_lines,
+    table_to_markdown,
+)
+from foveate.evals.trials import WHOLE_POOL, Setting
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
 
@@ -41,7 +43,7 @@ def run_answers(
 ) -> AnswersSummary:
     """Ask the model about every context; raises `ExternalError` if it stops answering."""
     judge.detect_scoring()
-    _print_lines(estimate_line(judge.estimate(cases, made), judge.model.name, judge.options))
+    _print_lines(estimate_line(judge.estimate(cases, made), judge.model.name, judge.tokens))
     try:
         with progress_bar() as on_progress:
             outcomes = judge.run(cases, made, on_progress=on_progress)
@@ -49,23 +51,17 @@ def run_answers(
         _print_lines(usage_line(judge.usage))
     _print_lines(*failure_lines(outcomes))
     return summarise_answers(
-        outcomes,
-        baseline=baseline,
-        model=judge.model.name,
-        prompt=judge.options.prompt,
-        tokens=judge.options.tokens,
+        outcomes, baseline=baseline, model=judge.model.name, tokens=judge.tokens
     )
 
 
-def estimate_line(need: CallEstimate, model: str, how: AnswerRunOptions) -> str:
-    """The calls and tokens that a run will take.
+def estimate_line(need: CallEstimate, model: str, tokens: int) -> str:
+    """The calls and tokens that a run will take, with answers of at most so many `tokens`.
 
-    >>> estimate_line(
-    ...     CallEstimate(answers=40, scores=40, read=51_000), "small", AnswerRunOptions(tokens=32)
-    ... )
+    >>> estimate_line(CallEstimate(answers=40, scores=40, read=51_000), "small", 32)
     'small: 40 answers, 40 probabilities; about 51,000 tokens to read, at most 1,280 to write'
     """
-    most = need.answers * how.tokens
+    most = need.answers * tokens
     known = f", {need.known:,} known from before" if need.known else ""
     return (
         f"{model}: {need.answers:,} answers, {need.scores:,} probabilities{known}; about "
@@ -99,36 +95,10 @@ def _print_lines(*lines: str) -> None:
     sys.stderr.flush()
 
 
-_VECTORS = "wordllama"
-"""The embedder of `--scores cosine` and `rrf` if none is named."""
-
-
-def load_earlier(name: str) -> Earlier:
-    """An earlier summary; raises `BadInput` if it is none."""
-    with name_in_errors(name):
-        return read_earlier(read_json(name))
-
-
-def find_losses_and_regressions(
-    summary: Summary, earlier: Earlier | None, name: str | None, *, gate: bool
-) -> list[str]:
-    """What the gate, and an earlier summary in the file `name`, have against this one."""
-    said = find_losses(summary) if gate else []
-    if earlier is not None:
-        with name_in_errors(name):
-            said += find_regressions(summary, earlier)
-    return said
-
-
 def load_judge(model: str, tokens: int, timeout: float, out: Path | None) -> AnswerRunner:
     """What asks the model; what the model lacks is reported before the work."""
-    options = AnswerRunOptions(tokens=tokens, timeout=timeout)
-    return AnswerRunner(load_model(model), options, out / ANSWERS_FILE if out is not None else None)
-
-
-def rescore(cases: Sequence[Case], scores: Sequence[str], embedder: str) -> Sequence[Case]:
-    """The cases with the scores of these variants."""
-    return rescore_cases(cases, scores, lambda: plugins.embedder(embedder or _VECTORS))
+    log = out / ANSWERS_FILE if out is not None else None
+    return AnswerRunner(load_model(model), log, tokens=tokens, timeout=timeout)
 
 
 def prepare_folder(out: Path) -> None:
@@ -187,9 +157,10 @@ def _name_unwritable(out: Path) -> Iterator[None]:
         raise ExternalError(f"{out}: cannot be written: {error.strerror or error}") from error
 
 
-def warn_of_absent_evidence(summary: Summary, cases: Sequence[Case]) -> None:
+def warn_of_absent_evidence(rows: Sequence[Row], cases: Sequence[Case]) -> None:
     """Say which questions no recipe can do well at; often the evidence is not copied exactly."""
-    found = [case for case in cases if case.id in summary.no_evidence.get(case.dataset, ())]
+    pools = (row for row in rows if row.recipe == WHOLE_POOL)
+    found = [case for case, row in zip(cases, pools, strict=True) if not row.measures["recall"]]
     if found:
         first = found[0]
         _print_lines(
@@ -204,18 +175,18 @@ WIDTH = 100
 
 
 def print_summary(summary: Summary, *, full: bool, as_json: bool) -> None:
-    """The summary on stdout: as a sentence for each recipe, as all tables, or as one object."""
+    """The summary on stdout: a sentence for each recipe and one table, all tables, or an object."""
     if as_json:
         output.write_json(summary_to_json(summary))
         return
-    output.write("".join(f"{escape_unprintable(line)}\n" for line in summary_lines(summary)))
-    hint = "" if full else " Found: all evidence of a question. Tables: --full, or --out FOLDER."
-    _write_wrapped(f"{format_heading(summary)}{hint}")
-    for i, table in enumerate(summary_tables(summary) if full else ()):
+    for said in summary_lines(summary):
+        output.write("".join(f"{line}\n" for line in wrap_words(said, WIDTH, rest="  ")))
+    output.write_line(f"\n{table_to_markdown(overall_table(summary), WIDTH)}")
+    hint = LEGEND if full else "Found: all evidence of a question. All tables: --full."
+    _write_wrapped(f"{format_heading(summary)} {hint}")
+    for table in full_tables(summary) if full else ():
         _write_wrapped(table.title)
         output.write_line(f"\n{table_to_markdown(table, WIDTH)}")
-        if i == 0:
-            _write_wrapped(LEGEND)
 
 
 def _write_wrapped(text: str) -> None:

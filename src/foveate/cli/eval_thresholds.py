@@ -29,9 +29,6 @@ def thresholds(
     embedder: Annotated[
         str, option("E", "Embedder for semantic, if chunks have no vectors.")
     ] = "wordllama",
-    tokenizer: Annotated[
-        str, option("T", "Tokenizer that counts the tokens saved.")
-    ] = "cl100k_base",
     as_json: Json = False,
 ) -> None:
     """Show what near-duplicate thresholds would drop from your chunks.
@@ -52,7 +49,7 @@ def thresholds(
     except ValueError:
         raise typer.BadParameter(f"--thresholds {tried}: write numbers, as in 0.9,0.8") from None
     stages = [DedupNear(method=cast("Method", method), threshold=level) for level in levels]
-    counter = plugins.tokenizer(tokenizer)
+    counter = plugins.tokenizer("cl100k_base")
     pool = _load_chunks(chunks) if chunks is not None else _load_store(store or "")
     if method == "semantic":
         pool = _add_embeddings(pool, embedder)
@@ -114,7 +111,7 @@ def _threshold_lines(method: str, levels: Sequence[Level]) -> Iterator[str]:
     yield table_to_markdown(
         Table(
             title="",
-            head=("threshold", "dropped", "share", "tokens saved", "share", "new here"),
+            head=("threshold", "dropped", "share", "tokens saved", "share"),
             rows=tuple(
                 (
                     f"{level.threshold:g}",
@@ -122,7 +119,6 @@ def _threshold_lines(method: str, levels: Sequence[Level]) -> Iterator[str]:
                     _format_share(level.dropped, level.chunks),
                     f"{level.tokens_saved:,}",
                     _format_share(level.tokens_saved, level.tokens),
-                    f"{level.new:,}",
                 )
                 for level in levels
             ),
@@ -132,7 +128,10 @@ def _threshold_lines(method: str, levels: Sequence[Level]) -> Iterator[str]:
         if level.examples:
             yield f"\n{level.threshold:g} drops, and a higher one would not:"
         for pair in level.examples:
-            yield f"\n  {pair.similarity:.3f}  {pair.dropped} for {pair.kept}"
+            yield ""
+            yield from wrap_words(
+                f"{pair.dropped} for {pair.kept}", width, first=f"  {pair.similarity:.3f}  "
+            )
             yield from wrap_words(pair.kept_text, width, first="    kept     ")
             yield from wrap_words(pair.dropped_text, width, first="    dropped  ")
 

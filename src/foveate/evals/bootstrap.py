@@ -67,10 +67,6 @@ def interval(value: float, draws: Any) -> Interval:
     if not draws.size or np.isnan(draws).any():
         return Interval(value=float(value), low=-np.inf, high=np.inf)
     tail = (100 - LEVEL) / 2
-    low, high = np.percentile(draws, [tail, 100 - tail])
-    return Interval(value=float(value), low=_round_bound(low), high=_round_bound(high))
-
-
-def _round_bound(bound: float) -> float:
-    """Round off floating-point errors, which must not make a 0 significant."""
-    return round(float(bound), 12) + 0.0
+    # rounded, for floating-point errors must not make a 0 significant
+    low, high = np.percentile(draws, [tail, 100 - tail]).round(12) + 0.0
+    return Interval(value=float(value), low=float(low), high=float(high))

@@ -89,14 +89,12 @@ def chunk_from_passage(passage: Passage, *, placed: bool = True) -> Chunk:
 
 def _contradictory_documents(passages: Sequence[Passage]) -> frozenset[str]:
     """Documents of which several passages start at 0 with different texts."""
-    beginnings: dict[str, str] = {}
-    wrong = set()
+    beginnings: dict[str, list[str]] = {}
     for passage in passages:
-        if passage.start != 0:
-            continue
-        known = beginnings.setdefault(passage.doc_id, passage.text)
-        if not (known.startswith(passage.text) or passage.text.startswith(known)):
-            wrong.add(passage.doc_id)
-        if len(passage.text) > len(known):
-            beginnings[passage.doc_id] = passage.text
-    return frozenset(wrong)
+        if passage.start == 0:
+            beginnings.setdefault(passage.doc_id, []).append(passage.text)
+    return frozenset(
+        document
+        for document, texts in beginnings.items()
+        if not all(map(max(texts, key=len).startswith, texts))
+    )

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from math import isfinite
+from statistics import fmean
 from typing import Any
 
 from foveate.evals.bootstrap import Interval
@@ -30,9 +31,9 @@ class Figure:
 class Cell:
     """A recipe on a set at a budget; over all of them where `dataset` is empty and `budget` 0.
 
-    `failed`: questions to which nothing fitted, or of which a call failed. `hygiene`: the faults of
-    all contexts, by their names. `missed`, and its `ratio` to the baseline's, are known over all
-    sets of evidence alone; the ratio is None if the baseline misses nothing.
+    `failed`: questions to which nothing fitted, or of which a call failed. `missed`, and its
+    `ratio` to the baseline's, are known over all sets of evidence alone; the ratio is None if the
+    baseline misses nothing.
     """
 
     dataset: str
@@ -41,7 +42,6 @@ class Cell:
     questions: int
     failed: int
     figures: Mapping[str, Figure]
-    hygiene: Mapping[str, int] = field(default_factory=dict)
     missed: Interval | None = None
     ratio: Interval | None = None
 
@@ -61,7 +61,6 @@ class AnswersSummary:
     """A model's answers. `overall`: one a recipe, over sets and budgets of equal weight."""
 
     model: str
-    prompt: str
     tokens: int
     overall: tuple[Cell, ...]
     cells: tuple[Cell, ...]
@@ -69,11 +68,9 @@ class AnswersSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """An evaluation's figures. `pools`: the cells of all candidates joined, one a set.
+    """An evaluation's figures.
 
-    `recalls`: set → recipe → budget → evidence recall of each question, in the order of `ids`.
-    `no_evidence`: set → the questions whose candidates hold nothing of their evidence.
-    `answers`: where a model was asked.
+    `pools`: the cells of all candidates joined, one a set. `answers`: where a model was asked.
     """
 
     version: str
@@ -85,29 +82,39 @@ class Summary:
     overall: tuple[Cell, ...]
     pools: tuple[Cell, ...]
     cells: tuple[Cell, ...]
-    ids: Mapping[str, tuple[str, ...]]
-    recalls: Mapping[str, Mapping[str, Mapping[int, tuple[float, ...]]]]
-    no_evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     answers: AnswersSummary | None = None
 
     @property
-    def datasets(self) -> tuple[str, ...]:
-        """The sets, in the order of their first question."""
-        return tuple(self.ids)
+    def questions(self) -> Mapping[str, int]:
+        """How many questions each set has, in the order of the sets."""
+        return {cell.dataset: cell.questions for cell in self.cells}
+
+    def recall(self, recipe: str, budget: int, datasets: Collection[str]) -> float:
+        """The mean evidence recall over these sets, each of equal weight."""
+        return fmean(
+            cell.mean("recall")
+            for cell in self.cells
+            if (cell.recipe, cell.budget) == (recipe, budget) and cell.dataset in datasets
+        )
+
+    def count(self, recipe: str, measure: str) -> int:
+        """The contexts of a recipe of which a measure that is 0 or 1 is 1, over all budgets."""
+        mine = (cell for cell in self.cells if cell.recipe == recipe)
+        return sum(round(cell.mean(measure) * cell.questions) for cell in mine)
 
 
-SCHEMA = 2
+SCHEMA = 3
 
 _LEFT_OUT: Mapping[type, tuple[str, ...]] = {
-    Cell: ("dataset", "budget", "hygiene", "missed", "ratio"),
+    Cell: ("dataset", "budget", "missed", "ratio"),
     Figure: ("difference", "pairs"),
-    Summary: ("no_evidence", "answers"),
+    Summary: ("answers",),
 }
 """Fields that are left out where they are empty."""
 
 
 def summary_to_json(summary: Summary) -> dict[str, Any]:
-    """The summary as one object; `recalls` are those of every question, in the order of `ids`."""
+    """The summary as one object."""
     return {"schema": SCHEMA, **to_json(summary)}
 
 

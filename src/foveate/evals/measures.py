@@ -3,10 +3,9 @@
 | measure | definition |
 |---|---|
 | recall | mean over the evidence units of the share of their words that stand in the context inside a matching run of five words (CJK: characters); 1 = there verbatim |
-| full | share of the units with a coverage of 0.95 or more |
-| complete | 1 if every unit is that well covered: what a question over several documents needs |
+| complete | 1 if 0.95 of every unit is covered: what a question over several documents needs |
 | answer | 1 if an answer stands in the context; None if answers are free text or unknown |
-| weighted | recall, each unit weighted by how well models read its place (`attention.py`) |
+| weighted | recall, each unit weighted by how well models read its place |
 | redundancy | 1 - distinct / all runs of eight words |
 | use | tokens / budget |
 | over | 1 if the context is over its budget |
@@ -19,11 +18,12 @@ tests compare with it. Tokens are cl100k_base where nothing else is asked for.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean
+
+import numpy as np
 
 # Not the words of the stages (`core/text/words.py`), so that a measure does not share their
 # errors: letters and digits, CJK by character, as in the published reference figures.
@@ -63,11 +63,7 @@ def attention_weight(position: float, tokens: int) -> float:
     ... )
     (1.0, 0.712, 0.944)
     """
-    at, last = min(max(position, 0), 1), len(CURVE_PLACES) - 1
-    i = max(1, min(bisect_left(CURVE_PLACES, at), last))
-    share = (at - CURVE_PLACES[i - 1]) / (CURVE_PLACES[i] - CURVE_PLACES[i - 1])
-    read = CURVE_ACCURACY[i - 1] + (CURVE_ACCURACY[i] - CURVE_ACCURACY[i - 1]) * share
-    read /= max(CURVE_ACCURACY)
+    read = float(np.interp(position, CURVE_PLACES, CURVE_ACCURACY)) / max(CURVE_ACCURACY)
     return 1 - (1 - read) * min(1.0, sqrt(tokens / CURVE_CONTEXT_TOKENS))
 
 
@@ -90,7 +86,6 @@ class Measures:
 
     tokens: int
     recall: float
-    full: float
     complete: float
     answer: float | None
     weighted: float
@@ -112,7 +107,7 @@ def measure(
     """Measure the text against the evidence, of which there is at least one unit.
 
     >>> found = measure("The well is nine metres deep.", ["It is nine metres deep."], tokens=7)
-    >>> found.recall, found.full
+    >>> found.recall, found.complete
     (0.0, 0.0)
     >>> measure("So it is nine metres deep now.", ["It is nine metres deep."], tokens=8).recall
     1.0
@@ -123,7 +118,6 @@ def measure(
     return Measures(
         tokens=tokens,
         recall=fmean(shares),
-        full=fmean(share >= FULL_SHARE for share in shares),
         complete=float(all(share >= FULL_SHARE for share in shares)),
         answer=float(any(map(spread.has_phrase, answers)))
         if answers and dataset not in FREE_TEXT
@@ -162,7 +156,8 @@ class WordIndex:
         last = max(len(self._words) - 1, 1)
         middle = self._positions(_join_words(runs[found[len(found) // 2]]))
         best = max(attention_weight((at + length / 2) / last, self._tokens) for at in middle)
-        return _count_covered_words(found, length) / len(looked_for), best
+        covered = {start + i for start in found for i in range(length)}
+        return len(covered) / len(looked_for), best
 
     def has_phrase(self, phrase: str) -> bool:
         """Whether the phrase's words stand here in a row."""
@@ -202,12 +197,3 @@ def word_runs(row: Sequence[str], length: int) -> list[WordRun]:
 def _join_words(row: Sequence[str]) -> str:
     """The words of a line, one space around each."""
     return f" {' '.join(row)} "
-
-
-def _count_covered_words(found: Sequence[int], length: int) -> int:
-    """How many words the runs at these ascending starts cover together."""
-    covered, end = 0, 0
-    for start in found:
-        covered += start + length - max(start, end)
-        end = start + length
-    return covered

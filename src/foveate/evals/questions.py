@@ -68,19 +68,16 @@ def _case_of(values: dict[str, str], dataset: str) -> Case:
 
 def retrieve_pools(cases: Sequence[Case], assembler: Assembler, limit: int) -> tuple[Case, ...]:
     """The cases with the candidates that the assembler's store finds, the best `limit`."""
-    return tuple(
-        _with_pool(case, assembler.search(case.question, limit=limit).candidates) for case in cases
-    )
-
-
-def _with_pool(case: Case, candidates: Sequence[Candidate]) -> Case:
-    if not candidates:
-        raise BadInput(
-            f"the store finds nothing for {case.question!r}; index the documents that answer it"
-        )
-    sought = [" ".join(split_words(evidence.text)) for evidence in case.evidence]
-    passages = tuple(_passage_of(candidate, sought) for candidate in candidates)
-    return replace(case, chunks=passages)
+    found = []
+    for case in cases:
+        candidates = assembler.search(case.question, limit=limit).candidates
+        if not candidates:
+            raise BadInput(
+                f"the store finds nothing for {case.question!r}; index the documents that answer it"
+            )
+        sought = [" ".join(split_words(evidence.text)) for evidence in case.evidence]
+        found.append(replace(case, chunks=tuple(_passage_of(one, sought) for one in candidates)))
+    return tuple(found)
 
 
 def _passage_of(candidate: Candidate, sought: Sequence[str]) -> Passage:

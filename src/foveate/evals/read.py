@@ -65,13 +65,9 @@ def case_from_record(record: Any, *, hash: str = "", pools: bool = True) -> Case
         raise BadInput("is empty; a case needs candidates to choose from", field="chunks")
     if not case.evidence:
         raise BadInput("is empty; without evidence there is nothing to look for", field="evidence")
-    _refuse_repeated_ids([passage.id for passage in case.chunks])
-    return replace(case, hash=hash)
-
-
-def _refuse_repeated_ids(ids: list[str]) -> None:
     first: dict[str, int] = {}
-    for i, name in enumerate(ids):
+    for i, name in enumerate(passage.id for passage in case.chunks):
         if first.setdefault(name, i) != i:
             message = f"two chunks have the id {name!r}; give each its own"
             raise BadInput(message, field=f"chunks[{i}].id")
+    return replace(case, hash=hash)

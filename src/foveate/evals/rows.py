@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from foveate.stores.atomic_write import atomic_write
@@ -15,7 +15,6 @@ class Row:
     """The measures of one trial on one case, by their names; None: it has no such value.
 
     `failed`: empty, or why there was no context, which counts as an empty one, or no answer.
-    `hygiene`: the faults that the context has, by their names.
     """
 
     dataset: str
@@ -24,7 +23,6 @@ class Row:
     budget: int
     failed: str
     measures: Mapping[str, float | None]
-    hygiene: Mapping[str, int] = field(default_factory=dict)
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:

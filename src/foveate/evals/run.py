@@ -19,11 +19,10 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, ExternalError
 from foveate.core.types import Candidate, Context
 from foveate.evals.cases import Case, Progress
-from foveate.evals.hygiene import find_faults
 from foveate.evals.measures import measure
 from foveate.evals.rows import Row
 from foveate.evals.scores import split_label
-from foveate.evals.trials import Setting, Trial, build_trials
+from foveate.evals.trials import WHOLE_POOL, Setting, Trial, build_trials
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder
@@ -42,7 +41,7 @@ def run(
     """
     if jobs < 1:
         raise BadOption(f"jobs is {jobs}; it must be 1 or more")
-    total = len(cases) * len(build_trials(setting))
+    total = len(cases) * (len(build_trials(setting)) + 1)  # the whole pool is measured, too
     found: list[Row] = []
     for rows in _run_cases(cases, setting, jobs):
         found += rows
@@ -90,54 +89,39 @@ class Worker:
         return plugins.embedder(self.setting.embedder) if self.setting.embedder else None
 
     def __call__(self, case: Case) -> list[Row]:
-        """The rows of the case, in the order of the trials."""
-        candidates, vector = self._prepare_case(case)
-        return [self._build_row(case, trial, candidates, vector) for trial in self.trials]
+        """The rows of the case: the whole pool, then the trials in their order."""
+        best = sorted(case.candidates(), key=lambda c: -c.score)
+        rows = [self._build_row(case, WHOLE_POOL, 0, "\n\n".join(c.text for c in best))]
+        for trial, context, failed in self.contexts(case):
+            text = context.text if context is not None else ""
+            rows.append(self._build_row(case, trial.label, trial.budget, text, failed))
+        return rows
 
     def contexts(self, case: Case) -> Iterator[tuple[Trial, Context | None, str]]:
-        """The context of every trial but the whole pool, or why there is none."""
-        candidates, vector = self._prepare_case(case)
+        """The context of every trial, or why there is none."""
+        candidates, vector = case.candidates(), None
+        if self._embedder is not None:
+            candidates = embed_candidates(self._embedder, candidates, self._vectors)
+            vector = self._embedder.embed([case.question])[0]
         for trial in self.trials:
-            if trial.options is not None:
-                yield trial, *self._assemble(case, trial.options, candidates, vector)
+            yield trial, *self._assemble(case, trial.options, candidates, vector)
 
-    def _prepare_case(self, case: Case) -> tuple[tuple[Candidate, ...], Any]:
-        """The candidates and the question's vector, where vectors are wanted."""
-        candidates = case.candidates()
-        if self._embedder is None:
-            return candidates, None
-        return (
-            embed_candidates(self._embedder, candidates, self._vectors),
-            self._embedder.embed([case.question])[0],
+    def _build_row(self, case: Case, recipe: str, budget: int, text: str, failed: str = "") -> Row:
+        found = measure(
+            text,
+            [unit.text for unit in case.evidence],
+            case.answers,
+            tokens=self.counter.count(text),
+            budget=budget or None,
+            dataset=split_label(case.dataset)[0],
         )
-
-    def _build_row(
-        self, case: Case, trial: Trial, candidates: tuple[Candidate, ...], vector: Any
-    ) -> Row:
-        context, failed = None, ""
-        if trial.options is None:
-            best = sorted(candidates, key=lambda c: -c.score)
-            text = "\n\n".join(candidate.text for candidate in best)
-        else:
-            context, failed = self._assemble(case, trial.options, candidates, vector)
-            text = context.text if context is not None else ""
         return Row(
             dataset=case.dataset,
             id=case.id,
-            recipe=trial.label,
-            budget=trial.budget,
+            recipe=recipe,
+            budget=budget,
             failed=failed,
-            measures=asdict(
-                measure(
-                    text,
-                    [unit.text for unit in case.evidence],
-                    case.answers,
-                    tokens=self.counter.count(text),
-                    budget=trial.budget or None,
-                    dataset=split_label(case.dataset)[0],
-                )
-            ),
-            hygiene=find_faults(candidates, context.blocks) if context is not None else {},
+            measures=asdict(found),
         )
 
     def _assemble(

@@ -4,8 +4,6 @@
     oracle    gold chunks 0.99, all others at most 0.30, in their given order
     noisy:P   like oracle in the share P of the questions, drawn by their ids; in the others,
               as many chunks that are not gold get 0.99
-    cosine    the similarity of an embedder's vectors
-    rrf       1 / (60 + rank), of the given order and of cosine, added
     none      no scores: the list, best first, as `assemble` takes it
 
 Each set is named after its variant: `farm (oracle)`. Of `given`, it keeps its name.
@@ -15,22 +13,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-
-import numpy as np
 
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.manifest import digest
 from foveate.core.scores import score_of_place
 from foveate.evals.cases import Case
-from foveate.ports import Embedder
 
 GIVEN = "given"
 GOLD_SCORE, OTHER_SCORE = 0.99, 0.30
 """Of the chunks that are set apart, and the most that another one gets."""
 
-_LABEL = re.compile(r" \((oracle|noisy:[\d.e-]+|cosine|rrf|none)\)\Z")
+_LABEL = re.compile(r" \((oracle|noisy:[\d.e-]+|none)\)\Z")
 
 
 def oracle(case: Case) -> Case:
@@ -47,28 +43,14 @@ def noisy(case: Case, share: float) -> Case:
     seed = f"{case.dataset}/{case.id}"
     if int(digest(seed), 16) < share * 16**32:
         return _set_apart(case, name, gold)
-    others = [i for i in range(len(case.chunks)) if i not in gold]
-    others.sort(key=lambda i: digest(f"{seed}/{case.chunks[i].id}"))
+    others = [chunk.id for chunk in case.chunks if chunk.id not in gold]
+    others.sort(key=lambda name: digest(f"{seed}/{name}"))
     return _set_apart(case, name, set(others[: max(len(gold), 1)]) or gold)
-
-
-def cosine(case: Case, embedder: Embedder) -> Case:
-    """The similarity of the question's vector and each chunk's, title included."""
-    return _rescore(case, "cosine", _cosines(case, embedder))
-
-
-def rrf(case: Case, embedder: Embedder) -> Case:
-    """Reciprocal rank fusion of the given order and of `cosine`."""
-    ranks = (_ranks([chunk.score for chunk in case.chunks]), _ranks(_cosines(case, embedder)))
-    return _rescore(
-        case, "rrf", [score_of_place(a) + score_of_place(b) for a, b in zip(*ranks, strict=True)]
-    )
 
 
 def none(case: Case) -> Case:
     """A list without scores, best first: its order is the score, as in `assemble`."""
-    ranks = _ranks([chunk.score for chunk in case.chunks])
-    return _rescore(case, "none", [score_of_place(rank) for rank in ranks])
+    return _rescore(case, "none", lambda _, place: score_of_place(place))
 
 
 def split_label(dataset: str) -> tuple[str, str]:
@@ -81,17 +63,14 @@ def split_label(dataset: str) -> tuple[str, str]:
     return (dataset[: found.start()], found[1]) if found else (dataset, GIVEN)
 
 
-def rescore_cases(
-    cases: Sequence[Case], names: Sequence[str], load_embedder: Callable[[], Embedder]
-) -> tuple[Case, ...]:
+def rescore_cases(cases: Sequence[Case], names: Sequence[str]) -> tuple[Case, ...]:
     """All cases with the scores of each variant, one variant after the other.
 
-    `load_embedder` is called if a variant compares vectors. Raises `BadOption` or `UnknownName`.
+    Raises `BadOption` or `UnknownName`.
     """
     if not names or len(set(names)) != len(names):
         raise BadOption(f"--scores: {', '.join(names)!r}; name each variant once")
-    embedder = load_embedder() if {"cosine", "rrf"} & set(names) else None
-    variants = [_parse_variant(name, embedder) for name in names]
+    variants = [*map(_parse_variant, names)]
     needs_gold = any(name == "oracle" or name.startswith("noisy:") for name in names)
     if needs_gold and not any(map(_gold, cases)):
         raise BadOption(
@@ -101,67 +80,41 @@ def rescore_cases(
     return tuple(variant(case) for variant in variants for case in cases)
 
 
-def _parse_variant(name: str, embedder: Embedder | None) -> Callable[[Case], Case]:
+def _parse_variant(name: str) -> Callable[[Case], Case]:
     if name.startswith("noisy:"):
-        return partial(noisy, share=_parse_share(name))
-    if embedder is not None and name in {"cosine", "rrf"}:
-        return partial(cosine if name == "cosine" else rrf, embedder=embedder)
+        return partial(noisy, share=_parse_share(name.removeprefix("noisy:")))
     plain = {GIVEN: lambda case: case, "oracle": oracle, "none": none}
     if name not in plain:
-        raise UnknownName("score variant", name, (*plain, "cosine", "rrf", "noisy:0.6"))
+        raise UnknownName("score variant", name, (*plain, "noisy:0.6"))
     return plain[name]
 
 
-def _parse_share(name: str) -> float:
-    try:
-        share = float(name.removeprefix("noisy:"))
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise BadOption(f"--scores: {name!r}: the share of right questions is between 0 and 1")
-    return share
+def _parse_share(text: str) -> float:
+    with suppress(ValueError):
+        if 0 <= (share := float(text)) <= 1:
+            return share
+    raise BadOption(f"--scores: noisy:{text}: the share of right questions is between 0 and 1")
 
 
-def _gold(case: Case) -> set[int]:
-    """The positions of the chunks that hold evidence."""
+def _gold(case: Case) -> set[str]:
+    """The ids of the chunks that hold evidence."""
     ids = {name for unit in case.evidence for name in unit.chunk_ids}
-    return {i for i, chunk in enumerate(case.chunks) if chunk.is_gold or chunk.id in ids}
+    return {chunk.id for chunk in case.chunks if chunk.is_gold or chunk.id in ids}
 
 
-def _set_apart(case: Case, name: str, first: set[int]) -> Case:
-    ranks = _ranks([chunk.score for chunk in case.chunks])
-    count = len(ranks)
-    return _rescore(
-        case,
-        name,
-        [
-            GOLD_SCORE if i in first else OTHER_SCORE * (1 - (rank - 1) / count)
-            for i, rank in enumerate(ranks)
-        ],
-    )
+def _set_apart(case: Case, name: str, first: set[str]) -> Case:
+    def score(name: str, place: int) -> float:
+        return GOLD_SCORE if name in first else OTHER_SCORE * (1 - (place - 1) / len(case.chunks))
+
+    return _rescore(case, name, score)
 
 
-def _rescore(case: Case, name: str, scores: Sequence[float]) -> Case:
-    """The case with these scores, its best chunk first, under the variant's name."""
-    order = sorted(range(len(scores)), key=lambda i: -scores[i])
+def _rescore(case: Case, name: str, score: Callable[[str, int], float]) -> Case:
+    """The case with the scores by ids and places (from 1), best first, under the variant's name."""
+    ranked = enumerate(sorted(case.chunks, key=lambda chunk: -chunk.score), 1)
+    scored = [replace(chunk, score=score(chunk.id, place)) for place, chunk in ranked]
     return replace(
         case,
         dataset=f"{case.dataset} ({name})",
-        chunks=tuple(replace(case.chunks[i], score=scores[i]) for i in order),
+        chunks=tuple(sorted(scored, key=lambda chunk: -chunk.score)),
     )
-
-
-def _ranks(scores: Sequence[float]) -> list[int]:
-    """The place of each score, counted from 1; equal ones in their order."""
-    found = [0] * len(scores)
-    for place, i in enumerate(sorted(range(len(scores)), key=lambda i: -scores[i]), 1):
-        found[i] = place
-    return found
-
-
-def _cosines(case: Case, embedder: Embedder) -> list[float]:
-    texts = [f"{chunk.title}. {chunk.text}" if chunk.title else chunk.text for chunk in case.chunks]
-    vectors = np.asarray(embedder.embed([case.question, *texts]), dtype=np.float64)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors = vectors / np.where(lengths > 0, lengths, 1.0)
-    return [round(float(value), 6) for value in vectors[1:] @ vectors[0]]

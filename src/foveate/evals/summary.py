@@ -6,7 +6,6 @@ taken over the questions with a value on both sides, with the same draws for eve
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
@@ -18,12 +17,11 @@ from foveate._version import __version__
 from foveate.core.errors import BadInput
 from foveate.evals.bootstrap import RESAMPLES, Interval, interval, resampled_means
 from foveate.evals.figures import AnswersSummary, Cell, Figure, Summary
-from foveate.evals.hygiene import FAULTS
 from foveate.evals.rows import Row
 from foveate.evals.trials import WHOLE_POOL
 
 EVIDENCE = (
-    *("recall", "full", "complete", "answer", "weighted"),
+    *("recall", "complete", "answer", "weighted"),
     *("redundancy", "use", "over", "tokens", "covered"),
 )
 """Measures of a context."""
@@ -70,31 +68,15 @@ def summarise(
             replace(cell, missed=share, ratio=ratio)
             for cell, (share, ratio) in zip(overall, missed, strict=True)
         ),
-        ids={
-            name: tuple(row.id for row in groups[recipes[0], budgets[0]])
-            for name, groups in sets.items()
-        },
-        recalls={
-            name: {
-                recipe: {b: tuple(_recalls(groups[recipe, b])) for b in budgets}
-                for recipe in recipes
-            }
-            for name, groups in sets.items()
-        },
-        no_evidence={
-            name: ids
-            for name, groups in pools.items()
-            if (ids := tuple(r.id for r in groups[WHOLE_POOL, 0] if not r.measures["recall"]))
-        },
     )
 
 
 def summarise_answers(
-    rows: Sequence[Row], *, baseline: str, model: str, prompt: str = "grounded", tokens: int = 64
+    rows: Sequence[Row], *, baseline: str, model: str, tokens: int = 64
 ) -> AnswersSummary:
     """The figures of a model's answers."""
     cells, overall = _compare(_group_rows(rows), baseline, ANSWERS, ANSWERS, RESAMPLES)
-    return AnswersSummary(model=model, prompt=prompt, tokens=tokens, cells=cells, overall=overall)
+    return AnswersSummary(model=model, tokens=tokens, cells=cells, overall=overall)
 
 
 def _group_rows(rows: Iterable[Row]) -> dict[str, dict[tuple[str, int], list[Row]]]:
@@ -102,10 +84,6 @@ def _group_rows(rows: Iterable[Row]) -> dict[str, dict[tuple[str, int], list[Row
     for row in rows:
         sets.setdefault(row.dataset, {}).setdefault((row.recipe, row.budget), []).append(row)
     return sets
-
-
-def _recalls(rows: Sequence[Row]) -> list[float]:
-    return [row.measures["recall"] or 0.0 for row in rows]
 
 
 def _compare(
@@ -176,7 +154,6 @@ def _build_cell(
         questions=len(rows),
         failed=sum(bool(row.failed) for row in rows),
         figures=figures,
-        hygiene=_sum_faults(row.hygiene for row in rows),
     )
 
 
@@ -204,7 +181,6 @@ def _overall_cell(
         questions=sum(cell.questions for cell in mine),
         failed=sum(cell.failed for cell in mine),
         figures=figures,
-        hygiene=_sum_faults(cell.hygiene for cell in mine),
     )
 
 
@@ -218,14 +194,6 @@ def _figure(
     return Figure(mean=fmean(values), known=known, difference=found, pairs=pairs)
 
 
-def _sum_faults(counts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
-    """All faults together; those that do not occur are left out."""
-    total: Counter[str] = Counter()
-    for found in counts:
-        total.update(found)
-    return {name: total[name] for name in FAULTS if total[name]}
-
-
 def _missed(
     sets: Mapping[str, SetRows], recipes: Sequence[str], base: int, resamples: int
 ) -> Iterator[tuple[Interval, Interval | None]]:
@@ -235,7 +203,7 @@ def _missed(
     """
     means, draws = [], []
     for name, groups in sets.items():
-        found = {column: _recalls(rows) for column, rows in groups.items()}
+        found = {c: [r.measures["recall"] or 0.0 for r in rows] for c, rows in groups.items()}
         recalls = np.array(
             [np.mean([found[c] for c in found if c[0] == recipe], axis=0) for recipe in recipes]
         ).T
@@ -248,3 +216,23 @@ def _missed(
         if missed[base] > 0:
             ratio = interval(missed[i] / missed[base], drawn[some, i] / drawn[some, base])
         yield interval(missed[i], drawn[:, i]), ratio
+
+
+RECALL_LOSS = 0.01
+"""How far a recipe's recall, over all sets and budgets, may be below the baseline's."""
+
+
+def find_losses(summary: Summary) -> list[str]:
+    """What a recipe loses against the baseline, a sentence each with the figure and the limit."""
+    found = []
+    for one in summary.overall:
+        difference = one.figures["recall"].difference
+        if difference is not None and difference.value < -RECALL_LOSS - 1e-9:
+            found.append(
+                f"{one.recipe} recalls less than {summary.baseline}: {difference.value:+.4f}; "
+                f"the limit is -{RECALL_LOSS:g}"
+            )
+        over = summary.count(one.recipe, "over")
+        if over and one.recipe != summary.baseline:
+            found.append(f"{one.recipe} has contexts over their budget: {over}; the limit is 0")
+    return found

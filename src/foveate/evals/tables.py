@@ -1,9 +1,9 @@
-"""A summary as a sentence and as tables: overall, by the scores' variants, and every set."""
+"""A summary as a sentence, as a small table, and as all the other tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import isinf
@@ -11,7 +11,6 @@ from statistics import fmean
 
 from foveate.evals.bootstrap import Interval
 from foveate.evals.figures import AnswersSummary, Cell, Figure, Summary
-from foveate.evals.hygiene import FAULTS
 from foveate.evals.scores import split_label
 
 BETTER, WORSE = "▲", "▼"
@@ -99,13 +98,12 @@ def summary_lines(summary: Summary) -> Iterator[str]:
     """What a person wants to know first: a sentence for each recipe, the baseline's apart."""
     base = next(one for one in summary.overall if one.recipe == summary.baseline)
     over = f", over {len(summary.budgets)} budgets" if len(summary.budgets) > 1 else ""
-    found = {name: count_contexts(summary, name, "complete") for name in summary.recipes}
+    found = {name: summary.count(name, "complete") for name in summary.recipes}
     others = [one for one in summary.overall if one is not base]
     for one in others:
         change = _format_change(one.mean("tokens"), base.mean("tokens"))
-        known = f"({base.recipe} {found[base.recipe]:,})"
         said = f"{one.recipe} finds {found[one.recipe]:,} of {one.questions:,}"
-        yield f"{said} {known} with {change}{over}"
+        yield f"{said}, {base.recipe} {found[base.recipe]:,}, with {change}{over}"
     if not others:
         yield f"{base.recipe} finds {found[base.recipe]:,} of {base.questions:,}{over}"
     for one in summary.answers.overall if summary.answers else ():
@@ -115,12 +113,6 @@ def summary_lines(summary: Summary) -> Iterator[str]:
             if (figure := one.figures[name]).mean is not None
         )
         yield f"answers from {one.recipe}: {', '.join(figures) or 'none'}"
-
-
-def count_contexts(summary: Summary, recipe: str, measure: str) -> int:
-    """The contexts of a recipe of which a measure that is 0 or 1 is 1, over all budgets."""
-    mine = (cell for cell in summary.cells if cell.recipe == recipe)
-    return sum(round(cell.mean(measure) * cell.questions) for cell in mine)
 
 
 def _format_change(tokens: float, base: float) -> str:
@@ -135,98 +127,85 @@ def _format_change(tokens: float, base: float) -> str:
     return f"{abs(change)} % {'fewer' if change < 0 else 'more'} tokens"
 
 
-def summary_tables(summary: Summary) -> tuple[Table, ...]:
-    """All of them, the most important first."""
-    found = [overall_table(summary), *reachable_tables(summary), context_table(summary)]
-    if len({split_label(name)[1] for name in summary.datasets}) > 1:
-        found.append(scores_table(summary))
-    found.append(hygiene_table(summary))
-    if summary.answers is not None:
-        found.append(answer_table(summary.answers))
-    return (*found, *(set_table(summary, name) for name in summary.datasets))
+COLUMNS: Mapping[str, Callable[[Cell], str]] = {
+    "budget": lambda cell: f"{cell.budget:,}",
+    "recipe": lambda cell: cell.recipe,
+    "recall": lambda cell: _format_mean(cell.figures["recall"]),
+    "difference": lambda cell: format_difference(cell.figures["recall"].difference),
+    "complete": lambda cell: _format_mean(cell.figures["complete"]),
+    "answer": lambda cell: _format_mean(cell.figures["answer"]),
+    "weighted": lambda cell: _format_mean(cell.figures["weighted"]),
+    "redundancy": lambda cell: f"{100 * cell.mean('redundancy'):.2f} %",
+    "use": lambda cell: _format_mean(cell.figures["use"]),
+    "over": lambda cell: f"{100 * cell.mean('over'):.2f} %",
+    "tokens": lambda cell: f"{cell.mean('tokens'):,.0f}",
+    "per evidence": lambda cell: EMPTY_CELL if cell.price is None else f"{cell.price:,.0f}",
+    "missed": lambda cell: _format_interval(cell.missed),
+    "of the baseline's": lambda cell: _format_interval(cell.ratio),
+    "empty": lambda cell: str(cell.failed),
+}
+"""What a table shows of a cell, by the head of its column."""
+
+
+def _cell_table(title: str, head: Sequence[str], cells: Iterable[Cell]) -> Table:
+    rows = (tuple(COLUMNS[name](cell) for name in head) for cell in cells)
+    return Table(title=title, head=tuple(head), rows=tuple(rows))
 
 
 def overall_table(summary: Summary) -> Table:
-    """One row a recipe: what it misses over all sets and budgets, and what that is against."""
-    sets, budgets = len(summary.datasets), len(summary.budgets)
-    return Table(
-        title=f"Evidence missed, over {format_count(sets, 'set')} and "
-        f"{format_count(budgets, 'budget')}",
-        head=("recipe", "missed", f"of {summary.baseline}'s", "recall, difference"),
-        rows=tuple(
-            (
-                one.recipe,
-                _format_interval(one.missed),
-                EMPTY_CELL if one.recipe == summary.baseline else _format_interval(one.ratio),
-                format_difference(one.figures["recall"].difference),
-            )
-            for one in summary.overall
-        ),
+    """One row a recipe, over all sets and budgets: what it finds, and what that takes."""
+    sets, budgets = len(summary.questions), len(summary.budgets)
+    return _cell_table(
+        f"Over {format_count(sets, 'set')} and {format_count(budgets, 'budget')}",
+        ("recipe", "recall", "difference", "redundancy", "use", "tokens", "per evidence"),
+        summary.overall,
     )
 
 
-def reachable_tables(summary: Summary) -> tuple[Table, ...]:
+def full_tables(summary: Summary) -> Iterator[Table]:
+    """All but the overall one, the most important first."""
+    yield missed_table(summary)
+    if summary.pools:
+        yield reachable_table(summary)
+    if len({split_label(name)[1] for name in summary.questions}) > 1:
+        yield scores_table(summary)
+    if summary.answers is not None:
+        yield answer_table(summary.answers)
+    for name in summary.questions:
+        yield set_table(summary, name)
+
+
+def missed_table(summary: Summary) -> Table:
+    """One row a recipe: what it misses, what that is against, the positions, and what failed."""
+    return _cell_table(
+        "Evidence missed, over the same",
+        ("recipe", "missed", "of the baseline's", "complete", "weighted", "over", "empty"),
+        summary.overall,
+    )
+
+
+def reachable_table(summary: Summary) -> Table:
     """What the candidates hold and a context does not, by budget, beside the baseline's.
 
-    The mean over the sets, each of equal weight; no table where nothing is known of the candidates.
+    The mean over the sets, each of equal weight.
     """
     held = {pool.dataset: pool.mean("recall") for pool in summary.pools}
-    if not held:
-        return ()
-    missed: dict[tuple[str, int], list[float]] = {}
+    missed: dict[tuple[int, str], list[float]] = {}
     for cell in summary.cells:
-        lost = max(held.get(cell.dataset, 1.0) - cell.mean("recall"), 0.0)
-        missed.setdefault((cell.recipe, cell.budget), []).append(lost)
+        lost = max(held[cell.dataset] - cell.mean("recall"), 0.0)
+        missed.setdefault((cell.budget, cell.recipe), []).append(lost)
     means = {key: fmean(values) for key, values in missed.items()}
 
-    def shown(recipe: str, budget: int) -> str:
-        own, base = means[recipe, budget], means[summary.baseline, budget]
-        share = "" if recipe == summary.baseline or not base else f", {own / base:.2f} of it"
-        return f"{own:.3f}{share}"
+    def share(budget: int, recipe: str) -> str:
+        base = means[budget, summary.baseline]
+        return f"{means[budget, recipe] / base:.2f}" if base else EMPTY_CELL
 
-    rows = ((r, *(shown(r, budget) for budget in summary.budgets)) for r in summary.recipes)
-    table = Table(
-        title=f"Reachable evidence missed, by budget, and the share of {summary.baseline}'s",
-        head=("recipe", *(f"{budget:,}" for budget in summary.budgets)),
-        rows=tuple(rows),
-    )
-    return (table,)
-
-
-def context_table(summary: Summary) -> Table:
-    """One row a recipe: what its contexts are like, over all sets and budgets."""
     return Table(
-        title="Contexts, over the same",
-        head=(
-            *("recipe", "complete", "weighted", "redundancy", "use", "tokens"),
-            *("per evidence", "over", "no context"),
-        ),
+        title="Reachable evidence missed, by budget",
+        head=("budget", "recipe", "missed", "of the baseline's"),
         rows=tuple(
-            (
-                one.recipe,
-                _format_mean(one.figures["complete"]),
-                _format_mean(one.figures["weighted"]),
-                f"{100 * one.mean('redundancy'):.2f} %",
-                _format_mean(one.figures["use"]),
-                f"{one.mean('tokens'):,.0f}",
-                EMPTY_CELL if one.price is None else f"{one.price:,.0f}",
-                str(count_contexts(summary, one.recipe, "over")),
-                str(one.failed),
-            )
-            for one in summary.overall
-        ),
-    )
-
-
-def hygiene_table(summary: Summary) -> Table:
-    """How often each fault occurs in the contexts of a recipe."""
-    counts = (f"{one.recipe} {sum(one.hygiene.values()):,}" for one in summary.overall)
-    return Table(
-        title=f"Hygiene: {', '.join(counts)}",
-        head=("fault", *summary.recipes),
-        rows=tuple(
-            (fault.replace("_", " "), *(f"{o.hygiene.get(fault, 0):,}" for o in summary.overall))
-            for fault in FAULTS
+            (f"{key[0]:,}", key[1], f"{mean:.3f}", share(*key))
+            for key, mean in sorted(means.items(), key=lambda item: item[0][0])
         ),
     )
 
@@ -250,34 +229,16 @@ def scores_table(summary: Summary) -> Table:
 
 def set_table(summary: Summary, name: str) -> Table:
     """A set, by budget and recipe."""
-    said = [format_count(len(summary.ids[name]), "question")]
+    said = [format_count(summary.questions[name], "question")]
     said += [
         f"their candidates hold {pool.mean('recall'):.3f} of the evidence in "
         f"{pool.mean('tokens'):,.0f} tokens"
         for pool in summary.pools
         if pool.dataset == name
     ]
-    if lacking := summary.no_evidence.get(name):
-        said.append(f"those of {format_count(len(lacking), 'question')} hold none of it")
-    return Table(
-        title=f"{name}: {'; '.join(said)}",
-        head=(
-            *("budget", "recipe", "recall", "difference"),
-            *("complete", "answer", "weighted", "tokens"),
-        ),
-        rows=tuple(
-            (
-                f"{cell.budget:,}",
-                cell.recipe,
-                _format_mean(cell.figures["recall"]),
-                format_difference(cell.figures["recall"].difference),
-                *(_format_mean(cell.figures[one]) for one in ("complete", "answer", "weighted")),
-                f"{cell.mean('tokens'):,.0f}",
-            )
-            for cell in summary.cells
-            if cell.dataset == name
-        ),
-    )
+    head = "budget", "recipe", "recall", "difference", "complete", "answer", "weighted", "tokens"
+    cells = (cell for cell in summary.cells if cell.dataset == name)
+    return _cell_table(f"{name}: {'; '.join(said)}", head, cells)
 
 
 ANSWER_HEADS = {
@@ -291,14 +252,10 @@ ANSWER_HEADS = {
 
 def answer_table(answers: AnswersSummary) -> Table:
     """Every measure of each recipe, over all sets and budgets; those that nothing has are not."""
-    sets = {cell.dataset for cell in answers.cells}
-    budgets = {cell.budget for cell in answers.cells}
-    over = f"{format_count(len(sets), 'set')} and {format_count(len(budgets), 'budget')}"
     told = f"at most {answers.tokens} tokens" if answers.tokens else "no answers written"
     failed = ", ".join(f"{cell.recipe} {cell.failed}" for cell in answers.overall if cell.failed)
-    title = f"Answers of {answers.model}, over {over}; prompt {answers.prompt}, {told}"
     return Table(
-        title=title + (f"; failed: {failed}" if failed else ""),
+        title=f"Answers of {answers.model}, {told}" + (f"; failed: {failed}" if failed else ""),
         head=("recipe", "measure", "mean", "difference", "questions"),
         rows=tuple(row for cell in answers.overall for row in _answer_rows(cell)),
     )

@@ -1,7 +1,4 @@
-"""Counts what near-duplicate thresholds would drop from a user's chunks, by running `DedupNear`.
-
-A pair is (the kept text, the dropped text).
-"""
+"""Counts what near-duplicate thresholds would drop from a user's chunks, by running `DedupNear`."""
 
 from __future__ import annotations
 
@@ -35,10 +32,9 @@ class DuplicatePair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """The effect of one threshold.
+    """The effect of one threshold on `chunks` of so many `tokens`.
 
-    `new`: dropped chunks that the next higher threshold keeps. `examples`: pairs of those, the
-    least alike first.
+    `examples`: pairs of which the next higher threshold keeps both, the least alike first.
     """
 
     threshold: float
@@ -46,7 +42,6 @@ class Level:
     dropped: int
     tokens: int
     tokens_saved: int
-    new: int
     examples: tuple[DuplicatePair, ...]
 
 
@@ -75,7 +70,6 @@ def sweep_thresholds(
             dropped=len(pairs),
             tokens=sum(costs.values()),
             tokens_saved=sum(costs[name] for name in before),
-            new=len(new),
             examples=_pick_examples(new),
         )
 

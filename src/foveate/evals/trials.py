@@ -30,11 +30,11 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One recipe at one budget; `options` is None and `budget` 0 for the whole pool."""
+    """One recipe at one budget."""
 
     label: str
     budget: int
-    options: AssembleOptions | None
+    options: AssembleOptions
 
 
 def build_setting(
@@ -85,9 +85,9 @@ def _label_recipes(recipes: Iterable[str | Recipe]) -> Iterable[tuple[str, Recip
 
 
 def build_trials(made: Setting) -> tuple[Trial, ...]:
-    """The whole pool first, then every recipe at every budget."""
+    """Every recipe at every budget."""
     counter = plugins.tokenizer(made.tokenizer)
-    found = [Trial(label=WHOLE_POOL, budget=0, options=None)]
+    found = []
     for label, recipe in made.recipes:
         for budget in made.budgets:
             options = AssembleOptions(recipe=recipe, budget=budget, tokenizer=counter)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -11,7 +11,7 @@ from foveate import plugins
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, name_in_errors
 from foveate.core.json_text import compact_json, join_lines
 from foveate.core.typed import check_arguments
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, token_counter
@@ -19,65 +19,21 @@ from foveate.pipeline.compact_json import check_tools
 
 _LISTS = ("messages", "input", "contents")
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedRequest:
-    """The messages, tools and system prompt of a request; None where the log does not say."""
-
-    messages: list[Mapping[str, Any]]
-    tools: tuple[Mapping[str, Any], ...] | None = None
-    system: str | None = None
-
-
-def parse_request(value: Any) -> LoggedRequest:
-    """A logged request: a bare list of messages, or the body that was sent.
-
-    Raises `BadInput` where it is neither.
-    """
-    if isinstance(value, LoggedRequest):
-        return value
-    if not isinstance(value, Mapping):
-        return LoggedRequest(messages=check_messages(value))
-    key = next((key for key in _LISTS if key in value), None)
-    if key is None:
-        raise BadInput("give a list of messages, or an object with messages")
-    found = value[key]
-    if key == "input" and isinstance(found, str):
-        found = [{"role": "user", "content": found}]
-    system = next((value[key] for key in _SYSTEMS if value.get(key)), "")
-    return LoggedRequest(
-        messages=check_messages(found),
-        tools=check_tools(value.get("tools")),
-        system=_system_text(system),
-    )
-
-
-def _system_text(value: Any) -> str:
-    """The texts of a system prompt, which may be a list of blocks, or a content of Gemini's."""
-    parts = value.get("parts", [value]) if isinstance(value, Mapping) else value
-    if isinstance(parts, str):
-        return parts
-    if not isinstance(parts, list | tuple):
-        raise BadInput("must be a text or a list of parts", field="system")
-    return join_lines(*map(_part_text, parts))
-
-
-def _part_text(part: Any) -> str:
-    text = part.get("text") if isinstance(part, Mapping) else part
-    return text if isinstance(text, str) else compact_json(part)
-
-
-ZONES: tuple[str, ...] = ("tools", "system", "user", "assistant", "calls", "results", "other")
-_ZONE_BY_ROLE = {"tool": "user"} | {role: role for role in ("system", "user", "assistant")}
-FRONT = ("the tools changed", "the system prompt changed")
+_ZONES = ("tools", "system", "user", "assistant", "calls", "results", "other")
+_SPEAKERS = {"tool": "user", "system": "system", "user": "user", "assistant": "assistant"}
+_FRONT = ("the tools changed", "the system prompt changed")
 """What providers cache before all messages, in their order, and why the prefix ends there."""
+_SHOWN = 60
+"""Characters of a text by which it is named."""
+_LEAST_REPEATED = 16
+"""Tokens; a shorter text that comes again costs too little to be named."""
 _DEPTH = 6
 """Levels of a request down to a block within a tool's result."""
-SHOWN = 60
-"""Characters of a text by which it is named."""
-LEAST_REPEATED = 16
-"""Tokens; a shorter text that comes again costs too little to be named."""
+
+Request: TypeAlias = Mapping[str, Any] | Iterable[Mapping[str, Any]]
+"""A list of messages, or the body that a provider got, with its tools and system prompt."""
+_Costs: TypeAlias = list[tuple[int, int]]
+"""Places of messages, each with the tokens of what stands there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,40 +78,29 @@ class Bill:
     prefix: PrefixBreak | None = None
 
 
-_Costs: TypeAlias = list[tuple[int, int]]
-"""Places of messages, each with the tokens of what stands there."""
-
-
 @check_arguments()
 def bill(
-    request: LoggedRequest | Mapping[str, Any] | Iterable[Mapping[str, Any]],
+    request: Request,
     *,
-    before: LoggedRequest | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+    before: Request | None = None,
     tokenizer: str | Tokenizer = DEFAULT_TOKENIZER,
     form: str | None = None,
 ) -> Bill:
     """The bill of a request; `before` is the request before it, whose prefix may be cached.
 
-    Both are a list of messages, or the body that a provider got, with its tools and system prompt.
-    A bare list before has those of the request. Takes the same lists as `foveate.compact`, and
-    raises as it does.
+    A bare list before has the tools and the system prompt of the request. Takes the same lists as
+    `foveate.compact`, and raises as it does.
 
     >>> said = [{"role": "user", "content": "Is boat_77 free?"}]
     >>> bill(said).by_zone["user"], bill({"messages": said, "system": "Be brief."}).total
     (6, 9)
     """
-    sent = parse_request(request)
-    try:
-        last = None if before is None else parse_request(before)
-    except BadInput as error:
-        raise BadInput(str(error), field="before") from None
+    tools, system, sent = parse_request(request)
     count = token_counter(plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer)
-    entries = message_form(sent.messages, form).parse(sent.messages)
-    measured = MeasuredList(entries=entries, count=count)
-    zones = Counter(tools=sum(map(count, map(compact_json, sent.tools or ()))))
-    zones["system"] = count(sent.system or "")
-    front = [zones["tools"], zones["system"]]
-    tools: Counter[str] = Counter()
+    measured = MeasuredList(entries=message_form(sent, form).parse(sent), count=count)
+    front = [sum(map(count, map(compact_json, tools or ()))), count(system or "")]
+    zones = Counter(tools=front[0], system=front[1])
+    by_tool: Counter[str] = Counter()
     turns: list[tuple[str, _Costs]] = [("", [(0, sum(front))])]
     sources, texts = defaultdict[str, _Costs](list), defaultdict[str, _Costs](list)
     calls: defaultdict[str, deque[str]] = defaultdict(deque)
@@ -166,7 +111,7 @@ def bill(
             turns.append((entry.said, []))
         spoke = entry.role == "user"
         turns[-1][1].append((place, measured.tokens[entry.index]))
-        zones[_ZONE_BY_ROLE.get(entry.role, "other")] += said
+        zones[_SPEAKERS.get(entry.role, "other")] += said
         zones["other"] += entry.extra + sum(map(count, entry.others))
         texts[entry.said].append((place, said))
         for result in entry.results:
@@ -174,36 +119,69 @@ def bill(
             waiting = calls[result.call_id]
             sources[waiting.popleft() if waiting else name].append((place, tokens))
             zones["results"] += tokens
-            tools[name] += tokens
+            by_tool[name] += tokens
             texts[result.text].append((place, count(result.text)))
         for call in entry.calls:
             calls[call.id].append(f"{call.name} {call.arguments}")
             zones["calls"] += count(call.arguments)
-            tools[call.name] += count(call.arguments)
+            by_tool[call.name] += count(call.arguments)
+    prefix = None
+    if before is not None:
+        with name_in_errors("before"):
+            last = parse_request(before)
+        now = [tools or (), system or "", *sent]
+        prefix = _prefix_break(now, last, [*front, *measured.tokens.values()])
     return Bill(
         total=zones.total(),
-        by_zone={zone: zones[zone] for zone in ZONES},
-        by_tool=dict(sorted(tools.items(), key=lambda item: (-item[1], item[0]))),
+        by_zone={zone: zones[zone] for zone in _ZONES},
+        by_tool=dict(sorted(by_tool.items(), key=lambda item: (-item[1], item[0]))),
         by_source=_most_expensive(_part(*one) for one in sources.items()),
         by_turn=tuple(_part(*one) for one in turns),
         repeats=_most_expensive(
             _part(text, same, free=same[0][1])
             for text, same in texts.items()
-            if len(same) > 1 and same[0][1] >= LEAST_REPEATED
+            if len(same) > 1 and same[0][1] >= _LEAST_REPEATED
         ),
-        prefix=None
-        if last is None
-        else _prefix_break(sent, last, [*front, *measured.tokens.values()]),
+        prefix=prefix,
     )
 
 
+def parse_request(value: Any) -> tuple[Any, str | None, list[Mapping[str, Any]]]:
+    """The tools, the system prompt and the messages of a request; None where a bare list is silent.
+
+    Raises `BadInput` where it is neither a list of messages nor a body with one.
+    """
+    if not isinstance(value, Mapping):
+        return None, None, check_messages(value)
+    key = next((key for key in _LISTS if key in value), None)
+    if key is None:
+        raise BadInput("give a list of messages, or an object with messages")
+    found = value[key]
+    if key == "input" and isinstance(found, str):
+        found = [{"role": "user", "content": found}]
+    system = next((value[key] for key in _SYSTEMS if value.get(key)), "")
+    return check_tools(value.get("tools")), _system_text(system), check_messages(found)
+
+
+def _system_text(value: Any) -> str:
+    """The texts of a system prompt, which may be a list of blocks, or a content of Gemini's."""
+    parts = value.get("parts", [value]) if isinstance(value, Mapping) else value
+    if isinstance(parts, str):
+        return parts
+    if not isinstance(parts, list | tuple):
+        raise BadInput("must be a text or a list of parts", field="system")
+    texts = (part.get("text") if isinstance(part, Mapping) else part for part in parts)
+    pairs = zip(texts, parts, strict=True)
+    return join_lines(*(t if isinstance(t, str) else compact_json(part) for t, part in pairs))
+
+
 def _part(text: str, costs: _Costs, *, free: int = 0) -> Part:
-    words = " ".join(text[: 4 * SHOWN].split())
-    whole = len(words) <= SHOWN and len(text) <= 4 * SHOWN
+    words = " ".join(text[: 4 * _SHOWN].split())
+    whole = len(words) <= _SHOWN and len(text) <= 4 * _SHOWN
     return Part(
         places=tuple(dict.fromkeys(place for place, _ in costs if place)),
         tokens=sum(tokens for _, tokens in costs) - free,
-        begins=words if whole else f"{words[:SHOWN].rstrip()} …",
+        begins=words if whole else f"{words[:_SHOWN].rstrip()} …",
     )
 
 
@@ -211,45 +189,35 @@ def _most_expensive(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(sorted(parts, key=lambda part: (-part.tokens, part.places)))
 
 
-def _prefix_break(
-    sent: LoggedRequest, last: LoggedRequest, tokens: Sequence[int]
-) -> PrefixBreak | None:
+def _prefix_break(now: list[Any], last: tuple[Any, ...], tokens: list[int]) -> PrefixBreak | None:
     """Where a request stops being an extension of the last one; None where it is one.
 
-    `tokens` are those of its tools, its system prompt, and each of its messages.
+    `now`: its tools, its system prompt and its messages, and the `tokens` of each.
     """
-    now = [sent.tools or (), sent.system or "", *sent.messages]
-    tools = now[0] if last.tools is None else last.tools
-    system = now[1] if last.system is None else last.system
-    new, old = (
-        [compact_json(_without_breakpoints(one)) for one in parts]
-        for parts in (now, [tools, system, *last.messages])
-    )
+    front = [new if old is None else old for new, old in zip(now, last[:2], strict=False)]
+    new, old = ([compact_json(_cached(one)) for one in each] for each in (now, [*front, *last[2]]))
     pairs = enumerate(zip(old, new, strict=False))
     at = next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
     if at == len(old):
         return None
     gone = "messages at the end are gone" if at == len(new) else "another message stands here"
-    reused = sum(tokens[:at])
     return PrefixBreak(
-        message=max(at + 1 - len(FRONT), 0),
-        reused=reused,
-        resent=sum(tokens) - reused,
-        why=FRONT[at] if at < len(FRONT) else gone,
+        message=max(at + 1 - len(_FRONT), 0),
+        reused=sum(tokens[:at]),
+        resent=sum(tokens[at:]),
+        why=_FRONT[at] if at < len(_FRONT) else gone,
     )
 
 
-def _without_breakpoints(value: Any, depth: int = _DEPTH) -> Any:
+def _cached(value: Any, depth: int = _DEPTH) -> Any:
     """The value as it is cached: a caller moves `cache_control` on with each request.
 
     It needs a block to stand on, so a single block of text is the same as the text.
     """
     if isinstance(value, Mapping) and depth:
-        rest = {key: _without_breakpoints(entry, depth - 1) for key, entry in value.items()}
-        rest.pop("cache_control", None)
-        return rest
+        return {k: _cached(v, depth - 1) for k, v in value.items() if k != "cache_control"}
     if isinstance(value, list | tuple) and depth:
-        found = [_without_breakpoints(entry, depth - 1) for entry in value]
+        found = [_cached(entry, depth - 1) for entry in value]
         text = found[0].get("text") if len(found) == 1 and isinstance(found[0], dict) else None
         alone = isinstance(text, str) and found[0] == {"type": "text", "text": text}
         return text if alone else found

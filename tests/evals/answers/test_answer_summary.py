@@ -85,10 +85,7 @@ def test_tables_and_json():
     record = to_json(found)
 
     assert overall.head == ("recipe", "measure", "mean", "difference", "questions")
-    assert overall.title == (
-        "Answers of told, over 1 set and 1 budget; prompt grounded, at most 32 tokens; "
-        "failed: naive 2, default 2"
-    )
+    assert overall.title == "Answers of told, at most 32 tokens; failed: naive 2, default 2"
     text = table_to_markdown(overall, 100)
     assert "| naive   | log-probability | -3.000 | -" in text
     assert "| 1 of 2         |" in text

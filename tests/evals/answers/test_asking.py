@@ -10,7 +10,7 @@ import pytest
 from foveate.core.errors import BadInput, BadOption, ExternalError, MissingExtra
 from foveate.core.window import split_message
 from foveate.evals.answers.requests import build_requests
-from foveate.evals.answers.run import MAX_FAILURES_IN_A_ROW, AnswerRunner, AnswerRunOptions
+from foveate.evals.answers.run import MAX_FAILURES_IN_A_ROW, AnswerRunner
 from foveate.evals.trials import build_setting
 from foveate.ports import Likelihood, Reply, Usage
 from golden_cases import cases
@@ -141,29 +141,29 @@ def test_the_measures_are_those_of_what_was_said(two):
 def test_a_stopped_run_goes_on(two, tmp_path):
     """E1: what was said is kept at once; a torn last line is asked again, the rest is not."""
     file = tmp_path / "answers.jsonl"
-    whole = AnswerRunner(Reader(), AnswerRunOptions(), file).run(two, TRIED)
+    whole = AnswerRunner(Reader(), file).run(two, TRIED)
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[:5]) + lines[5][:20])
 
     reader = Reader()
-    judge = AnswerRunner(reader, AnswerRunOptions(), file)
+    judge = AnswerRunner(reader, file)
     assert judge.estimate(two, TRIED).known == 5
     assert judge.run(two, TRIED) == whole
     assert len(reader.asked) == len(lines) - 5
     again = Reader()
-    assert AnswerRunner(again, AnswerRunOptions(), file).run(two, TRIED) == whole
+    assert AnswerRunner(again, file).run(two, TRIED) == whole
     assert again.asked == []
 
 
 def test_what_is_asked_otherwise_is_asked_anew(two, tmp_path):
     """E1: another limit, another model or another gold answer is another call."""
     file = tmp_path / "answers.jsonl"
-    AnswerRunner(Reader(), AnswerRunOptions(), file).run(two, TRIED)
-    base = AnswerRunner(Reader(), AnswerRunOptions(), file).estimate(two, TRIED)
-    shorter = AnswerRunner(Reader(), AnswerRunOptions(tokens=3), file).estimate(two, TRIED)
-    other = AnswerRunner(Reader(name="another"), AnswerRunOptions(), file).estimate(two, TRIED)
+    AnswerRunner(Reader(), file).run(two, TRIED)
+    base = AnswerRunner(Reader(), file).estimate(two, TRIED)
+    shorter = AnswerRunner(Reader(), file, tokens=3).estimate(two, TRIED)
+    other = AnswerRunner(Reader(name="another"), file).estimate(two, TRIED)
     changed = [replace(two[0], answers=("quite another",)), two[1]]
-    gold = AnswerRunner(Reader(), AnswerRunOptions(), file).estimate(changed, TRIED)
+    gold = AnswerRunner(Reader(), file).estimate(changed, TRIED)
 
     assert (base.answers, base.scores) == (0, 0)
     assert shorter.answers > 0 == shorter.scores
@@ -174,7 +174,7 @@ def test_what_is_asked_otherwise_is_asked_anew(two, tmp_path):
 def test_what_fails_is_shown_and_asked_again(two, tmp_path):
     """E1, X3: a failed call costs its measures alone, is counted, and is not kept."""
     file = tmp_path / "answers.jsonl"
-    judge = AnswerRunner(Reader(deaf=frozenset({1, 4})), AnswerRunOptions(), file)
+    judge = AnswerRunner(Reader(deaf=frozenset({1, 4})), file)
     found = judge.run(two, TRIED)
 
     failed = [one for one in found if one.failed]
@@ -182,7 +182,7 @@ def test_what_fails_is_shown_and_asked_again(two, tmp_path):
     assert [("503" in one.failed) for one in failed] == [True, True]
     assert (failed[0].measures["f1"], failed[0].measures["logprob"] is None) == (None, False)
     assert (failed[1].measures["logprob"], failed[1].measures["f1"] is None) == (None, False)
-    healed = AnswerRunner(Reader(), AnswerRunOptions(), file)
+    healed = AnswerRunner(Reader(), file)
     assert not any(one.failed for one in healed.run(two, TRIED))
     assert healed.usage.calls == 2
 
@@ -194,7 +194,7 @@ def test_nobody_there(two, tmp_path):
     with pytest.raises(
         ExternalError, match=f"{MAX_FAILURES_IN_A_ROW} calls in a row failed: run it again"
     ):
-        AnswerRunner(reader, AnswerRunOptions(), file).run(two, TRIED)
+        AnswerRunner(reader, file).run(two, TRIED)
 
     assert len(reader.asked) == 3 + MAX_FAILURES_IN_A_ROW
     assert len(file.read_bytes().splitlines()) == 3
@@ -214,7 +214,7 @@ def test_an_engine_that_is_not_installed(two):
 def test_probabilities_alone_and_answers_alone(two):
     """E1: no answer is written where none is wanted; a model that cannot score is not asked to."""
     scoring, writing = Reader(), Reader(scores=False)
-    scored = AnswerRunner(scoring, AnswerRunOptions(tokens=0)).run(two, TRIED)
+    scored = AnswerRunner(scoring, tokens=0).run(two, TRIED)
     written = AnswerRunner(writing).run(two, TRIED)
 
     assert set(scoring.asked) == {"score"}
@@ -245,6 +245,6 @@ def test_what_cannot_be_kept_or_asked(two, tmp_path):
     file.write_text(json.dumps({"well": 9}) + "\n")
 
     with pytest.raises(BadInput, match="holds no answers of a model"):
-        AnswerRunner(Reader(), AnswerRunOptions(), file)
+        AnswerRunner(Reader(), file)
     with pytest.raises(BadOption, match="0 tokens or more"):
-        AnswerRunOptions(tokens=-1)
+        AnswerRunner(Reader(), tokens=-1)

@@ -8,7 +8,7 @@ import pytest
 
 from foveate.core.types import Chunk
 from foveate.evals.cases import Case, Evidence
-from foveate.evals.diagnosis.layers import LAYERS, MODEL, AgentTurn
+from foveate.evals.diagnosis.layers import LAYERS, MODEL
 from foveate.evals.diagnosis.probe import (
     EvidenceTrail,
     Probe,
@@ -16,13 +16,15 @@ from foveate.evals.diagnosis.probe import (
     StoreReader,
     probe_case,
 )
+from foveate.evals.diagnosis.records import AgentSession, AgentTurn, RecordedAnswers
 from foveate.evals.diagnosis.run import (
-    DiagnosisInputs,
     diagnose,
-    diagnosis_tables,
+    diagnosis_table,
     diagnosis_to_json,
+    list_advice,
+    list_lost,
 )
-from foveate.evals.diagnosis.verdict import RecordedAnswers, decide_verdict
+from foveate.evals.diagnosis.verdict import decide_verdict
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Document
@@ -74,14 +76,14 @@ def case(name, question, text, doc, answers=()):
     )
 
 
-def found(store, cases, beside=None, limit=5, **options):
+def found(store, cases, limit=5, beside=None, **options):
     """What is diagnosed, by case."""
     settled = AssembleOptions(
         recipe=options.pop("recipe", "citations"), budget=options.pop("budget", 2000)
     )
     chosen = replace(settled, limit=limit, keep=options.pop("keep", None))
     assembler = Assembler(store=store, embedder=EMBEDDER, options=chosen, **options)
-    made = diagnose(cases, assembler, beside=beside)
+    made = diagnose(cases, assembler, **(beside or {}))
     return {v.id: v for v in made.verdicts}, made
 
 
@@ -96,7 +98,7 @@ def test_nothing_is_lost_where_nothing_is(store):
     assert verdicts["k"].layer == ""
     assert sum(made.counts.values()) == 0
     assert made.figures["context assembly"]["assembled"] == 1.0
-    assert len(diagnosis_tables(made)) == 1
+    assert list_lost(made) == list_advice(made) == []
 
 
 def test_evaluation_gap(store):
@@ -136,9 +138,9 @@ def test_evidence_that_stands_nowhere_is_the_sets_fault(store):
 
 def test_index_freshness(store):
     """E4: what the folder says by now, and the store does not, was not indexed again."""
-    beside = DiagnosisInputs(current={"ferry.md": NEW}.get)
+    beside = {"current": {"ferry.md": NEW}.get}
     verdicts, made = found(
-        store, [case("f", "When does the night ferry sail?", NEW, "ferry.md")], beside
+        store, [case("f", "When does the night ferry sail?", NEW, "ferry.md")], beside=beside
     )
     assert verdicts["f"].layer == "index freshness"
     assert made.figures["index freshness"]["stale"] == 1.0
@@ -259,8 +261,9 @@ def test_agent_loop(store):
         ),
         "r": tuple(AgentTurn(tokens=1000, chunk_ids=("kiln.md#0",)) for _ in range(5)),
     }
+    sessions = {name: AgentSession(turns=turns) for name, turns in sessions.items()}
     round_ = case("r", KILN_CASE.question, KILN, "kiln.md")
-    verdicts, made = found(store, [KILN_CASE, round_], DiagnosisInputs(sessions=sessions))
+    verdicts, made = found(store, [KILN_CASE, round_], beside={"sessions": sessions})
     assert (verdicts["k"].layer, verdicts["k"].detail) == (
         "agent loop",
         "there at turn 1, gone at 2",
@@ -275,10 +278,10 @@ def test_answers(store):
     worse = RecordedAnswers(answer="It is quite cold.", baseline="At eleven hundred degrees.")
     right = RecordedAnswers(answer="Eleven hundred degrees.")
     layers = [
-        found(store, [KILN_CASE], DiagnosisInputs(answers={"k": said}))[0]["k"].layer
+        found(store, [KILN_CASE], beside={"answers": {"k": said}})[0]["k"].layer
         for said in (wrong, worse, right)
     ]
-    assert layers == [MODEL, "context assembly", ""]
+    assert layers == [MODEL.name, "context assembly", ""]
 
 
 def test_the_json_names_every_layer(store):
@@ -289,7 +292,8 @@ def test_the_json_names_every_layer(store):
     assert len(record["layers"]) == 8
     assert all(one["measure"] and one["advice"] for one in record["layers"])
     assert (record["questions"], record["lost"]) == (2, 1)
-    assert diagnosis_tables(made)[1].rows[0][:3] == ("own", "b", "evaluation gap")
+    assert list_lost(made) == [("own b", "evaluation gap: nowhere.md is not in the store")]
+    assert diagnosis_table(made).rows[4][:2] == ("evaluation gap", "1")
 
 
 @pytest.mark.parametrize(
@@ -313,9 +317,8 @@ def test_where_one_leg_is_far_from_it(words, vectors, layer):
     probe = Probe(
         case=KILN_CASE,
         trails=(trail,),
-        rankings=Rankings(words=(), vectors=(), fused=()),
+        rankings=Rankings(words=(), vectors=("x",), fused=()),
         reranked=None,
         gold=frozenset(),
-        context=None,
     )
     assert decide_verdict(probe, limit=20).layer == layer

@@ -39,9 +39,11 @@ class AnswerRequest:
         return next((text for one in self.case.answers if (text := " ".join(one.split()))), "")
 
 
-def build_requests(
-    cases: Sequence[Case], setting: Setting, prompt: str = "grounded"
-) -> Iterator[AnswerRequest]:
+PROMPT = "grounded"
+"""The prompt with which every question is asked."""
+
+
+def build_requests(cases: Sequence[Case], setting: Setting) -> Iterator[AnswerRequest]:
     """Case by case, recipe by recipe, budget by budget; the whole pool is not asked about."""
     worker = Worker(setting)
     for case in cases:
@@ -51,16 +53,14 @@ def build_requests(
                 recipe=trial.label,
                 budget=trial.budget,
                 context=context,
-                messages=_build_messages(case.question, context, prompt, worker),
+                messages=_build_messages(case.question, context, worker),
             )
 
 
-def _build_messages(
-    question: str, context: Context | None, prompt: str, worker: Worker
-) -> tuple[Message, ...]:
+def _build_messages(question: str, context: Context | None, worker: Worker) -> tuple[Message, ...]:
     if context is not None:
-        return tuple(messages(context, prompt=prompt, tokenizer=worker.counter))
-    system = system_prompt(prompt, marker=None)
+        return tuple(messages(context, prompt=PROMPT, tokenizer=worker.counter))
+    system = system_prompt(PROMPT, marker=None)
     return ({"role": "system", "content": system}, {"role": "user", "content": question})
 
 

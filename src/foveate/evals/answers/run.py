@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import cast
 
@@ -34,23 +34,6 @@ MAX_FAILURES_IN_A_ROW = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerRunOptions:
-    """`tokens`: the most that an answer may have, 0 for none: probabilities alone are asked for.
-
-    `timeout`: seconds of one call.
-    """
-
-    prompt: str = "grounded"
-    tokens: int = 64
-    timeout: float = 120.0
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be asked."""
-        if self.tokens < 0 or self.timeout <= 0:
-            raise BadOption(f"{self!r}: give 0 tokens or more, and a time above 0")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CallEstimate:
     """What is still to be asked: calls of each kind, tokens to read by the evaluation's count."""
 
@@ -72,20 +55,28 @@ class CallUsage:
 
 @dataclass(slots=True)
 class AnswerRunner:
-    """Asks one model; knows what it said before, and how much it was asked now."""
+    """Asks one model; knows what it said before, and how much it was asked now.
+
+    `tokens`: the most that an answer may have, 0 for none: probabilities alone are asked for.
+    `timeout`: seconds of one call. `log_path`: where the replies are kept.
+    """
 
     model: Model
-    options: AnswerRunOptions = field(default_factory=AnswerRunOptions)
     log_path: Path | None = None
+    _: KW_ONLY
+    tokens: int = 64
+    timeout: float = 120.0
     usage: CallUsage = field(default_factory=CallUsage)
     _calls: dict[str, LoggedCall] = field(init=False)
-    _scorer: LikelihoodModel | None = field(init=False)
     _failures_in_a_row: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
+        if self.tokens < 0 or self.timeout <= 0:
+            raise BadOption(
+                f"{self.tokens} tokens in {self.timeout:g} seconds: give 0 tokens or more, and a "
+                "time above 0"
+            )
         self._calls = load_calls(self.log_path) if self.log_path is not None else {}
-        able = getattr(self.model, "scores", False)
-        self._scorer = cast("LikelihoodModel", self.model) if able else None
 
     def detect_scoring(self) -> None:
         """Ask a server that may say how likely a text is whether it does: what is needed follows.
@@ -95,25 +86,25 @@ class AnswerRunner:
         find_out = getattr(self.model, "find_out", None)
         if find_out is not None:
             with suppress(ExternalError):
-                find_out(timeout=self.options.timeout)
+                find_out(timeout=self.timeout)
 
     def estimate(self, cases: Sequence[Case], setting: Setting) -> CallEstimate:
         """What `run` would ask."""
         counter = tokenizer(setting.tokenizer)
-        keys: dict[str, str] = {}
+        asked: dict[str, str] = {}
+        known: set[str] = set()
         read = 0
-        for one in build_requests(cases, setting, self.options.prompt):
+        for one in build_requests(cases, setting):
             for kind, key in self._call_keys(one).items():
-                if key not in keys and key not in self._calls:
+                if key in self._calls:
+                    known.add(key)
+                elif key not in asked:
                     texts = (text_from_content(message["content"]) for message in one.messages)
                     read += sum(map(counter.count, texts))
-                keys[key] = kind
-        asked = Counter(kind for key, kind in keys.items() if key not in self._calls)
+                    asked[key] = kind
+        kinds = Counter(asked.values())
         return CallEstimate(
-            answers=asked["answer"],
-            scores=asked["score"],
-            read=read,
-            known=len(keys) - asked.total(),
+            answers=kinds["answer"], scores=kinds["score"], read=read, known=len(known)
         )
 
     def run(
@@ -122,7 +113,7 @@ class AnswerRunner:
         """A row for each case, recipe and budget, in that order."""
         total = len(cases) * len(setting.recipes) * len(setting.budgets)
         found = []
-        for one in build_requests(cases, setting, self.options.prompt):
+        for one in build_requests(cases, setting):
             found.append(self._measure_request(one))
             if on_progress is not None:
                 on_progress(len(found), total, one.case.dataset)
@@ -131,8 +122,8 @@ class AnswerRunner:
     def _call_keys(self, one: AnswerRequest) -> dict[str, str]:
         """The calls that a request takes; both send the same messages."""
         name, keys = self.model.name, {}
-        if self.options.tokens:
-            keys["answer"] = call_key("answer", name, one.messages, self.options.tokens)
+        if self.tokens:
+            keys["answer"] = call_key("answer", name, one.messages, self.tokens)
         if one.gold and self._has_scoring():
             keys["score"] = call_key("score", name, one.messages, one.gold)
         return keys
@@ -169,7 +160,7 @@ class AnswerRunner:
 
     def _has_scoring(self) -> bool:
         """Whether it still says that it can; a server may show only when asked that it cannot."""
-        return self._scorer is not None and self._scorer.scores
+        return bool(getattr(self.model, "scores", False))
 
     def _stop_after_failures(self, error: ExternalError) -> None:
         if self._failures_in_a_row >= MAX_FAILURES_IN_A_ROW:
@@ -182,23 +173,14 @@ class AnswerRunner:
 
     def _fetch_answer(self, one: AnswerRequest, key: str) -> LoggedCall:
         reply = self.model.complete(
-            one.messages,
-            max_tokens=self.options.tokens,
-            temperature=0.0,
-            timeout=self.options.timeout,
+            one.messages, max_tokens=self.tokens, temperature=0.0, timeout=self.timeout
         )
-        used = reply.usage
-        return LoggedCall(
-            key=key,
-            kind="answer",
-            text=reply.text,
-            read=used.prompt or 0,
-            wrote=used.completion or 0,
-        )
+        read, wrote = reply.usage.prompt or 0, reply.usage.completion or 0
+        return LoggedCall(key=key, kind="answer", text=reply.text, read=read, wrote=wrote)
 
     def _fetch_score(self, one: AnswerRequest, key: str) -> LoggedCall:
-        assert self._scorer is not None
-        found = self._scorer.likelihood(one.messages, one.gold, timeout=self.options.timeout)
+        scorer = cast("LikelihoodModel", self.model)
+        found = scorer.likelihood(one.messages, one.gold, timeout=self.timeout)
         if found is None:
             return LoggedCall(key=key, kind="score")
         return LoggedCall(key=key, kind="score", mean=found.mean, read=found.usage.prompt or 0)

@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import TypeAlias
 
 from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE, Probe
+from foveate.evals.diagnosis.records import AgentSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,16 +71,12 @@ ASSEMBLY = Layer(
 LAYERS = (STRATEGY, CHUNKING, EMBEDDING, RERANKING, EVALUATION, AGENT, FRESHNESS, ASSEMBLY)
 """As they are reported."""
 
-MODEL = "model"
+MODEL = Layer(
+    name="model",
+    measure="",
+    advice="another model or prompt; the context had the evidence",
+)
 """Not a layer of ours: the evidence was in the context, and the answer is wrong all the same."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentTurn:
-    """One iteration of an agent: tokens it sent, chunks it had in front of it."""
-
-    tokens: int = 0
-    chunk_ids: tuple[str, ...] = ()
 
 
 NDCG_DEPTH = 10
@@ -100,7 +97,7 @@ def ndcg(ranking: Sequence[str], gold: frozenset[str]) -> float:
 def measure_layers(
     probes: Sequence[Probe],
     baselines: Sequence[float],
-    sessions: Mapping[str, Sequence[AgentTurn]],
+    sessions: Sequence[AgentSession],
     limit: int,
 ) -> dict[str, LayerFigures]:
     """Per layer, its figures by name; None if not measured.
@@ -133,8 +130,8 @@ def measure_layers(
             "recall": _mean(float(t.document >= MIN_EVIDENCE_SHARE or t.stale) for t in trails)
         },
         AGENT.name: {
-            "iterations": _mean(float(len(turns)) for turns in sessions.values()),
-            "tokens": _mean(float(sum(t.tokens for t in turns)) for turns in sessions.values()),
+            "iterations": _mean(float(len(one.turns)) for one in sessions),
+            "tokens": _mean(float(sum(t.tokens for t in one.turns)) for one in sessions),
         },
         FRESHNESS.name: {"stale": _mean(float(t.stale) for t in trails)},
         ASSEMBLY.name: {

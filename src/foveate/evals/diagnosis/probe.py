@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -123,20 +123,20 @@ class EvidenceTrail:
     fused: int | None
     reranked: int | None
     reason: str = ""
-    with_reranker: bool = False
-    with_vectors: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One question: the trails of its evidence, the rankings, and the context that was made."""
+    """One question: the trails of its evidence, the rankings, and the chunks that hold it.
+
+    `reranked`: chunk ids as the reranker orders them; None without one.
+    """
 
     case: Case
     trails: tuple[EvidenceTrail, ...]
     rankings: Rankings
     reranked: tuple[str, ...] | None
     gold: frozenset[str]
-    context: Context | None
 
 
 def probe_case(
@@ -162,7 +162,8 @@ def probe_case(
         stored = evidence_share(evidence.text, [join_chunks(chunks)])
         now = current(evidence.doc_id) if current is not None else None
         changed = now is not None and evidence_share(evidence.text, [now]) >= MIN_EVIDENCE_SHARE
-        found = join_chunks(_sort_document_chunks(pool, evidence.doc_id))
+        mine = {c.id: c for c in pool if c.document_id == evidence.doc_id}
+        found = join_chunks(sorted(mine.values(), key=lambda c: (c.sequence, c.id)))
         return EvidenceTrail(
             evidence=evidence,
             indexed=bool(chunks),
@@ -176,8 +177,6 @@ def probe_case(
             fused=_first_gold_rank(gold, fused),
             reranked=_first_gold_rank(gold, after or ()),
             reason=_drop_reason(gold, context) if context is not None else refused,
-            with_reranker=after is not None,
-            with_vectors=bool(ranked.vectors),
         )
 
     return Probe(
@@ -186,7 +185,6 @@ def probe_case(
         rankings=ranked,
         reranked=after,
         gold=frozenset[str]().union(*golds),
-        context=context,
     )
 
 
@@ -215,11 +213,6 @@ def _gold_chunk_ids(evidence: Evidence, reader: StoreReader) -> frozenset[str]:
     return frozenset(
         name for name, share in shares.items() if share >= min(best, MIN_EVIDENCE_SHARE) > 0
     )
-
-
-def _sort_document_chunks(pool: Sequence[Chunk], document_id: str) -> list[Chunk]:
-    mine: Mapping[str, Chunk] = {c.id: c for c in pool if c.document_id == document_id}
-    return sorted(mine.values(), key=lambda c: (c.sequence, c.id))
 
 
 def _first_gold_rank(gold: frozenset[str], ids: Sequence[str]) -> int | None:

@@ -1,24 +1,19 @@
 """A golden set against a store: every question followed, each loss laid at a layer's door.
 
-Then the diagnosis as tables and as JSON.
+Then the diagnosis as a table, as lists and as JSON.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.evals.cases import Case, Progress
-from foveate.evals.diagnosis.layers import (
-    LAYERS,
-    MODEL,
-    AgentTurn,
-    LayerFigures,
-    measure_layers,
-)
+from foveate.evals.diagnosis.layers import LAYERS, MODEL, LayerFigures, measure_layers
 from foveate.evals.diagnosis.probe import (
     MIN_EVIDENCE_SHARE,
     CurrentText,
@@ -27,36 +22,28 @@ from foveate.evals.diagnosis.probe import (
     evidence_share,
     probe_case,
 )
-from foveate.evals.diagnosis.verdict import (
-    RecordedAnswers,
-    Verdict,
-    count_by_layer,
-    decide_verdict,
-)
+from foveate.evals.diagnosis.records import AgentSession, RecordedAnswers
+from foveate.evals.diagnosis.verdict import Verdict, decide_verdict
 from foveate.evals.tables import Table
 from foveate.pipeline.assembler import Assembler, assemble
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiagnosisInputs:
-    """What is known besides the golden set.
-
-    `current`: present texts of documents. `answers`, `sessions`: by case id, recorded answers, and
-    an agent's turns.
-    """
-
-    current: CurrentText | None = None
-    answers: Mapping[str, RecordedAnswers] = field(default_factory=dict)
-    sessions: Mapping[str, Sequence[AgentTurn]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """A verdict for each question, questions lost by layer, figures by layer."""
+    """A verdict for each question, and figures by layer."""
 
     verdicts: tuple[Verdict, ...]
-    counts: Mapping[str, int]
     figures: Mapping[str, LayerFigures]
+
+    @property
+    def lost(self) -> list[Verdict]:
+        """Those of the questions that a layer, or the model, lost."""
+        return [verdict for verdict in self.verdicts if verdict.layer]
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Questions lost, by layer."""
+        return Counter(verdict.layer for verdict in self.lost)
 
 
 def diagnose(
@@ -64,33 +51,36 @@ def diagnose(
     assembler: Assembler,
     *,
     principals: Sequence[str] = (),
-    beside: DiagnosisInputs | None = None,
+    current: CurrentText | None = None,
+    answers: Mapping[str, RecordedAnswers] | None = None,
+    sessions: Mapping[str, AgentSession] | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
-    """Follow every case with evidence through the assembler's store, search and plan."""
-    known = beside or DiagnosisInputs()
+    """Follow every case with evidence through the assembler's store, search and plan.
+
+    `current`: present texts of documents. `answers` and `sessions`: recorded answers and an agent's
+    turns, by case id.
+    """
     limit = assembler.options.limit
     store = assembler.store
     if store is None:
         raise BadOption("diagnose needs a store; make the assembler with store=")
     reader = StoreReader(store, assembler.embedder, tuple(principals))
     cases = [case for case in cases if case.evidence]
+    answers, sessions = answers or {}, sessions or {}
     probes, verdicts, baselines = [], [], []
     for number, case in enumerate(cases, 1):
-        followed = probe_case(case, reader, assembler, current=known.current)
+        followed = probe_case(case, reader, assembler, current=current)
         probes.append(followed)
         baselines.append(_naive_evidence_share(followed, assembler, reader.principals))
         verdicts.append(
-            decide_verdict(
-                followed, limit, known.answers.get(case.id), known.sessions.get(case.id, ())
-            )
+            decide_verdict(followed, limit, answers.get(case.id), sessions.get(case.id))
         )
         if progress is not None:
             progress(number, len(cases), case.id)
     return Diagnosis(
         verdicts=tuple(verdicts),
-        counts=count_by_layer(verdicts),
-        figures=measure_layers(probes, baselines, known.sessions, limit),
+        figures=measure_layers(probes, baselines, [*sessions.values()], limit),
     )
 
 
@@ -114,42 +104,27 @@ def _naive_evidence_share(
     return fmean(evidence_share(e.text, [context.text]) for e in followed.case.evidence)
 
 
-UNDER = "under"
-"""The figure that counts: pieces of evidence of which no chunk holds enough."""
-MAX_SHOWN_QUESTIONS = 20
-"""Lost questions that a terminal lists; JSON has all."""
-
-
-def diagnosis_tables(found: Diagnosis) -> tuple[Table, ...]:
-    """Losses by layer with each layer's measure, and the questions lost."""
-    lost = [v for v in found.verdicts if v.layer]
-    rows = [
-        (layer.name, str(found.counts[layer.name]), format_figures(found.figures[layer.name]))
-        for layer in LAYERS
-    ]
-    if found.counts[MODEL]:
-        rows.append((MODEL, str(found.counts[MODEL]), ""))
-    first = Table(
-        title=f"{len(lost)} of {len(found.verdicts)} questions lost something, by layer",
+def diagnosis_table(found: Diagnosis) -> Table:
+    """Losses by layer with each layer's measure."""
+    shown = (*LAYERS, *([MODEL] if found.counts[MODEL.name] else []))
+    return Table(
+        title=f"{len(found.lost)} of {len(found.verdicts)} questions lost something, by layer",
         head=("layer", "lost", "measure"),
-        rows=tuple(rows),
+        rows=tuple(
+            (one.name, str(found.counts[one.name]), format_figures(found.figures.get(one.name, {})))
+            for one in shown
+        ),
     )
-    shown = lost[:MAX_SHOWN_QUESTIONS]
-    rest = f", the first {len(shown)} of {len(lost)}" if len(lost) > len(shown) else ""
-    second = Table(
-        title=f"Questions lost{rest}",
-        head=("set", "question", "layer", "how it shows"),
-        rows=tuple((v.dataset, v.id, v.layer, v.detail) for v in shown),
-    )
-    return (first, second) if lost else (first,)
 
 
-def list_advice(found: Diagnosis) -> tuple[tuple[str, str], ...]:
+def list_lost(found: Diagnosis) -> list[tuple[str, str]]:
+    """Each question that was lost, with its layer and how that shows."""
+    return [(f"{one.dataset} {one.id}", f"{one.layer}: {one.detail}") for one in found.lost]
+
+
+def list_advice(found: Diagnosis) -> list[tuple[str, str]]:
     """Each layer that lost something, and what to try."""
-    pairs = [(layer.name, layer.advice) for layer in LAYERS if found.counts[layer.name]]
-    if found.counts[MODEL]:
-        pairs.append((MODEL, "another model or prompt; the context had the evidence"))
-    return tuple(pairs)
+    return [(one.name, one.advice) for one in (*LAYERS, MODEL) if found.counts[one.name]]
 
 
 def format_figures(figures: LayerFigures) -> str:
@@ -164,11 +139,18 @@ def format_figures(figures: LayerFigures) -> str:
     return ", ".join(known) or "-"
 
 
+def _format_figure(name: str, value: float) -> str:
+    if name == "under":  # pieces of evidence of which no chunk holds enough
+        return f"{value:,.0f} under {MIN_EVIDENCE_SHARE}"
+    label = name.replace("_", " ").replace("ndcg", "nDCG@10")
+    return f"{label} " + (f"{value:,.0f}" if value >= 10 else f"{value:.3f}")
+
+
 def diagnosis_to_json(found: Diagnosis) -> dict[str, Any]:
     """All of it; the same shape everywhere."""
     return {
         "questions": len(found.verdicts),
-        "lost": sum(bool(v.layer) for v in found.verdicts),
+        "lost": len(found.lost),
         "layers": [
             {
                 "layer": layer.name,
@@ -179,13 +161,6 @@ def diagnosis_to_json(found: Diagnosis) -> dict[str, Any]:
             }
             for layer in LAYERS
         ],
-        "model": found.counts[MODEL],
+        "model": found.counts[MODEL.name],
         "verdicts": [asdict(v) for v in found.verdicts],
     }
-
-
-def _format_figure(name: str, value: float) -> str:
-    if name == UNDER:
-        return f"{value:,.0f} under {MIN_EVIDENCE_SHARE}"
-    label = name.replace("_", " ").replace("ndcg", "nDCG@10")
-    return f"{label} " + (f"{value:,.0f}" if value >= 10 else f"{value:.3f}")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from foveate.core.types import Block, Candidate, Chunk
-from foveate.evals.hygiene import FAULTS, find_faults
+from foveate.pipeline.assembler import assemble
+from golden_cases import cases
+from hygiene import FAULTS, find_faults
 
 TEXT = """The boiler holds forty litres.
 
@@ -152,3 +154,13 @@ def test_every_fault_has_its_test():
     kinds = {kind for _, kind in FAULTY.values()} | {"unmarked_cut", "out_of_order"}
 
     assert kinds == set(FAULTS)
+
+
+@pytest.mark.parametrize("recipe", ["default", "tight", "lean"])
+@pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.dataset}-{case.id}")
+def test_nothing_is_mutilated_at_any_budget(case, recipe):
+    """J3: of golden cases in six languages, code and lists among them, from small to large."""
+    candidates = case.candidates()
+    for budget in (40, 60, 100, 150, 300):
+        context = assemble(case.question, candidates, recipe=recipe, budget=budget)
+        assert find_faults(candidates, context.blocks) == {}
