@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from foveate.ingest.loaders.inline import PLAIN, Inline, Look
 
-_WIDE = 0.8  # of a line's height: a gap between two columns, and no space of a justified line
+WIDE = 0.8  # of a line's height: a gap between two columns, and no space of a justified line
 _GUTTER = 0.4  # of a line's height, what several lines leave free together
 _LONG = 7.0  # of a line's height: how long lines of prose are
 _NEAR = 3.0  # of a line's height: rows with more between them are apart
@@ -29,6 +29,7 @@ _SMALL, _ABOVE, _BELOW = 0.85, 0.15, 0.03  # of the height of what is raised or 
 _KERN = 0.3  # of a line's height: before what is raised
 _MARK = re.compile(r"[^\w\s]|o|\(?(?:[0-9]{1,3}|[A-Za-z]{1,4})[.)]")
 """The mark of a list's item, which stands apart from its text and is no column."""
+_WORDS = re.compile(r"\s+|\S+")
 _RAISED, _LOWERED = Look(place=1), Look(place=-1)
 
 Text = str | list[list[str]]
@@ -36,13 +37,18 @@ Text = str | list[list[str]]
 
 
 class Glyph(NamedTuple):
-    """A character and its box as the page is shown; without a box (`right` 0) it is a space."""
+    """Characters of one height and their box on the page; without a box (`right` 0) a space.
+
+    `head`: the right of the first of them; `tail`: the left of the last.
+    """
 
     sign: str
     left: float = 0
     bottom: float = 0
     right: float = 0
     top: float = 0
+    head: float = 0
+    tail: float = 0
 
     @property
     def height(self) -> float:
@@ -98,7 +104,7 @@ def _lines(glyphs: Iterable[Glyph]) -> Iterator[list[Glyph]]:
         if not glyph.right:
             line += [glyph] if line and not has_ended else []
             continue
-        if last is None or (not has_ended and last[2::2] == glyph[2::2]):
+        if last is None or (not has_ended and last[2:5:2] == glyph[2:5:2]):
             pass  # at the height of the one before, as most are
         elif _is_apart(last, glyph, has_ended=has_ended):
             yield line
@@ -114,8 +120,8 @@ def _lines(glyphs: Iterable[Glyph]) -> Iterator[list[Glyph]]:
 def _is_apart(last: Glyph, glyph: Glyph, *, has_ended: bool) -> bool:
     shared = min(last.top, glyph.top) - max(last.bottom, glyph.bottom)
     if shared < min(last.height, glyph.height) / 3:  # unless the line goes up or down the page
-        beside = min(last.right, glyph.right) - max(last.left, glyph.left)
-        return has_ended or beside < min(last.right - last.left, glyph.right - glyph.left) / 2
+        beside = min(last.right, glyph.head) - max(last.tail, glyph.left)
+        return has_ended or beside < min(last.right - last.tail, glyph.head - glyph.left) / 2
     gap, height = glyph.left - last.right, max(last.height, glyph.height)
     return has_ended and not -height / 10 <= gap < height / 2
 
@@ -135,9 +141,9 @@ def _parts(line: Sequence[Glyph]) -> Iterator[list[Glyph]]:
     part: list[Glyph] = []
     last: Glyph | None = None
     for glyph in line:
-        if last is not None and glyph.right and not last.left <= glyph.left <= last.right:
-            wide = _WIDE * max(last.height, glyph.height)
-            is_apart = glyph.left - last.right > wide or glyph.right < last.left - wide
+        if last is not None and glyph.right and not last.tail <= glyph.left <= last.right:
+            wide = WIDE * max(last.height, glyph.height)
+            is_apart = glyph.left - last.right > wide or glyph.head < last.tail - wide
             if is_apart and not _MARK.fullmatch("".join(each.sign for each in part).strip()):
                 yield part
                 part = []
@@ -150,7 +156,9 @@ def _parts(line: Sequence[Glyph]) -> Iterator[list[Glyph]]:
 def _piece(part: Sequence[Glyph], place: int) -> Piece:
     """The part as a piece, with its raised and lowered figures."""
     drawn = [glyph for glyph in part if glyph.right]
-    sizes = Counter((glyph.bottom, glyph.top) for glyph in drawn)
+    sizes = Counter[tuple[float, float]]()
+    for glyph in drawn:
+        sizes[glyph.bottom, glyph.top] += len(glyph.sign) - glyph.sign.count(" ")
     bottom, top = max(sizes, key=lambda size: (sizes[size] * (size[1] - size[0]), size))
     height, line = top - bottom, Inline()
     for glyph in part if len(sizes) > 1 else ():
@@ -158,10 +166,11 @@ def _piece(part: Sequence[Glyph], place: int) -> Piece:
         if glyph.right and glyph.height < _SMALL * height:
             above = (glyph.bottom - bottom) / height
             look = _RAISED if above > _ABOVE else _LOWERED if above < _BELOW else PLAIN
-        line.add(glyph.sign, look)
+        for word in _WORDS.findall(glyph.sign):
+            line.add(word, PLAIN if word.isspace() else look)
     left, right = min(glyph.left for glyph in drawn), max(glyph.right for glyph in drawn)
     lowest, highest = min(glyph.bottom for glyph in drawn), max(glyph.top for glyph in drawn)
-    is_upright = len(drawn) > 2 and highest - lowest > 2 * max(height, right - left)
+    is_upright = sizes.total() > 2 and highest - lowest > 2 * max(height, right - left)
     has_scripts = len(sizes) > 1 and not is_upright
     text = line.text() if has_scripts else "".join([glyph.sign for glyph in part])
     return Piece(text, left, bottom, right, bottom + height, place, is_upright)
