@@ -16,7 +16,8 @@ from foveate.core.errors import BadInput, MissingExtra
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.pdf_glyphs import form_fields, read_glyphs
-from foveate.ingest.loaders.pdf_layout import Text, arrange
+from foveate.ingest.loaders.pdf_headings import drop_running_lines, mark_titles, title_levels
+from foveate.ingest.loaders.pdf_layout import Piece, Text, Title, arrange, page_pieces
 from foveate.ingest.loaders.pdf_lines import Hyphens
 from foveate.ingest.loaders.pictures import Pictures, png_from_pixels
 from foveate.ingest.loaders.text import plain_title
@@ -92,24 +93,52 @@ def _read_pages(
     blocks = Blocks(limits)
     sections: list[Section] = []
     paths = dict(_bookmark_paths(pdf))
+    pages = _page_texts(pdf, blocks, with_titles=not paths)
+    texts = [text for page in pages for text in page]
+    hyphens = Hyphens(text for text in map(_words, texts) if text)
+    levels = title_levels(text for text in texts if isinstance(text, Title))
+    trail: list[tuple[int, str]] = []
     path = ""
-    pages = [_page_texts(pdf, number, blocks) for number in range(len(pdf))]
-    hyphens = Hyphens(text for page in pages for text in page if isinstance(text, str))
     for number, page in enumerate(pages):
         path = paths.get(number, path)
-        start, before = blocks.size + 2 * bool(blocks.size), blocks.size
+        begun = before = blocks.size
         for text in page:
-            _write(text, hyphens, blocks)
-        start = start if blocks.size > before else before
-        if blocks.size > before:
-            sections.append(Section(start=start, end=blocks.size, path=path, page=number + 1))
+            if isinstance(text, Title):
+                _end_section(sections, begun, blocks, path, number)
+                begun = blocks.size
+                path = _enter(trail, levels[text.size], hyphens.join_lines(text.text), blocks)
+            else:
+                _write(text, hyphens, blocks)
+        _end_section(sections, begun, blocks, path, number)
         if pictures is not None:
+            start = before + 2 * bool(before) if blocks.size > before else before
             for data in _page_images(pdf, number):
                 pictures.add(data, start, blocks.size, page=number + 1)
     return blocks, sections
 
 
-def _write(text: Text, hyphens: Hyphens, blocks: Blocks) -> None:
+def _words(text: Text) -> str:
+    """The text whose words may be cut by its lines."""
+    return text.text if isinstance(text, Title) else text if isinstance(text, str) else ""
+
+
+def _end_section(
+    sections: list[Section], start: int, blocks: Blocks, path: str, number: int
+) -> None:
+    if blocks.size > start:
+        start += 2 * bool(start)
+        sections.append(Section(start=start, end=blocks.size, path=path, page=number + 1))
+
+
+def _enter(trail: list[tuple[int, str]], level: int, text: str, blocks: Blocks) -> str:
+    """Write a heading; the path of what follows it."""
+    title = plain_title(_CONTROL.sub("", text))
+    blocks.add_heading(level, title)
+    trail[:] = [step for step in trail if step[0] < level] + [(level, title)]
+    return " > ".join(name for _, name in trail)
+
+
+def _write(text: str | list[list[str]], hyphens: Hyphens, blocks: Blocks) -> None:
     if isinstance(text, str):
         clean = _CONTROL.sub("", hyphens.join_lines(text))
         blocks.add_paragraph("\n".join(line.rstrip() for line in clean.split("\n")))
@@ -120,7 +149,16 @@ def _write(text: Text, hyphens: Hyphens, blocks: Blocks) -> None:
     blocks.end_group()
 
 
-def _page_texts(pdf: Any, number: int, blocks: Blocks) -> list[Text]:
+def _page_texts(pdf: Any, blocks: Blocks, *, with_titles: bool) -> list[list[Text]]:
+    """The texts of each page, without the lines that its pages repeat."""
+    pages = [_pieces(pdf, number, blocks, with_titles=with_titles) for number in range(len(pdf))]
+    blocks.leave_out("repeated headers and footers of pages", drop_running_lines(pages))
+    if with_titles:
+        mark_titles(pages)
+    return [arrange(page) for page in pages]
+
+
+def _pieces(pdf: Any, number: int, blocks: Blocks, *, with_titles: bool) -> list[Piece]:
     import pypdfium2
 
     try:
@@ -131,7 +169,7 @@ def _page_texts(pdf: Any, number: int, blocks: Blocks) -> list[Text]:
     try:
         turn = page.get_rotation()
         fields = list(form_fields(page, turn, blocks)) if pdf.formenv else []
-        return arrange(list(read_glyphs(spoken, turn)), fields)
+        return page_pieces(read_glyphs(spoken, turn, with_bold=with_titles), fields)
     finally:
         spoken.close()
         page.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator
 from itertools import repeat
 from typing import Any
@@ -19,6 +20,9 @@ _Flags = NDArray[np.bool_]
 _TEXT_FIELDS, _BOXES = (4, 5, 6), (2, 3)  # PDFium's: combo, list and text; check and radio
 _MOST_FIELDS, _MOST_SIGNS = 10_000, 100_000
 _MISSING = 0.01
+_BOLD = re.compile(rb"bold|black|heavy|demi(?!light)|-medi(?!um)|cmbx|sfbx|ecbx", re.IGNORECASE)
+_FORCED_BOLD = 1 << 18  # a flag of a font
+_LONGEST_BOLD = 200  # characters; a longer line is no heading
 
 
 def _turned(box: tuple[Any, Any, Any, Any], turn: int) -> tuple[Any, Any, Any, Any]:
@@ -33,7 +37,7 @@ def _turned(box: tuple[Any, Any, Any, Any], turn: int) -> tuple[Any, Any, Any, A
     return box
 
 
-def read_glyphs(spoken: Any, turn: int) -> Iterator[Glyph]:
+def read_glyphs(spoken: Any, turn: int, *, with_bold: bool = False) -> Iterator[Glyph]:
     """The characters in the order of the file, white space without a place.
 
     Those of one height that follow one another without a wide gap are one, spaces included: most
@@ -64,7 +68,10 @@ def read_glyphs(spoken: Any, turn: int) -> Iterator[Glyph]:
     for start, end, place in runs:
         yield from map(Glyph, signs[at:start])
         at = end + 1
-        yield Glyph("".join(signs[start:at]), *place)
+        run = Glyph("".join(signs[start:at]), *place)
+        is_bold = with_bold and at - start <= _LONGEST_BOLD
+        is_bold = is_bold and _is_bold(spoken, start) and _is_bold(spoken, end)
+        yield run._replace(is_bold=True) if is_bold else run
     yield from map(Glyph, signs[at:])
 
 
@@ -94,6 +101,14 @@ def _goes_on(left: _Array, bottom: _Array, right: _Array, top: _Array, line: _Ar
     going[1:] &= (left[1:] >= left[:-1]) & (right[1:] >= right[:-1])
     going[1:] &= left[1:] - right[:-1] <= WIDE * (top - bottom)[1:]
     return going
+
+
+def _is_bold(spoken: Any, at: int) -> bool:
+    from pypdfium2 import raw
+
+    name, flags = ctypes.create_string_buffer(256), ctypes.c_int()
+    raw.FPDFText_GetFontInfo(spoken, at, name, len(name), flags)
+    return bool(flags.value & _FORCED_BOLD or _BOLD.search(name.value))
 
 
 def _sign(code: int) -> str:
