@@ -84,7 +84,7 @@ def test_what_is_no_image_is_left_out(name: str) -> None:
             new.writestr(part, b"\xd7\xcd\xc6\x9aWMF" if "/media/" in part else old.read(part))
     (loaded,) = load_in_process(out.getvalue(), Path(name), Limits(), WITH_IMAGES)
 
-    assert loaded.images == ()
+    assert (loaded.images, loaded.left_out) == ((), {"pictures": 1})
     assert "The wheel of the mill" in loaded.text
 
 
