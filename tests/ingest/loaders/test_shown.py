@@ -11,7 +11,7 @@ import pytest
 from pptx.chart.data import BubbleChartData, CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
-from documents import odf, part_of, read, repacked, saved, slides, word
+from documents import SENT, epub, odf, part_of, read, repacked, saved, slides, word
 from foveate.ports import LoadedDocument
 from illustrated import pdf_file, picture, slides_file
 
@@ -262,6 +262,16 @@ def test_pictures_of_office_files_are_read_by_their_words() -> None:
     assert slides.text.endswith("# The wheel of the mill is of 1880.\n\n[picture: The wheel]")
     assert slides.left_out == {"pictures": 1}
     assert read("a.pdf", pdf_file()).left_out == {"pictures": 2}
+
+
+@pytest.mark.parametrize("name", ["a.epub", "a.eml"])
+def test_pictures_of_pages_inside_of_files(name: str) -> None:
+    """V1: of all chapters of a book, and of the page that a mail shows."""
+    page = "<p>See <img src='a.png' alt='the wheel'/></p>"
+    mail = f"{SENT}Content-Type: text/html\n\n{page}"
+    loaded = read(name, mail if name == "a.eml" else epub({"1.xhtml": page, "2.xhtml": page}))
+    assert loaded.text.startswith("See [picture: the wheel]")
+    assert loaded.left_out == {"pictures": 1}
 
 
 FRAME = (

@@ -67,7 +67,7 @@ def _open(data: bytes, limits: Limits, kind: str, what: str) -> Archive:
 
 def _read(archive: Archive, body: _Text | _Sheet) -> int:
     """Read all of it; the number of its pictures."""
-    skipped, seen, pictures = 0, set[str](), _Frames()
+    skipped, seen, pictures = 0, set[str](), _FramePictures()
     for kind, name, given in archive.events(_CONTENT):
         formula = body.formula
         if kind != "text" and name in _SKIPPED:
@@ -95,7 +95,7 @@ def _read(archive: Archive, body: _Text | _Sheet) -> int:
 
 
 @dataclass(slots=True)
-class _Frames:
+class _FramePictures:
     """The pictures of the frames, by their parts; one beside an object only stands for that."""
 
     found: set[str] = field(default_factory=set)

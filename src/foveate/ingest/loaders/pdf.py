@@ -93,7 +93,7 @@ def _read_pages(pdf: Any, limits: Limits, pictures: Pictures) -> tuple[Blocks, l
     paths = dict(_bookmark_paths(pdf))
     pages = _page_texts(pdf, blocks, pictures, with_titles=not paths)
     texts = [text for page in pages for text in page]
-    hyphens = Hyphens(text for text in map(_words, texts) if text)
+    hyphens = Hyphens(text for text in map(_text_of_lines, texts) if text)
     levels = title_levels(text for text in texts if isinstance(text, Title))
     trail: list[tuple[int, str]] = []
     path = ""
@@ -115,7 +115,7 @@ def _read_pages(pdf: Any, limits: Limits, pictures: Pictures) -> tuple[Blocks, l
     return blocks, sections
 
 
-def _words(text: Text) -> str:
+def _text_of_lines(text: Text) -> str:
     """The text whose words may be cut by its lines."""
     return text.text if isinstance(text, Title) else text if isinstance(text, str) else ""
 

@@ -6,16 +6,18 @@ import ctypes
 import re
 from collections.abc import Iterator
 from itertools import repeat
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.pdf_layout import WIDE, Glyph, Piece
 
-_Array = NDArray[np.float64]
-_Flags = NDArray[np.bool_]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    _Array = NDArray[np.float64]
+    _Flags = NDArray[np.bool_]
+
 
 _TEXT_FIELDS, _BOXES = (4, 5, 6), (2, 3)  # PDFium's: combo, list and text; check and radio
 _MOST_FIELDS, _MOST_SIGNS = 10_000, 100_000
@@ -43,6 +45,7 @@ def read_glyphs(spoken: Any, turn: int, *, with_bold: bool = False) -> Iterator[
     Those of one height that follow one another without a wide gap are one, spaces included: most
     lines are, and a page costs a third of what it costs character by character.
     """
+    import numpy as np
     from pypdfium2 import raw
 
     count = spoken.count_chars()
@@ -77,6 +80,7 @@ def read_glyphs(spoken: Any, turn: int, *, with_bold: bool = False) -> Iterator[
 
 def _measure(spoken: Any, places: NDArray[np.intp]) -> tuple[_Array, _Flags]:
     """The boxes of these characters, (n, 4): left, top, right, bottom; and which have one."""
+    import numpy as np
     from pypdfium2 import raw
 
     # The pointers as numbers: ctypes takes half the time for these.
@@ -94,6 +98,8 @@ def _measure(spoken: Any, places: NDArray[np.intp]) -> tuple[_Array, _Flags]:
 
 def _goes_on(left: _Array, bottom: _Array, right: _Array, top: _Array, line: _Array) -> _Flags:
     """Whether each character goes on with the one before, at its height and near it."""
+    import numpy as np
+
     going = np.ones(len(left), bool)
     going[:1] = False
     for same in (bottom, top, line):
