@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from hashlib import md5
@@ -79,31 +79,42 @@ Placed = tuple[float, float, float, str]
 
 
 def placed_pdf(
-    pages: Sequence[Sequence[Placed]], *, turn: int = 0, fields: Sequence[str] = ()
+    pages: Sequence[Sequence[Placed]],
+    *,
+    turn: int = 0,
+    fields: Sequence[str] = (),
+    bold: Collection[str] = (),
+    bookmark: str = "",
 ) -> bytes:
     """A PDF with each text at its place; `turn`: how its pages are shown, and its texts drawn.
 
-    `fields`: dictionaries of form fields of the first page.
+    `fields`: dictionaries of form fields of the first page. `bold`: which texts are. `bookmark`: of
+    the first page.
     """
     first, kinds = 4, len(pages) * 2
     kids = " ".join(f"{first + 2 * i} 0 R" for i in range(len(pages)))
     marks = " ".join(f"{first + kinds + i} 0 R" for i in range(len(fields)))
+    mark = f"/First << /Title ({bookmark}) /Dest [{first} 0 R /Fit] >>"
+    outlines = f"/Outlines << {mark} >>" if bookmark else ""
     objects = [
-        f"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [{marks}] >> >>",
+        f"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [{marks}] >> {outlines} >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
+    strong = "/F2 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold >>"
     matrix = {0: "1 0 0 1 0 0", 90: "0 1 -1 0 842 0", 180: "-1 0 0 -1 595 842"}
     matrix[270] = "0 -1 1 0 0 595"
     for number, page in enumerate(pages):
         texts = "".join(
-            f"BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET\n" for x, y, size, text in page
+            f"BT /F{1 + (text in bold)} {size} Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET\n"
+            for x, y, size, text in page
         )
         drawn = f"{matrix[turn]} cm\n{texts}"
         objects += [
             (
                 f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 842 842] /Rotate {turn} "
-                f"/Annots [{marks if number == 0 else ''}] /Resources << /Font << /F1 3 0 R >> >> "
+                f"/Annots [{marks if number == 0 else ''}] "
+                f"/Resources << /Font << /F1 3 0 R {strong} >> >> "
                 f"/Contents {first + 2 * number + 1} 0 R >>"
             ),
             f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 from typing import Any
 
 import pptx
@@ -10,8 +11,9 @@ import pytest
 from pptx.chart.data import BubbleChartData, CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
-from documents import odf, part_of, read, repacked, saved, slides, word
+from documents import SENT, epub, odf, part_of, read, repacked, saved, slides, word
 from foveate.ports import LoadedDocument
+from illustrated import pdf_file, picture, slides_file
 
 SLIDE, CHART = "ppt/slides/slide1.xml", "ppt/charts/{}"
 _KIN = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -223,3 +225,67 @@ def test_cells_of_a_table_in_a_cell_stay_apart() -> None:
 def test_furniture_and_boxes_of_pages(page: str, shown: str) -> None:
     """V1: the site's footer and asides are left out as its navigation is; boxes show their tick."""
     assert read("a.html", page).text == shown
+
+
+PICTURES = [
+    ("a.html", "<p>The <img src=a.png alt='old mill'>, <img src=b.png><img src=a.png alt=mill>",
+     "The [picture: old mill], [picture: mill]", 2),
+    ("a.html", "<p>Mill<img src=c alt=''><img src=d alt=dot width=1><p hidden><img src=e>",
+     "Mill", 0),
+    ("a.html", "<ul><li>Mill <img alt='the\n wheel' src=a.png></ul><nav><img src=x.png></nav>",
+     "- Mill [picture: the wheel]", 1),
+    ("a.html", "<h1><img src=a.png alt='Mill'></h1><p>Old.", "# [picture: Mill]\n\nOld.", 1),
+    ("a.html", "<table><tr><th>A<th>B<tr><td><img src=a alt=yes><td>x <img src=b alt=no></table>",
+     "| A | B |\n| yes | x |", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "source", "text", "count"), PICTURES)
+def test_pictures_of_a_page(name: str, source: str, text: str, count: int) -> None:
+    """V1: words for them are read, each that is shown is counted once; decorations are neither."""
+    loaded = read(name, source)
+    assert (loaded.text, loaded.left_out) == (text, {"pictures": count} if count else {})
+
+
+def test_pictures_of_office_files_are_read_by_their_words() -> None:
+    """V1: where they stand; file names are no words, and a picture is counted once."""
+
+    def write(document: Any) -> None:
+        for words in ("The  wheel,\nfrom the yard", "image1.png", ""):
+            run = document.add_paragraph("See").add_run()
+            run.add_picture(BytesIO(picture("red")))._inline.docPr.set("descr", words)
+
+    loaded = read("a.docx", word(write))
+    assert loaded.text.split("\n\n") == ["See [picture: The wheel, from the yard]", "See", "See"]
+    assert loaded.left_out == {"pictures": 1}
+    slides = read("a.pptx", slides_file())
+    assert slides.text.endswith("# The wheel of the mill is of 1880.\n\n[picture: The wheel]")
+    assert slides.left_out == {"pictures": 1}
+    assert read("a.pdf", pdf_file()).left_out == {"pictures": 2}
+
+
+@pytest.mark.parametrize("name", ["a.epub", "a.eml"])
+def test_pictures_of_pages_inside_of_files(name: str) -> None:
+    """V1: of all chapters of a book, and of the page that a mail shows."""
+    page = "<p>See <img src='a.png' alt='the wheel'/></p>"
+    mail = f"{SENT}Content-Type: text/html\n\n{page}"
+    loaded = read(name, mail if name == "a.eml" else epub({"1.xhtml": page, "2.xhtml": page}))
+    assert loaded.text.startswith("See [picture: the wheel]")
+    assert loaded.left_out == {"pictures": 1}
+
+
+FRAME = (
+    "<draw:frame xmlns:svg='urn:svg'>{}<draw:image xlink:href='{}'/>"
+    "<svg:title>T</svg:title>{}</draw:frame>"
+)
+
+
+def test_pictures_of_opendocument_texts() -> None:
+    """V1: an image beside an object shows that once more, and is none."""
+    frames = [
+        FRAME.format("", "a.png", "<svg:desc>The wheel</svg:desc>"), FRAME.format("", "a.png", ""),
+        FRAME.format("<draw:object xlink:href='./Object 1'/>", "b.png", ""),
+    ]  # fmt: skip
+    loaded = read("a.odt", odf("text", "".join(f"<text:p>See{frame}</text:p>" for frame in frames)))
+    assert loaded.text == "See [picture: The wheel]\n\nSee [picture: T]\n\nSee"
+    assert loaded.left_out == {"embedded objects": 1, "pictures": 1}

@@ -18,7 +18,7 @@ from foveate.ingest.loaders.formulas import Formula
 from foveate.ingest.loaders.inline import PLAIN, Inline, Look, read_look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.merged_cells import Cell, MergedCells
-from foveate.ingest.loaders.pictures import Pictures, drawn_images
+from foveate.ingest.loaders.pictures import DrawnPictures, Pictures, picture_words
 from foveate.ingest.loaders.symbol_fonts import read_sign
 from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ingest.loaders.word_styles import (
@@ -55,15 +55,14 @@ def load_docx(
     numbering = read_numbering(archive, archive.related_part(part, "numbering"))
     notes = _read_notes(archive, part, styles, numbering, limits)
     body = _Body(Blocks(limits), styles, numbering, notes)
-    pictures, found = Pictures(limits), iter(drawn_images(archive, part) if images else ())
+    pictures, shown = Pictures(limits, images), DrawnPictures(archive, part)
     drawings, drawn = Drawings(archive, part), list[tuple[str, dict[str, str]]]()
     for kind, name, given in archive.events(part):
         body.handle_event(kind, name, given)
-        if kind == "start" and name == "blip":
-            image = next(found, None)
-            if image is not None and not body.is_skipping:
-                at = body.blocks.size
-                pictures.add(archive.read(image[0]), at, at, caption=image[1])
+        if kind == "start" and shown.begins(name, given) and not body.is_skipping:
+            at = body.blocks.size
+            pictures.add(*shown.target(given), at, at, caption=shown.caption)
+            body.add_text(picture_words(shown.caption))
         elif kind == "start" and name in DRAWN and not body.is_skipping:
             drawn.append((name, given))
         elif drawn and body.is_between:
@@ -73,8 +72,7 @@ def load_docx(
     text, headings = body.blocks.text(), body.blocks.headings
     title = body.title or next((name for _, level, name in headings if level == 1), path.stem)
     sections = sections_from_headings(text, headings)
-    loaded = read_properties(archive).document(body.blocks, title, sections)
-    return (replace(loaded, images=tuple(pictures.found.values())),)
+    return (pictures.finish(read_properties(archive).document(body.blocks, title, sections)),)
 
 
 def _read_notes(
@@ -168,6 +166,11 @@ class _Body:
     def is_between(self) -> bool:
         """Whether neither a paragraph nor a table is open."""
         return not self._open and not self._tables
+
+    def add_text(self, text: str) -> None:
+        """Text of the innermost paragraph."""
+        if self._open:
+            self._open[-1].line.add(text)
 
     def handle_event(self, kind: str, name: str, given: dict[str, str]) -> None:
         """One event of the main part."""

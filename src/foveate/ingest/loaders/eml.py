@@ -190,6 +190,7 @@ def _build_mail(
         metadata=metadata,
         modified_at=_parse_date(message),
         lines=False,
+        left_out=sum((Counter(page.left_out) for page in body.pages), Counter[str]()),
     )
 
 

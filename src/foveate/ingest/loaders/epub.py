@@ -35,23 +35,26 @@ def load_epub(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tu
     properties, chapters = _read_package(archive, _package_part(archive))
     limits.check_bound("pages", len(chapters), "chapters")
     protected = _encrypted_parts(archive)
-    blocks = Blocks(limits)
+    blocks, pictures = Blocks(limits), set[str]()
     for part in chapters:
         if part in protected:
             raise BadInput("encrypted: its chapters are protected against copying")
         if archive.has(part):
-            _add_chapter(archive.read(part), blocks)
+            pictures |= _add_chapter(archive.read(part), blocks)
+    blocks.leave_out("pictures", len(pictures))
     text = blocks.text()
     sections = sections_from_headings(text, blocks.headings)
     return (properties.document(blocks, path.stem, sections),)
 
 
-def _add_chapter(data: bytes, blocks: Blocks) -> None:
+def _add_chapter(data: bytes, blocks: Blocks) -> set[str]:
+    """Write the chapter; its pictures."""
     source = decode(data, declared_encoding(data))
     source = _ALONE.sub(r"<\1\2></\1>", source)
     page, text = read_page(lambda: merge_cells(write_formulas(parse_tags(source))))
     start = blocks.add_paragraph(text)
     blocks.headings += [(at + start, level, name) for at, level, name in page.headings]
+    return page.pictures
 
 
 def _package_part(archive: Archive) -> str:

@@ -39,6 +39,7 @@ def load_html(data: bytes, path: Path) -> tuple[LoadedDocument]:
         summary=" ".join(meta.get("description", "").split()),
         modified_at=first_date(meta, _DATES),
         lines=False,
+        left_out={"pictures": len(page.pictures)} if page.pictures else {},
     )
     return (loaded,)
 

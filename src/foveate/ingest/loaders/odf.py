@@ -19,6 +19,7 @@ from foveate.ingest.loaders.inline import PLAIN, Inline, Look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.merged_cells import Cell, MergedCells, MergedRanges
 from foveate.ingest.loaders.odf_styles import OUTLINE, Styles, parse_count, read_styles
+from foveate.ingest.loaders.pictures import picture_words
 from foveate.ingest.loaders.records import Records
 from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ports import LoadedDocument
@@ -35,7 +36,7 @@ def load_odt(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tup
     """The text as one document; raises `BadInput` if it is damaged, encrypted or over a limit."""
     archive = _open(data, limits, "text", "an OpenDocument text")
     body = _Text(Blocks(limits), read_styles(archive))
-    _read(archive, body)
+    body.blocks.leave_out("pictures", _read(archive, body))
     sections = sections_from_headings(body.blocks.text(), body.blocks.headings)
     first = next((name for _, level, name in body.blocks.headings if level == 1), path.stem)
     return (read_properties(archive, "meta.xml", "date").document(body.blocks, first, sections),)
@@ -45,8 +46,8 @@ def load_ods(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tup
     """The spreadsheet as one document; raises `BadInput` as `load_odt` does."""
     archive = _open(data, limits, "spreadsheet", "an OpenDocument spreadsheet")
     sheet = _Sheet(Records(limits, Blocks(limits)), read_styles(archive))
-    _read(archive, sheet)
     records = sheet.records
+    records.blocks.leave_out("pictures", _read(archive, sheet))
     return (
         read_properties(archive, "meta.xml", "date").document(
             records.blocks, path.stem, records.sections
@@ -64,13 +65,14 @@ def _open(data: bytes, limits: Limits, kind: str, what: str) -> Archive:
     raise BadInput(f"a zip archive, but not {what}; give it the right suffix")
 
 
-def _read(archive: Archive, body: _Text | _Sheet) -> None:
-    skipped, seen = 0, set[str]()
+def _read(archive: Archive, body: _Text | _Sheet) -> int:
+    """Read all of it; the number of its pictures."""
+    skipped, seen, pictures = 0, set[str](), _FramePictures()
     for kind, name, given in archive.events(_CONTENT):
         formula = body.formula
         if kind != "text" and name in _SKIPPED:
             skipped += 1 if kind == "start" else -1
-        elif skipped:
+        elif skipped or pictures.read(kind, name, given, body):
             continue
         elif (kind, name) == ("end", "math"):
             body.formula = None
@@ -89,6 +91,42 @@ def _read(archive: Archive, body: _Text | _Sheet) -> None:
             body.start(name, given)
         else:
             body.end(name)
+    return len(pictures.found)
+
+
+@dataclass(slots=True)
+class _FramePictures:
+    """The pictures of the frames, by their parts; one beside an object only stands for that."""
+
+    found: set[str] = field(default_factory=set)
+    _image: str = ""
+    _has_object: bool = False
+    _is_open: bool = False  # and not its text box
+    _inside: str = ""  # `title` or `desc`
+    _words: dict[str, str] = field(default_factory=dict)
+
+    def read(self, kind: str, name: str, given: Mapping[str, str], body: _Text | _Sheet) -> bool:
+        """Read what an element says of a frame, if it does."""
+        if kind == "text":
+            if self._inside:
+                self._words[self._inside] = self._words.get(self._inside, "") + name
+        elif name in ("title", "desc") and self._is_open:
+            self._inside = name if kind == "start" else ""
+            return True
+        elif name == "frame":
+            if self._image and kind == "end":
+                self.found.add(self._image)
+                words = self._words.get("desc") or self._words.get("title", "")
+                body.add_text(picture_words(words))
+            self._is_open = kind == "start"
+            self._image, self._has_object, self._words = "", False, {}
+        elif name == "text-box":
+            self._is_open = kind == "end"
+        elif name in ("object", "object-ole"):
+            self._has_object = True
+        elif name == "image" and kind == "start" and not self._has_object:
+            self._image = given.get("href", "-")
+        return bool(self._inside)
 
 
 def _read_object(archive: Archive, place: str) -> str:

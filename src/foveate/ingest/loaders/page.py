@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from foveate.ingest.loaders.inline import write_subscript, write_superscript
 from foveate.ingest.loaders.list_numbers import ListNumbers, open_list
+from foveate.ingest.loaders.pictures import read_picture
 from foveate.ingest.loaders.tags import Tag, element_names, is_hidden
 from foveate.ingest.loaders.text import Heading, plain_title
 
@@ -148,7 +149,7 @@ class Page:
     those has blocks of their own instead.
 
     `items`: how many each reversed list has, by the number of its tag; a page that is given them
-    numbers those lists from there. `ends_struck`: struck text ends at the next block.
+    numbers those lists from there. `ends_struck`: as in `Outline`. `pictures`: their sources.
     """
 
     row_ends: frozenset[int] = frozenset()
@@ -156,6 +157,7 @@ class Page:
     items: dict[int, int] = field(default_factory=dict)
     headings: list[Heading] = field(default_factory=list)
     torn: list[int] = field(default_factory=list)
+    pictures: set[str] = field(default_factory=set)
     _tags: int = 0
     _outline: Outline = field(init=False)
     _parts: list[str] = field(default_factory=list)
@@ -190,7 +192,7 @@ class Page:
             for name in self._outline.open(tag):
                 self._close(name)
             if not self._outline.hidden:
-                self._open(tag)
+                (self._add_picture if tag.name == "img" else self._open)(tag)
         else:
             ended = self._outline.close(tag.name)
             if "table" in ended and tag.name not in _OF_TABLES:
@@ -274,13 +276,9 @@ class Page:
             self.torn.append(self._block)
 
     def _open_tight(self, tag: Tag) -> None:
+        self._break("\n", self._bullet(tag) if tag.name == "li" else "")
         if tag.name == "tr":
-            self._break("\n")
             self._row = 0
-        elif tag.name == "li":
-            self._break("\n", self._bullet(tag))
-        else:
-            self._break("\n")
 
     def _bullet(self, item: Tag) -> str:
         if not self._lists:
@@ -338,6 +336,11 @@ class Page:
         if text and text[-1].isspace():
             self._gap = self._gap or " "
 
+    def _add_picture(self, tag: Tag) -> None:
+        if found := read_picture(tag):
+            self.pictures.add(found[0])
+            self._add_text("" if self._row else found[1])
+
     def _as_script(self, text: str) -> str:
         if self._outline.is_open("sup"):
             return write_superscript(text)
@@ -383,8 +386,7 @@ class Page:
 def read_page(parse: Callable[[], Iterable[Tag]]) -> tuple[Page, str]:
     """The page of the tags, and its text.
 
-    They are read again if blocks in cells or struck texts never end, or if lists count down to
-    their last item.
+    They are read again if blocks in cells or struck texts never end, or if lists count down.
     """
     page = Page()
     for tag in parse():

@@ -6,9 +6,10 @@ A file without any text, such as scanned pages, is refused. PDFium is not thread
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from foveate.core.errors import BadInput, MissingExtra
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.pdf_glyphs import form_fields, read_glyphs
-from foveate.ingest.loaders.pdf_layout import Text, arrange
+from foveate.ingest.loaders.pdf_headings import drop_running_lines, mark_titles, title_levels
+from foveate.ingest.loaders.pdf_layout import Piece, Text, Title, arrange, page_pieces
 from foveate.ingest.loaders.pdf_lines import Hyphens
-from foveate.ingest.loaders.pictures import Pictures, png_from_pixels
+from foveate.ingest.loaders.pictures import MIN_SIDE, Pictures, png_from_pixels
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
 
@@ -49,8 +51,8 @@ def load_pdf(
     try:
         limits.check_bound("pages", len(pdf), "pages")
         info = pdf.get_metadata_dict(skip_empty=True)
-        pictures = Pictures(limits)
-        blocks, sections = _read_pages(pdf, limits, pictures if images else None)
+        pictures = Pictures(limits, images)
+        blocks, sections = _read_pages(pdf, limits, pictures)
         if not blocks.size:
             raise BadInput(_NO_TEXT.format(len(pdf)))
     finally:
@@ -62,10 +64,9 @@ def load_pdf(
         metadata={"author": info["Author"]} if info.get("Author") else {},
         modified_at=_parse_date(info.get("ModDate", "") or info.get("CreationDate", "")),
         lines=False,
-        images=tuple(pictures.found.values()),
         left_out=dict(blocks.left_out),
     )
-    return (loaded,)
+    return (pictures.finish(loaded),)
 
 
 def _open_pdf(data: bytes, passwords: Sequence[str]) -> Any:
@@ -86,30 +87,56 @@ def _open_pdf(data: bytes, passwords: Sequence[str]) -> Any:
     raise BadInput("encrypted: give its password (--password-file), or save it without one")
 
 
-def _read_pages(
-    pdf: Any, limits: Limits, pictures: Pictures | None
-) -> tuple[Blocks, list[Section]]:
+def _read_pages(pdf: Any, limits: Limits, pictures: Pictures) -> tuple[Blocks, list[Section]]:
     blocks = Blocks(limits)
     sections: list[Section] = []
     paths = dict(_bookmark_paths(pdf))
+    pages = _page_texts(pdf, blocks, pictures, with_titles=not paths)
+    texts = [text for page in pages for text in page]
+    hyphens = Hyphens(text for text in map(_text_of_lines, texts) if text)
+    levels = title_levels(text for text in texts if isinstance(text, Title))
+    trail: list[tuple[int, str]] = []
     path = ""
-    pages = [_page_texts(pdf, number, blocks) for number in range(len(pdf))]
-    hyphens = Hyphens(text for page in pages for text in page if isinstance(text, str))
     for number, page in enumerate(pages):
         path = paths.get(number, path)
-        start, before = blocks.size + 2 * bool(blocks.size), blocks.size
+        begun = before = blocks.size
         for text in page:
-            _write(text, hyphens, blocks)
-        start = start if blocks.size > before else before
-        if blocks.size > before:
-            sections.append(Section(start=start, end=blocks.size, path=path, page=number + 1))
-        if pictures is not None:
-            for data in _page_images(pdf, number):
-                pictures.add(data, start, blocks.size, page=number + 1)
+            if isinstance(text, Title):
+                _end_section(sections, begun, blocks, path, number)
+                begun = blocks.size
+                path = _enter(trail, levels[text.size], hyphens.join_lines(text.text), blocks)
+            else:
+                _write(text, hyphens, blocks)
+        _end_section(sections, begun, blocks, path, number)
+        if pictures.is_wanted:
+            start = before + 2 * bool(before) if blocks.size > before else before
+            for image in _page_images(pdf, number):
+                pictures.add(*image, start, blocks.size, page=number + 1)
     return blocks, sections
 
 
-def _write(text: Text, hyphens: Hyphens, blocks: Blocks) -> None:
+def _text_of_lines(text: Text) -> str:
+    """The text whose words may be cut by its lines."""
+    return text.text if isinstance(text, Title) else text if isinstance(text, str) else ""
+
+
+def _end_section(
+    sections: list[Section], start: int, blocks: Blocks, path: str, number: int
+) -> None:
+    if blocks.size > start:
+        start += 2 * bool(start)
+        sections.append(Section(start=start, end=blocks.size, path=path, page=number + 1))
+
+
+def _enter(trail: list[tuple[int, str]], level: int, text: str, blocks: Blocks) -> str:
+    """Write a heading; the path of what follows it."""
+    title = plain_title(_CONTROL.sub("", text))
+    blocks.add_heading(level, title)
+    trail[:] = [step for step in trail if step[0] < level] + [(level, title)]
+    return " > ".join(name for _, name in trail)
+
+
+def _write(text: str | list[list[str]], hyphens: Hyphens, blocks: Blocks) -> None:
     if isinstance(text, str):
         clean = _CONTROL.sub("", hyphens.join_lines(text))
         blocks.add_paragraph("\n".join(line.rstrip() for line in clean.split("\n")))
@@ -120,7 +147,23 @@ def _write(text: Text, hyphens: Hyphens, blocks: Blocks) -> None:
     blocks.end_group()
 
 
-def _page_texts(pdf: Any, number: int, blocks: Blocks) -> list[Text]:
+def _page_texts(
+    pdf: Any, blocks: Blocks, pictures: Pictures, *, with_titles: bool
+) -> list[list[Text]]:
+    """The texts of each page, without the lines that its pages repeat."""
+    pages = [
+        _pieces(pdf, number, blocks, pictures, with_titles=with_titles)
+        for number in range(len(pdf))
+    ]
+    blocks.leave_out("repeated headers and footers of pages", drop_running_lines(pages))
+    if with_titles:
+        mark_titles(pages)
+    return [arrange(page) for page in pages]
+
+
+def _pieces(
+    pdf: Any, number: int, blocks: Blocks, pictures: Pictures, *, with_titles: bool
+) -> list[Piece]:
     import pypdfium2
 
     try:
@@ -129,32 +172,49 @@ def _page_texts(pdf: Any, number: int, blocks: Blocks) -> list[Text]:
     except pypdfium2.PdfiumError as error:
         raise BadInput(f"damaged: page {number + 1}: {error}") from None
     try:
+        if not pictures.is_wanted:
+            pictures.missed.update(key for key, _ in _shown_images(page))
         turn = page.get_rotation()
         fields = list(form_fields(page, turn, blocks)) if pdf.formenv else []
-        return arrange(list(read_glyphs(spoken, turn)), fields)
+        return page_pieces(read_glyphs(spoken, turn, with_bold=with_titles), fields)
     finally:
         spoken.close()
         page.close()
 
 
-def _page_images(pdf: Any, number: int) -> Iterator[bytes]:
-    """The images of a page as JPEG or PNG; one that PDFium cannot read is left out."""
-    import pypdfium2
-    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
-
+def _page_images(pdf: Any, number: int) -> Iterator[tuple[object, Callable[[], bytes]]]:
+    """The images of a page as JPEG or PNG; of one that PDFium cannot read, no bytes."""
     page = pdf[number]
     try:
-        for shown in page.get_objects(filter=(FPDF_PAGEOBJ_IMAGE,), max_depth=_FORM_DEPTH):
-            with suppress(pypdfium2.PdfiumError, KeyError):
-                width, height = shown.get_px_size()
-                if width * height > _MAX_PIXELS:
-                    continue
-                if shown.get_filters() == ["DCTDecode"]:
-                    yield bytes(shown.get_data())
-                else:
-                    yield _png_from_bitmap(shown.get_bitmap())
+        for key, shown in _shown_images(page):
+            yield key, partial(_image_data, shown)
     finally:
         page.close()
+
+
+def _shown_images(page: Any) -> Iterator[tuple[object, Any]]:
+    """The images of a page that are not small, each by what tells it from others."""
+    import pypdfium2
+    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE, FPDFImageObj_GetImageDataRaw
+
+    for shown in page.get_objects(filter=(FPDF_PAGEOBJ_IMAGE,), max_depth=_FORM_DEPTH):
+        with suppress(pypdfium2.PdfiumError):
+            size = shown.get_px_size()
+            if min(size) >= MIN_SIDE:
+                yield (*size, FPDFImageObj_GetImageDataRaw(shown, None, 0)), shown
+
+
+def _image_data(shown: Any) -> bytes:
+    import pypdfium2
+
+    with suppress(pypdfium2.PdfiumError, KeyError):
+        width, height = shown.get_px_size()
+        if width * height > _MAX_PIXELS:
+            return b""
+        if shown.get_filters() == ["DCTDecode"]:
+            return bytes(shown.get_data())
+        return _png_from_bitmap(shown.get_bitmap())
+    return b""
 
 
 def _png_from_bitmap(bitmap: Any) -> bytes:

@@ -20,7 +20,7 @@ from foveate.ingest.loaders.inline import PLAIN, Inline, Look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.list_numbers import write_number
 from foveate.ingest.loaders.merged_cells import Allowance, Cell, MergedCells
-from foveate.ingest.loaders.pictures import Pictures, drawn_images
+from foveate.ingest.loaders.pictures import DrawnPictures, Pictures, picture_words
 from foveate.ingest.loaders.symbol_fonts import read_private_signs
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
@@ -43,18 +43,20 @@ def load_pptx(
     part = archive.main_part("presentation")
     slides = _slide_parts(archive, part)
     limits.check_bound("pages", len(slides), "slides")
-    blocks, pictures, allowance = Blocks(limits), Pictures(limits), Allowance()
+    blocks, pictures, allowance = Blocks(limits), Pictures(limits, images), Allowance()
     sections: list[Section] = []
     for slide, number in _first_places(slides).items():
-        section = _write_slide(archive, slide, number, blocks, allowance)
-        sections += [section] if section else []
-        if images:
-            start, end = (section.start, section.end) if section else (blocks.size, blocks.size)
-            for name, caption in drawn_images(archive, slide):
-                pictures.add(archive.read(name), start, end, page=number, caption=caption)
+        before = blocks.size
+        shapes, title = _write_slide(archive, slide, blocks, allowance)
+        start = before + 2 * bool(before) if blocks.size > before else before
+        if blocks.size > before:
+            sections.append(Section(start=start, end=blocks.size, path=title, page=number))
+        shown = DrawnPictures(archive, slide)
+        for given, caption in (each for shape in shapes for each in shape.pictures):
+            target = shown.target(given)
+            pictures.add(*target, start, blocks.size, page=number, caption=caption)
     title = next((each.path for each in sections if each.path), path.stem)
-    loaded = read_properties(archive).document(blocks, title, tuple(sections))
-    return (replace(loaded, images=tuple(pictures.found.values())),)
+    return (pictures.finish(read_properties(archive).document(blocks, title, tuple(sections))),)
 
 
 def _slide_parts(archive: Archive, part: str) -> list[str]:
@@ -76,14 +78,13 @@ def _first_places(slides: list[str]) -> dict[str, int]:
 
 
 def _write_slide(
-    archive: Archive, part: str, number: int, blocks: Blocks, allowance: Allowance
-) -> Section | None:
-    """Write the slide; its section, or None if it is empty."""
+    archive: Archive, part: str, blocks: Blocks, allowance: Allowance
+) -> tuple[list[_Shape], str]:
+    """Write the slide; its shapes and its title."""
     shapes = _read_shapes(archive, part)
     titles = [plain_title(" ".join(shape.texts())) for shape in shapes if shape.kind in _TITLES]
     title = next((each for each in titles if each), "")
     blocks.end_group()
-    before = blocks.size
     blocks.add_heading(1, title)
     drawings = Drawings(archive, part)
     for shape in shapes:
@@ -93,9 +94,7 @@ def _write_slide(
     for shape in _read_shapes(archive, archive.related_part(part, "notesSlide")):
         if shape.kind == "body" and any(shape.texts()):
             blocks.add_paragraph("Notes: " + "\n".join(shape.texts()))
-    if blocks.size == before:
-        return None
-    return Section(start=before + 2 * bool(before), end=blocks.size, path=title, page=number)
+    return shapes, title
 
 
 @dataclass(slots=True)
@@ -111,13 +110,14 @@ class _Paragraph:
 class _Shape:
     """A shape's paragraphs, or a table's rows; `kind` is that of its placeholder.
 
-    `drawn`: its charts and diagrams.
+    `drawn`: its charts and diagrams. `pictures`: their attributes and captions.
     """
 
     kind: str = ""
     paragraphs: list[_Paragraph] = field(default_factory=list)
     rows: list[list[Cell]] = field(default_factory=list)
     drawn: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
+    pictures: list[tuple[Mapping[str, str], str]] = field(default_factory=list)
     cell: Inline | None = None  # the open one
 
     def texts(self) -> list[str]:
@@ -177,6 +177,7 @@ class _SlideReader:
     _signs: str = ""  # the font of signs of the open run
     _in_look: bool = False
     _formula: Formula | None = None
+    _caption: str = ""
 
     def handle_event(self, kind: str, name: str, given: Mapping[str, str]) -> None:
         """One event of the slide."""
@@ -235,7 +236,13 @@ class _SlideReader:
             self._start_paragraph(shape, name, given)
 
     def _start_paragraph(self, shape: _Shape, name: str, given: Mapping[str, str]) -> None:
-        if name == "p" and shape.rows:
+        if name == "cNvPr":
+            self._caption = given.get("descr", "")
+        elif name == "blip":
+            shape.pictures.append((given, self._caption))
+            shape.paragraphs.append(_Paragraph())
+            shape.paragraphs[-1].line.add(picture_words(self._caption))
+        elif name == "p" and shape.rows:
             self._add(" ")
         elif name == "p":
             shape.paragraphs.append(_Paragraph())
@@ -272,7 +279,7 @@ class _SlideReader:
             shape.rows[-1].append(last._replace(text=text if last.rows else ""))
 
 
-_SHAPES = ("sp", "graphicFrame", "cxnSp")
+_SHAPES = ("sp", "graphicFrame", "cxnSp", "pic")
 _COVERED = Cell("", 0, 0)  # by the cell before
 
 
