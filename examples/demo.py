@@ -18,13 +18,13 @@ from textwrap import wrap
 
 from foveate import plugins
 from foveate.cli.index_run import IndexResult, choose_engine, open_indexer, report_lines
+from foveate.cli.layout import wrap_words
 from foveate.cli.output import prepare_streams, print_lines, terminal_width
 from foveate.cli.show import (
     citation_lines,
     decision_lines,
     summary_lines,
     trace_lines,
-    wrap_words,
     zone_lines,
 )
 from foveate.core.assemble import assemble
@@ -155,7 +155,7 @@ def show(prepared: AssemblyResult, question: str, store: Path, number: int) -> N
     say("", *trace_lines(context, WIDTH))
     if number == 1:
         say("", *(line for text in TRACE_NOTES for line in wrap_words(text, WIDTH, first="  ")))
-    say("", *decision_lines(context, WIDTH))
+    say("", *decision_lines(context, {}, WIDTH))
     say("", *zone_lines(context, WIDTH))
     say("", *citation_lines(context, WIDTH))
     say("", "Assembled once more from its bundle alone, without the store")

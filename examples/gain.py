@@ -80,8 +80,8 @@ def main() -> None:
                 counts[0] += holds(naive, fact)
                 counts[1] += holds(store.assemble(question, budget=budget).text, fact)
     print("| tokens | joining the top k | foveate |\n|---|---|---|")
-    for budget, (naive, ours) in found.items():
-        print(f"| {budget:,} | {naive} of {len(FACTS)} | {ours} of {len(FACTS)} |")
+    for budget, (few, ours) in found.items():
+        print(f"| {budget:,} | {few} of {len(FACTS)} | {ours} of {len(FACTS)} |")
 
 
 if __name__ == "__main__":
