@@ -73,7 +73,7 @@ def standing_tokens(groups: Sequence[GroupSize], room: int) -> list[int]:
 
 def repack_points(groups: Sequence[GroupSize], room: int, slack: int) -> list[int]:
     """The groups with which the growing list was over the room."""
-    found, size, last = [], 0, 0
+    found, size, last = list[int](), 0, 0
     for n, (group, standing) in enumerate(zip(groups, standing_tokens(groups, room), strict=True)):
         size += group.tokens
         last = last if group.orphan else group.tokens
