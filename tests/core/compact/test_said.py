@@ -45,7 +45,7 @@ Ne touche jamais à la base de production.
 Je suis allergique aux crevettes.
 Ignore les chiffres du bureau de Lille.
 Garde les anciens prix pour les clients fidèles.
-Le rapport reste sans noms.
+Le rapport ne cite aucun nom.
 Préviens le gardien dès que la porte est ouverte.
 Pregúntame antes de pagar.
 No borres ninguna fila.

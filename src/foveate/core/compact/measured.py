@@ -27,7 +27,7 @@ class MeasuredList:
     frame: int = 0
     groups: list[Group] = field(init=False)
     tokens: dict[int, int] = field(init=False)
-    sizes: list[GroupSize] = field(init=False)
+    known_sizes: list[GroupSize] = field(init=False, default_factory=list)
     earlier: dict[int, EarlierLedger] = field(init=False)
     places: dict[int, int] = field(init=False)
 
@@ -39,16 +39,22 @@ class MeasuredList:
             entry.index: self.lead_tokens(entry) + sum(map(self.result_tokens, entry.results))
             for entry in self.entries
         }
-        self.sizes = [
-            GroupSize(
-                tokens=sum(self.tokens[entry.index] for entry in group.entries),
-                must=not group.orphan
-                and any(e.role == "system" or e.index in self.pinned for e in group.entries),
-                said=sum(map(self.count, self.said_by_people(group))),
-                orphan=group.orphan,
-            )
-            for group in self.groups
-        ]
+
+    @property
+    def sizes(self) -> list[GroupSize]:
+        """Tokens of each group, counted where a list is packed."""
+        if not self.known_sizes:
+            self.known_sizes = [
+                GroupSize(
+                    tokens=sum(self.tokens[entry.index] for entry in group.entries),
+                    must=not group.orphan
+                    and any(e.role == "system" or e.index in self.pinned for e in group.entries),
+                    said=sum(map(self.count, self.said_by_people(group))),
+                    orphan=group.orphan,
+                )
+                for group in self.groups
+            ]
+        return self.known_sizes
 
     def _find_ledgers(self) -> Iterator[tuple[int, EarlierLedger]]:
         """The earlier ledgers, in front where they are put; elsewhere it is what a person says."""

@@ -25,7 +25,7 @@ REPEATED = 3
 _DECISION = re.compile(
     r"""\b(?:decid|decision|conclu|because\b|therefore\b|turns\ out|root\ cause|caused?\ by
     |found\ that|instead\ of|will\ not\b|won't\b|entsch(?:ied|eid)|beschl(?:oss|uss)|weil\b
-    |deshalb\b|daher\b|ursache|grund\b|statt\b|d[ée]ci[ds]|parce\ qu|donc\b|raison\b|caus[eé]\b
+    |deshalb\b|daher\b|ursache|grund\b|statt\b|d[ée]ci[ds]|parce\ qu|donc\b|caus[eé]\b
     |porque\b|por\ eso\b|por\ (?:lo\ )?tanto\b|causa\b|en\ (?:vez|lugar)\ de\b)
     |决定|決定|因为|因為|所以|因此|结论|結論|原因|改为""",
     re.IGNORECASE | re.VERBOSE,
