@@ -139,9 +139,8 @@ class _Choice:
         needed = min(self.whole, self._list((), 0)) if self.definitions else self.whole
         if needed > self.budget:
             what = "the list of tools that were called, with find_tools for the others,"
-            raise BudgetTooSmall(
-                self.budget, needed, what=what if self.definitions else "the tools"
-            )
+            what = what if self.definitions else "the list of tools"
+            raise BudgetTooSmall(self.budget, needed, what=what)
 
     def is_missing(self, entries: Iterable[Entry]) -> bool:
         """Note what was called and found in these entries; whether any of it was not sent."""
