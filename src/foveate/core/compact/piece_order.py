@@ -35,7 +35,7 @@ OF_ENTRY = 0.5
 """What a line of an entry is worth beside it; the exception three quarters."""
 ASKED, MATCHED, ERROR, END, REST = range(5)
 _ERROR = re.compile(
-    r"(?i)(?:\b(?:traceback|failed|failure|fatal|denied|refused)|\w*(?:error|exception))\b"
+    r"(?i)(?:\b(?:traceback|failed|failure|fatal|denied|refused)|error|exception)\b"
 )
 
 
