@@ -15,11 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from foveate.core.compact.telling_lines import value_form
-from foveate.core.stages.compress.features import (
-    BEFORE_FIRST,
-    COMMON_IDENTIFIER,
-    FEW_HOLDERS,
-)
+from foveate.core.stages.compress.features import BEFORE_FIRST, COMMON_IDENTIFIER, FEW_HOLDERS
 from foveate.core.stages.compress.score import LOGS
 from foveate.core.stages.compress.unit_pool import rarity
 from foveate.core.text.shapes.shape import Shape
