@@ -15,11 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from foveate.core.compact.telling_lines import value_form
-from foveate.core.stages.compress.features import (
-    BEFORE_FIRST,
-    COMMON_IDENTIFIER,
-    FEW_HOLDERS,
-)
+from foveate.core.stages.compress.features import BEFORE_FIRST, COMMON_IDENTIFIER, FEW_HOLDERS
 from foveate.core.stages.compress.score import LOGS
 from foveate.core.stages.compress.unit_pool import rarity
 from foveate.core.text.shapes.shape import Shape
@@ -35,7 +31,7 @@ OF_ENTRY = 0.5
 """What a line of an entry is worth beside it; the exception three quarters."""
 ASKED, MATCHED, ERROR, END, REST = range(5)
 _ERROR = re.compile(
-    r"(?i)(?:\b(?:traceback|failed|failure|fatal|denied|refused)|\w*(?:error|exception))\b"
+    r"(?i)(?:\b(?:traceback|failed|failure|fatal|denied|refused)|error|exception)\b"
 )
 
 

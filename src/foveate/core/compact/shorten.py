@@ -100,9 +100,12 @@ def shorten_result(
             if added and used + cost <= tokens:
                 kept |= dict.fromkeys(added)
                 used += cost
-    while kept and count(written(kept)) > tokens:
-        last = next(reversed(kept))
-        kept = {n: None for n in kept if last not in _with_leans(n, leans)}
+    while kept and (over := count(written(kept)) - tokens) > 0:
+        while kept and over > 0:  # the last to come, and what leans on it
+            last = next(reversed(kept))
+            for n in [n for n in kept if last in _with_leans(n, leans)]:
+                over -= count(text[slice(*spans[n])])
+                del kept[n]
     return written(kept), len(kept), len(spans)
 
 
