@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from foveate.core.text.facts import SIGNS, extract_facts
@@ -91,6 +91,25 @@ def statements(text: str) -> Iterator[Statement]:
         at = end.end()
 
 
+def is_repeated(mine: Iterable[Statement], stated: Collection[Statement]) -> bool:
+    """Whether sentences whose words all stand in others, in any of them, say nothing new.
+
+    A sentence is new if none has its facts in order, or if one that holds it has others.
+    """
+    return all(
+        one in stated
+        or (
+            any(has_in_order(facts, one[1]) for _, facts in stated)
+            and not any(facts != one[1] and _holds(words, one[0]) for words, facts in stated)
+        )
+        for one in mine
+    )
+
+
+def _holds(whole: tuple[str, ...], part: tuple[str, ...]) -> bool:
+    return len(part) < len(whole) and f" {' '.join(part)} " in f" {' '.join(whole)} "
+
+
 def sentence_bounds(text: str) -> tuple[int, ...]:
     """Between which of its words, by number, sentences of the text end and begin.
 
@@ -109,15 +128,6 @@ def sentence_bounds(text: str) -> tuple[int, ...]:
     if _is_cut_before(text):
         bounds = bounds[1:]
     return tuple(bounds[:-1] if _is_cut_behind(text) else bounds)
-
-
-def is_whole(text: str) -> bool:
-    """Whether the text was cut inside a sentence at neither end.
-
-    >>> is_whole("It runs."), is_whole("of it. Stop it."), is_whole("Stop it now, or")
-    (True, False, False)
-    """
-    return not (_is_cut_before(text) or _is_cut_behind(text))
 
 
 def _is_cut_before(text: str) -> bool:

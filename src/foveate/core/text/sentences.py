@@ -46,6 +46,8 @@ _BEFORE_ORDINAL = STOP_WORDS["de"] - STOP_WORDS["en"] - {"bin", "hat", "man", "w
 _LIST_NUMBER = re.compile(r"\d{1,9}\.")
 _DECIMAL = re.compile(r"(?<=\d\uff0e)\d")
 """Behind the decimal point of Chinese and Japanese figures."""
+_LEADER = re.compile(r"(?<!\.)(?<!\. )\.(?: ?\.){2}[ .]*+(?=[\d\[$\u20ac\u00a3])")
+"""The dots between a name and its price, page or count."""
 _WORD = re.compile(r"[^\W\d_]++")
 # What ends an ASCII sentence in some language; without it, but at the end, there is nothing to ask.
 _STOP = re.compile(r"[.!?:;](?=.)", re.DOTALL)
@@ -95,9 +97,24 @@ def sentence_spans(text: str, language: str = "en") -> list[Span]:
 def unit_spans(text: str, span: Span, kind: BlockKind, language: str = "en") -> list[Span]:
     """The units of one block: sentences of prose, lines of code and tables, a heading whole."""
     start, end = span
+    if kind == "paragraph" and has_leaders(text, span):
+        return list(_lines(text, start, end))
     if kind == "paragraph" and end - start <= MAX_SENTENCE_LENGTH:  # as nearly all are
         return _trimmed(text, start, _sentence_ends(text, start, end, language))
     return list(each_unit(text, span, kind, language))
+
+
+def has_leaders(text: str, span: Span) -> bool:
+    r"""Whether at least two lines of a paragraph, and half of them, have dots before a figure.
+
+    >>> has_leaders("Soup ..... 5.10\nCutlet ... 14.20", (0, 32)), has_leaders("So... 5", (0, 7))
+    (True, False)
+    """
+    piece = text[slice(*span)]
+    if "..." not in piece and ". ." not in piece:
+        return False
+    found = sum(1 for _ in _LEADER.finditer(text, *span))
+    return found > 1 and 2 * found > text.count("\n", *span)
 
 
 def each_unit(text: str, span: Span, kind: BlockKind, language: str = "en") -> Iterator[Span]:

@@ -23,7 +23,7 @@ from foveate.core.text.graphemes import (
     last_grapheme_boundary,
     last_word_boundary,
 )
-from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
+from foveate.core.text.sentences import BlockKind, block_spans, has_leaders, unit_spans
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
 from foveate.core.types import Span
@@ -179,32 +179,37 @@ def _prose_units(text: str, language: str) -> Units:
     items: list[tuple[int, int]] = []  # indent and place of the items that the next may be part of
     for span, kind in block_spans(text):
         first = len(spans)
-        if kind == "paragraph":
-            lines = unit_spans(text, span, kind, language)
-            spans += join_atoms(text, cut_long(text, lines))
-            prose.append(span)
-        elif kind == "list" and span[1] - span[0] <= LONGEST_PIECE:
-            spans.append(span)
-        else:
-            lines = unit_spans(text, span, kind, language)
-            spans += _pieces(text, lines) if kind == "code" else lines
+        spans += _spans_of_block(text, span, kind, language)
+        is_listed = kind == "paragraph" and has_leaders(text, span)
+        prose += [span] * (kind == "paragraph" and not is_listed)
         parent = -1
-        if kind == "list":
+        if kind == "list" or is_listed:
             if opener < 0 < first and _opens(text, spans[first - 1]):
                 opener = first - 1
-            parent = _parent(text, span, first, items)
+            parent = -1 if is_listed else _parent(text, span, first, items)
             listed.update(range(first, len(spans)))
         elif items or opener >= 0:
             opener = -1
             items.clear()
         headings += [first] * (kind == "heading")
-        leans += _leans(text, spans, first, kind, opener if parent < 0 else parent)
+        leans += _leans(
+            text, spans, first, "list" if is_listed else kind, opener if parent < 0 else parent
+        )
     for i, span in enumerate(spans[:-1]):
         if text[span[1] - 1] in _OPENS and leans[i] == i and i + 1 not in listed:
             leans[i] = i + 1
     if leans and leans[-1] >= len(leans):
         leans[-1] = len(leans) - 1  # a heading with nothing below it
     return Units(tuple(spans), tuple(leans), tuple(prose), tuple(headings))
+
+
+def _spans_of_block(text: str, span: Span, kind: BlockKind, language: str) -> list[Span]:
+    if kind == "list" and span[1] - span[0] <= LONGEST_PIECE:
+        return [span]
+    lines = unit_spans(text, span, kind, language)
+    if kind == "paragraph":
+        return join_atoms(text, cut_long(text, lines))
+    return list(_pieces(text, lines)) if kind == "code" else lines
 
 
 def _is_fragment(text: str, block: Span, last: list[Span]) -> bool:

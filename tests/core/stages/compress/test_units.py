@@ -156,3 +156,14 @@ def test_what_announces_something_leans_on_it() -> None:
     assert shown["For example:"] == "It hums at noon."
     assert shown["Pumps are:"] == "Pumps are:"
     assert shown["- loud"] == "Pumps are:"
+
+
+@pytest.mark.parametrize("dots", ["...", ".....", ". . . . "])
+def test_lines_with_dotted_leaders_are_units(dots: str) -> None:
+    """V4: a name and its figure stand together, apart from the next, below what opens them."""
+    lines = [f"Dish {n} {dots} {n}.20" for n in range(1, 19)]
+    text = "Prices of the canteen:\n\n" + "\n".join(lines) + "\n\nThe canteen is open at noon."
+    units = units_of(text)
+
+    assert [text[a:b] for a, b in units.spans][1:19] == lines
+    assert set(units.leans[1:19]) == {0}

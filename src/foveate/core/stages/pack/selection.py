@@ -15,8 +15,7 @@ from foveate.core.renditions import full_rendition
 from foveate.core.stages.compress.unit_index import text_runs
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.table_heads import link_heads
-from foveate.core.text.facts import extract_facts
-from foveate.core.text.sameness import Statement, is_whole, statements
+from foveate.core.text.sameness import Statement, is_repeated, statements
 from foveate.core.token_counter import Cost
 from foveate.core.types import BlockPosition, Candidate, PieceRuns, Sentences, rank
 
@@ -87,24 +86,20 @@ class Selection:
     def fresh(self, piece: int) -> float:
         """The share of the piece that was not said before.
 
-        One whose words were all said is new if no sentence with its facts is taken.
+        Of one whose words were all said, one run is new if no sentence with its facts is taken.
         """
         runs = self.runs[piece]
         if self.said.isdisjoint(runs):
             return 1.0
         share = 1 - sum(map(self.said.__contains__, runs)) / self.lengths[piece]
-        return share if share >= NEW or self._is_stated(piece) else 1.0
+        return share if share >= NEW or self._is_stated(piece) else 1 / self.lengths[piece]
 
     def _is_stated(self, piece: int) -> bool:
-        """Whether what is taken states what the piece does; of a part of a sentence, its facts."""
+        """Whether what is taken states all sentences of the piece."""
         if self.stated is None:
             taken = (p for group in self.groups for p in group)
             self.stated = {one for p in taken for one in statements(self._text(p))}
-        text = self._text(piece)
-        if is_whole(text):
-            return self.stated.issuperset(statements(text))
-        facts = {fact for _, facts in self.stated for fact in facts}
-        return facts.issuperset(extract_facts(text))
+        return is_repeated(statements(self._text(piece)), self.stated)
 
     def _text(self, piece: int) -> str:
         owner = self.owners[piece]
