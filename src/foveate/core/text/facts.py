@@ -8,7 +8,8 @@
    is one, with the word before it. Ambiguous month names and bounds (under, than) count beside a
    number only. In code, `!` and operators between spaces.
 3. symbols  Ticks, arrows, signs of money and of mathematics, boxes ([ ], [x]), struck-out text
-   (~~), figures in brackets, signs before words (-a), and names of one letter (hepatitis A).
+   (~~), figures in brackets, signs before words, letters of options (-o is not -O), and names of
+   one letter (hepatitis A).
 
 A mark too many only keeps apart two texts that could have been one.
 """
@@ -67,7 +68,7 @@ _SYMBOL = re.compile(
     r"[§×÷¬†‡№←-⇿∀-∑∓-≇≉-≟≡-≣≦-⋿☀-➓➕-➗➡⬀-⯿＝\U0001f000-\U0001faff]"
     r"|(?<!\d)(?<!\d )[¢-¥±‰′″₠-₿≈≠≤≥＜＞](?! ?\d)"  # else they are a part of the number
     r"|\[[ xX]\]|~~|\(\d[\d.,]*+\)|(?<=\S )(?:[<>=]=|&&|\|\||[<>=])(?= [^\W\d]| \()"
-    r"|(?<=\S )[+−-](?=[A-Za-z])|(?<=[:=] )[+−-](?=\s|\Z)"
+    r"|(?<=\S )[+−-](?:[A-Za-z](?!\w)|(?=[A-Za-z]))|(?<=[:=] )[+−-](?=\s|\Z)"
     rf"|{_NAME}"
 )
 _LETTER_NAME = re.compile(_NAME)
