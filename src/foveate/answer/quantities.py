@@ -80,7 +80,7 @@ _EXACT = frozenset(_EXACT_UNITS.split())
 """Units that are told apart; any other word behind a number may be what is counted."""
 
 
-class _Known(NamedTuple):
+class _Meaning(NamedTuple):
     bound: str
     sign: str
     unit: str
@@ -93,7 +93,7 @@ def contradicted(claim: str, sources: Iterable[str]) -> tuple[str, ...]:
     ('30 s', '5', 'group B')
     """
     texts = list(sources)
-    there: dict[str, list[_Known]] = {}
+    there: dict[str, list[_Meaning]] = {}
     for text in texts:
         for number, known, _ in _quantities(text):
             there.setdefault(number, []).append(known)
@@ -112,7 +112,7 @@ def contradicted(claim: str, sources: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _agree(mine: _Known, other: _Known) -> bool:
+def _agree(mine: _Meaning, other: _Meaning) -> bool:
     if mine.unit and other.unit and mine.unit != other.unit:
         return False
     if mine.bound and other.bound and mine.bound != other.bound:
@@ -120,7 +120,7 @@ def _agree(mine: _Known, other: _Known) -> bool:
     return _UNSURE in (mine.sign, other.sign) or mine.sign == other.sign
 
 
-def _quantities(text: str) -> Iterator[tuple[str, _Known, str]]:
+def _quantities(text: str) -> Iterator[tuple[str, _Meaning, str]]:
     for one in quantities(text):
         if not one.digits[0].isdigit():
             continue
@@ -134,7 +134,7 @@ def _quantities(text: str) -> Iterator[tuple[str, _Known, str]]:
         lead, tail = _LEAD.match(before), _TAIL.match(text, one.end)
         around = f"{before}{text[one.end : one.end + _REACH]}"
         sign = "-" if one.sign in ("-", "−") else _UNSURE if _NEGATIVE.search(around) else ""
-        known = _Known(
+        known = _Meaning(
             _SIGNS.get(one.bound) or _bound(tail) or _bound(lead),
             sign,
             unit if unit in _EXACT else "",
