@@ -48,7 +48,11 @@ def _bounds(words: dict[str, str]) -> str:
     return "|".join(parts)
 
 
-_LEAD = re.compile(rf"(?:{_bounds(_BEFORE)})\s*[€$£]?\s*[-+−]?\Z", re.IGNORECASE)
+_LEAD = re.compile(
+    rf"(?P<denied>\b(?:not|never|pas|non|nicht|kein\w*|niet|no|не)\s+(?:\w+\s+)?)??"
+    rf"(?:{_bounds(_BEFORE)})\s*[€$£]?\s*[-+−]?\Z",
+    re.IGNORECASE,
+)
 _TAIL = re.compile(
     rf"[ \u00a0]?(?:[^\W\d]+|[%°€$£])?[ \u00a0]?(?:{_bounds(_BEHIND)})(?!\w)", re.IGNORECASE
 )
@@ -74,7 +78,7 @@ _ONE_UNIT = {
 _EXACT_UNITS = """
     s ms µs ns min h mg µg kg g km cm mm µm nm m m² m³ m2 m3 cm² cm³ km² mW W kW MW GW kWh MWh
     mA A V mV kV Hz kHz MHz GHz kB MB GB TB Mb Gb kbit Mbit Gbit ml mL l L Pa hPa kPa MPa bar mg/l
-    µg/l km/h m/s € $ £ %
+    µg/l km/h m/s °C °F € $ £ %
 """
 _EXACT = frozenset(_EXACT_UNITS.split())
 """Units that are told apart; any other word behind a number may be what is counted."""
@@ -131,7 +135,7 @@ def _quantities(text: str) -> Iterator[tuple[str, _Meaning, str]]:
         unit = glued or one.unit or one.currency
         unit = _ONE_UNIT.get(unit.casefold() if len(unit) > 2 else unit, unit)
         before = text[max(0, one.start - _REACH) : one.start]
-        lead, tail = _LEAD.match(before), _TAIL.match(text, one.end)
+        lead, tail = _LEAD.search(before), _TAIL.match(text, one.end)
         around = f"{before}{text[one.end : one.end + _REACH]}"
         sign = "-" if one.sign in ("-", "−") else _UNSURE if _NEGATIVE.search(around) else ""
         known = _Meaning(
@@ -143,6 +147,6 @@ def _quantities(text: str) -> Iterator[tuple[str, _Meaning, str]]:
 
 
 def _bound(found: re.Match[str] | None) -> str:
-    if found is None:
+    if found is None or found.groupdict().get("denied"):
         return ""
     return _UP if found["up"] else _DOWN
