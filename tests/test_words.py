@@ -95,7 +95,7 @@ def test_pages_and_help_have_no_private_language(page: Path):
 QUOTED = {
     "pipeline/compressor.py": "the prompt: a reader who asks a question",
     "testing/models.py": "a role that no model has",
-    "core/text/facts.py": "words that negate a sentence",
+    "core/text/fact_words.py": "words that negate a sentence",
 }
 """Files with one of the words in its plain meaning."""
 

@@ -12,6 +12,10 @@ from foveate.answer.quantities import contradicted, stated
     ("claim", "source"),
     [
         ("At least 5 tickets.", "5 at most tickets"),
+        ("Take at least 5 mg a day.", "Take at most 5 mg a day."),
+        ("It runs for more than 12 hours.", "It runs for no more than 12 hours."),
+        ("Sie nimmt mehr als 3 Liter.", "Sie nimmt höchstens 3 Liter."),
+        ("It stops at 5 °C.", "It stops at -5 °C. Take 5 mg."),
         ("40 euros or less", "40 euros or more"),
         ("It takes 30 s.", "takes 30 ms"),
         ("30 milliseconds", "30 s"),
@@ -41,6 +45,9 @@ def test_the_same_number_that_means_something_else_is_found(claim, source):
     [
         ("It opens at 9.", "It does not open before 9."),
         ("24 Euro", "24 €"),
+        ("Elle prend au plus 5 litres.", "Elle ne prend pas plus de 5 litres."),
+        ("It takes up to 12 hours.", "It takes no more than 12 hours."),
+        ("Es sind höchstens 5 Liter.", "Es sind nicht mehr als 5 Liter."),
         ("up to 5 people", "at most 5 people"),
         ("no more than 5", "5 at most"),
         ("5 seconds", "5 s"),

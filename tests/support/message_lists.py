@@ -395,6 +395,10 @@ def _is_of_model(message):
     return message.get("role") in ("assistant", "model") or kind in ours or kind.endswith("_call")
 
 
+ITEMS = ("compaction", "thinking", "redacted_thinking")
+"""Blocks of the provider's own; where there is nothing else, nobody speaks."""
+
+
 def take_turns(messages):
     """Whether no two messages of people or of the model stand in a row, tools left out."""
     sides = [_side(m) for m in messages]
@@ -403,6 +407,9 @@ def take_turns(messages):
 
 
 def _side(m):
+    content = m.get("content")
+    if isinstance(content, list) and content and all(b.get("type") in ITEMS for b in content):
+        return ""
     role = {"model": "assistant"}.get(m.get("role"), m.get("role"))
     kinds = {kind for kind, _, _ in parts([m])} - {"said"}
     return role if role in ("user", "assistant") and not kinds else ""

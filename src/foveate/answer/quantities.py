@@ -63,7 +63,8 @@ _NEGATIVE = re.compile(
     r"|fell|fall\w*|drop\w*|decreas\w*|declin\w*|reduc\w*|shr[aiu]nk\w*|los[set]\w*|deficit\w*"
     r"|gefallen|fiel|sank|gesunken|sink\w*|verlust\w*|verlor\w*|rückgang\w*|weniger|minder|negativ"
     r"|baiss\w*|recul\w*|perte\w*|perdu|dimin\w*|négati\w*|caíd\w*|cay\w*|baj\w*|pérdid\w*"
-    r"|negativ\w*|perdit\w*|cal[oai]\w*|daling\w*|gedaald|daalde|verlie\w*)\b|[–‑﹣－]\d|零下|ниже|снизи",
+    r"|negativ\w*|perdit\w*|cal[oai]\w*|daling\w*|gedaald|daalde|verlie\w*)\b"
+    r"|[–‑﹣－]\d|零下|ниже|снизи",
     re.IGNORECASE,
 )
 _ONE_UNIT = {
@@ -91,13 +92,13 @@ _ONE_UNIT = {
 _EXACT_UNITS = """
     s ms µs ns min h mg µg kg g km cm mm µm nm m m² m³ m2 m3 cm² cm³ km² mW W kW MW GW kWh MWh
     mA A V mV kV Hz kHz MHz GHz kB MB GB TB Mb Gb kbit Mbit Gbit ml mL l L Pa hPa kPa MPa bar mg/l
-    µg/l km/h m/s € $ £ %
+    µg/l km/h m/s °C °F € $ £ %
 """
 _EXACT = frozenset(_EXACT_UNITS.split())
 """Units that are told apart; any other word behind a number may be what is counted."""
 
 
-class _Known(NamedTuple):
+class _Meaning(NamedTuple):
     bound: str
     sign: str
     unit: str
@@ -106,13 +107,13 @@ class _Known(NamedTuple):
 class Stated(NamedTuple):
     """What a source states: its quantities by their number, and its names of one letter."""
 
-    quantities: dict[str, list[_Known]]
+    quantities: dict[str, list[_Meaning]]
     names: set[tuple[str, str]]
 
 
 def stated(text: str) -> Stated:
     """What a text states, to be read once for all claims."""
-    there: dict[str, list[_Known]] = {}
+    there: dict[str, list[_Meaning]] = {}
     for number, known, _ in _quantities(text):
         there.setdefault(number, []).append(known)
     return Stated(there, names_of_one_letter(text))
@@ -141,7 +142,7 @@ def contradicted(claim: str, sources: Iterable[Stated]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _agree(mine: _Known, other: _Known) -> bool:
+def _agree(mine: _Meaning, other: _Meaning) -> bool:
     if mine.unit and other.unit and mine.unit != other.unit:
         return False
     if mine.bound and other.bound and mine.bound != other.bound:
@@ -149,7 +150,7 @@ def _agree(mine: _Known, other: _Known) -> bool:
     return _UNSURE in (mine.sign, other.sign) or mine.sign == other.sign
 
 
-def _quantities(text: str) -> Iterator[tuple[str, _Known, str]]:
+def _quantities(text: str) -> Iterator[tuple[str, _Meaning, str]]:
     for one in quantities(text):
         if not one.digits[0].isdigit():
             continue
@@ -165,7 +166,7 @@ def _quantities(text: str) -> Iterator[tuple[str, _Known, str]]:
             lead = None
         around = f"{before}{one.digits}{text[one.end : one.end + _REACH]}"
         sign = "-" if one.sign in ("-", "−") else _UNSURE if _NEGATIVE.search(around) else ""
-        known = _Known(
+        known = _Meaning(
             _SIGNS.get(one.bound) or _bound(tail) or _bound(lead),
             sign,
             unit if unit in _EXACT else "",

@@ -66,7 +66,9 @@ def delete(
         known = {name for name, _ in opened.documents()}
         for name in asked:
             if name not in known:
-                raise BadInput(f"there is no document {name!r}; `foveate store list` has the ids")
+                alike = [one for one in sorted(known) if one.endswith(f"/{name}")]
+                advice = f"did you mean {alike[0]!r}?" if alike else "its ids: foveate store list"
+                raise BadInput(f"there is no document {name!r} in {store!r}; {advice}")
         for name in asked:
             opened.delete(name)
     _write(store, {"deleted": asked}, [f"{len(asked)} deleted"], as_json=as_json)

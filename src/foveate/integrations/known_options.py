@@ -14,7 +14,8 @@ C = TypeVar("C", bound=type)
 
 def refuse_unknown_options(component: C) -> C:
     """The class, whose constructor raises `UnknownName` for a misspelt keyword."""
-    made = component.__init__
+    own: Any = component
+    made = own.__init__
     known = tuple(signature(made).parameters)[1:]
 
     @wraps(made)
@@ -22,7 +23,7 @@ def refuse_unknown_options(component: C) -> C:
         check_names(options, known)
         made(self, *args, **options)
 
-    component.__init__ = checked
+    own.__init__ = checked
     return component
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, get_args
 from foveate.core.errors import BadOption
 from foveate.core.renditions import join_chunk_spans, shapes_of
 from foveate.core.request import CompressionMethod, Offer, Request
-from foveate.core.stages.compress.needs import units_and_needs
+from foveate.core.stages.compress.extract_units import units_and_needs
 from foveate.core.stages.compress.score import score_sentences
 from foveate.core.text.salience import (
     choose_sentences,
