@@ -153,18 +153,13 @@ def assemble_from_store(
     """The context for what the store finds, a follow-up with the words of questions before it."""
     asked, notes = add_earlier_words(query, resolved.history)
     found = yield from search(ports, asked, resolved)
-    zone = resolved.budget.query
-    if notes and zone and resolved.tokenizer.count(asked) > zone:
+    if notes and 0 < resolved.budget.query < resolved.tokenizer.count(asked):
         asked = query  # which fits its zone, or is refused as it was asked
-    inputs = replace(
-        inputs_for(asked, found.candidates, resolved, (*found.notes, *notes)),
-        state_root=found.state_root,
-        exact=found.exact,
-        index=found.index,
-    )
+    given = inputs_for(asked, found.candidates, resolved, (*found.notes, *notes))
+    inputs = replace(given, state_root=found.state_root, exact=found.exact, index=found.index)
     result = yield from _assemble(ports, inputs, resolved)
-    context = replace(result.context, query=query) if notes else result.context
-    return replace(result, context=context, found=search_figures(found))
+    made = replace(result.context, query=query)
+    return replace(result, context=made, found=search_figures(found))
 
 
 def cached_from_store(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[AssemblyResult]:
