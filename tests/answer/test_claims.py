@@ -86,6 +86,8 @@ def test_what_stands_in_the_sources_is_looked_up_once(monkeypatch):
         ("The pump starts at one bar [1].\n\n[1]: pump.md", 1),
         ("The pump starts at one bar [^1].\n\n[^1]: pump.md\n", 1),
         ("It starts [1] and stops at two bar [2].\n\n- [1] pump.md\n- [2] stop.md", 1),
+        ("It starts [1] and stops [2].\n\n[1] Pump manual, page 4\n[2] en/stop.md, page 2", 1),
+        ("It starts at one bar [1].\n- [1] stops at two bar\n- [1] costs 40 euros", 3),
         ("[1] The pump starts at one bar.", 1),
         ("It starts at one bar.\n\n[1] The pump stops at two bar.", 2),
         ("| pump | bar |\n|---|---|\n| start | one [1] |", 1),

@@ -23,6 +23,7 @@ ANSWER = "The lock opens at nine [1]."
 FORMS = [f"{begin}{THOUGHT}{end}\n\n{ANSWER}" for begin, end in MARKS]
 FORMS += [
     f"\n{THOUGHT}</think>{ANSWER}",
+    f"{THOUGHT} I close with </think> in the end.\n</think> {ANSWER}",
     f"<think>{THOUGHT}</think>\n<think>{THOUGHT}</think>\n{ANSWER}",
     f"<|channel|>analysis<|message|>{THOUGHT}<|end|>{''.join(HEADS[:2])}{ANSWER}<|return|>",
 ]
@@ -58,10 +59,18 @@ def test_what_a_stream_shows_is_what_the_whole_has(text: str):
 
 
 @pytest.mark.parametrize(
-    "text", ["It ends with `</think>`, as the page says [1].", "<b>Nine</b> [1].", "  Nine [1]."]
+    "text",
+    [
+        "It ends with `</think>`, as the page says [1].",
+        'The page says that "</think>" ends it [1].',
+        "Use the tag </think> to end it [1].",
+        "Write this [1]:\n```\n<think>Nine or ten?</think>\n```\nThen say nine.",
+        "<b>Nine</b> [1].",
+        "  Nine [1].",
+    ],
 )
 def test_other_texts_are_answers_from_their_first_character(text: str):
-    """C3: a mark in code is named, and other tags are text."""
+    """C3: a mark in code, in quotes or in a sentence is named, and other tags are text."""
     assert split_reasoning(text) == (0, len(text))
 
 

@@ -47,6 +47,25 @@ def test_a_follow_up_finds_what_the_question_before_was_about(house: Any) -> Non
     ]
 
 
+def test_words_of_a_pasted_text_do_not_outgrow_the_zone_of_the_query(house: Any) -> None:
+    """W1: a question before that holds a long text gives words of its ends only."""
+    pasted = " ".join(f"{a}{b}{c}ery" for a in "bcdfg" for b in "aeiou" for c in "klmnprst" * 9)
+    said = [("user", f"{RATE} Read this: {pasted}"), ("assistant", "0.38 euros.")]
+
+    assert earlier_words("And in 2023?", said).startswith("kilometre rate private cars")
+    assert len(earlier_words("And in 2023?", said)) < 300
+    assert "0.30 euros" in house.assemble("And in 2023?", messages=said).text
+    assert len(earlier_words("Why?", [("user", "费率" * 9_000)])) < 310
+
+
+def test_a_zone_that_the_question_alone_fits_is_enough(house: Any) -> None:
+    """W1, B2: words of the questions before make no question too long for its zone."""
+    budget = foveate.Budget(documents=60, query=6)
+    said = [("user", RATE), ("assistant", "0.38 euros.")]
+
+    assert "0.30 euros" in house.assemble("And in 2023?", budget=budget, messages=said).text
+
+
 def test_a_session_searches_likewise(house: Any) -> None:
     """W4: with a store, the turns of the session are the questions before."""
     assembler = Assembler(store=house.store, embedder=house.embedder)

@@ -84,6 +84,14 @@ def test_hits_of_qdrant_are_read_with_their_payload(
     assert (found[0].chunk.page, found[1].chunk.metadata["team"]) == (4, "heating")
 
 
+@pytest.mark.parametrize("own", ["a note", ["a", "b"]])
+def test_a_field_of_a_payload_may_be_called_metadata(own: Any) -> None:
+    """I1: what is no mapping is metadata by that name."""
+    (found,) = candidates_of([point(1, 0.9, {"text": "A.", "metadata": own, "team": "heating"})])
+
+    assert dict(found.chunk.metadata) == {"metadata": own, "team": "heating"}
+
+
 def test_a_hit_of_qdrant_without_text_is_refused() -> None:
     """X1: with its place in the list."""
     with pytest.raises(BadInput, match="item 2, field 'text': is missing"):

@@ -86,6 +86,7 @@ TWO_TEXTS = (
     ("en", "- [ ] The valve is closed.", "- [x] The valve is closed."),
     ("en", "Backup of the store: ✅ done", "Backup of the store: ❌ done"),
     ("en", "The loop ends when a == b holds.", "The loop ends when a != b holds."),
+    ("en", "Fetch the log by curl -o log.", "Fetch the log by curl -O log."),
     ("en", "The drug is safe in winter.", "It is a myth that the drug is safe in winter."),
     ("en", "Open the valve by hand.", "Avoid: open the valve by hand."),
     ("en", "The president is Ann Lee.", "The acting president is Ann Lee."),

@@ -196,7 +196,9 @@ def _check_claim(
     other = max(others, key=_support_order, default=None)
     floor = max(support.score + CLEAR_MARGIN if support else 0.0, FOUND_THRESHOLD)
     cited = markers or grounds.markers
-    texts = [text for n in cited for text in grounds.texts(n)]
+    needed = sentence.has_quotation_mark or detector is not None
+    texts = [text for n in cited for text in grounds.texts(n)] if needed else []
+    otherwise = contradicted(sentence.text, (one for n in cited for one in grounds.stated(n)))
     figures = missing_numbers(sentence.text, asked.union(*(grounds.numbers(n) for n in cited)))
     return Claim(
         text=sentence.text,
@@ -205,7 +207,7 @@ def _check_claim(
         support=support,
         elsewhere=other if other is not None and other.score >= floor else None,
         over_cited=_over_cited(markers, found),
-        figures=tuple(dict.fromkeys((*figures, *contradicted(sentence.text, texts)))),
+        figures=tuple(dict.fromkeys((*figures, *otherwise))),
         quotations=check_quotations(sentence.text, sentence.span[0], texts),
         invented=tuple(detector(sentence.text, texts)) if detector is not None else (),
     )

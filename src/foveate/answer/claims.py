@@ -45,6 +45,8 @@ _SOURCES_HEADING = re.compile(
 _TABLE_RULE = re.compile(r"\n[ \t]*+\|?[ \t:|]*+-[ \t:|-]*+(?=\n|\Z)")
 """What stands under the names of a table's columns."""
 _BULLETS = " \t-*\u2022"
+_GOES_ON = re.compile(r"(?=[^\W\d_])(\w+)[ \t]+\w")
+"""Words; those of a name of a source begin with a capital, or have a dot or a slash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +167,8 @@ def _source_list_span(plain: str) -> Span:
 def _trailing_list_start(plain: str, marks: Sequence[tuple[int, CitationMark]]) -> int:
     """Where a list of sources without a heading begins, such as `[1]: a.md`; else the end.
 
-    Its lines begin with a marker that the text above has, and are no sentences.
+    Its lines begin with a marker that the text above has, and are neither sentences nor what goes
+    on behind the marker in small letters ("[1] costs 40 euros").
     """
     start = end = len(plain)
     places = [place for place, _ in marks]
@@ -175,8 +178,10 @@ def _trailing_list_start(plain: str, marks: Sequence[tuple[int, CitationMark]]) 
         line = plain[first:end]
         n = bisect_left(places, first)
         lead = n < len(marks) and places[n] <= end and not plain[first : places[n]].strip(_BULLETS)
-        is_sentence = _SENTENCE_END.search(line) and not line.lstrip(_BULLETS).startswith(":")
-        if line.strip() and (not lead or is_sentence):
+        said = line.lstrip(_BULLETS)
+        words = _GOES_ON.match(said)
+        is_claim = _SENTENCE_END.search(line) or (words is not None and words[1].islower())
+        if line.strip() and (not lead or (is_claim and not said.startswith(":"))):
             break
         if line.strip():
             start = first

@@ -48,15 +48,25 @@ def _bounds(words: dict[str, str]) -> str:
     return "|".join(parts)
 
 
-_LEAD = re.compile(
-    rf"(?P<denied>\b(?:not|never|pas|non|nicht|kein\w*|niet|no|не)\s+(?:\w+\s+)?)??"
-    rf"(?:{_bounds(_BEFORE)})\s*[€$£]?\s*[-+−]?\Z",
-    re.IGNORECASE,
-)
+_LEAD = re.compile(rf"(?:{_bounds(_BEFORE)})\s*[€$£]?\s*[-+−]?\Z", re.IGNORECASE)
 _TAIL = re.compile(
     rf"[ \u00a0]?(?:[^\W\d]+|[%°€$£])?[ \u00a0]?(?:{_bounds(_BEHIND)})(?!\w)", re.IGNORECASE
 )
-_NEGATIVE = re.compile(r"\b(?:minus|below|unter|moins|sous|menos|bajo|sotto|onder|min)\b|零下|ниже")
+_NEGATED = re.compile(
+    r"\b(?:not|never|no|cannot|without|nicht|nie|kein\w*|ohne|ne|pas|jamais|sans|nunca|sin|non|mai"
+    r"|senza|niet|nooit|geen|zonder|não|nem|не|ни|без)\b|\bn['’]|n['’]t\b|[不没沒无無未]",
+    re.IGNORECASE,
+)
+"""Behind such a word "more than 5" may say "5 at most"."""
+_NEGATIVE = re.compile(
+    r"\b(?:minus|below|unter|moins|sous|menos|bajo|sotto|onder|min|down|lower|less|fewer|negative"
+    r"|fell|fall\w*|drop\w*|decreas\w*|declin\w*|reduc\w*|shr[aiu]nk\w*|los[set]\w*|deficit\w*"
+    r"|gefallen|fiel|sank|gesunken|sink\w*|verlust\w*|verlor\w*|rückgang\w*|weniger|minder|negativ"
+    r"|baiss\w*|recul\w*|perte\w*|perdu|dimin\w*|négati\w*|caíd\w*|cay\w*|baj\w*|pérdid\w*"
+    r"|negativ\w*|perdit\w*|cal[oai]\w*|daling\w*|gedaald|daalde|verlie\w*)\b"
+    r"|[–‑﹣－]\d|零下|ниже|снизи",
+    re.IGNORECASE,
+)
 _ONE_UNIT = {
     word: words[0]
     for words in (
@@ -68,6 +78,10 @@ _ONE_UNIT = {
         ("$", "usd", "dollar", "dollars"),
         ("£", "gbp", "pounds"),
         ("%", "percent", "prozent", "procent"),
+        ("ml", "mL"),
+        ("l", "L"),
+        ("m²", "m2"),
+        ("m³", "m3"),
         ("g", "grams"),
         ("kg", "kilograms"),
         ("m", "metres", "meters"),
@@ -90,23 +104,35 @@ class _Meaning(NamedTuple):
     unit: str
 
 
-def contradicted(claim: str, sources: Iterable[str]) -> tuple[str, ...]:
+class Stated(NamedTuple):
+    """What a source states: its quantities by their number, and its names of one letter."""
+
+    quantities: dict[str, list[_Meaning]]
+    names: set[tuple[str, str]]
+
+
+def stated(text: str) -> Stated:
+    """What a text states, to be read once for all claims."""
+    there: dict[str, list[_Meaning]] = {}
+    for number, known, _ in _quantities(text):
+        there.setdefault(number, []).append(known)
+    return Stated(there, names_of_one_letter(text))
+
+
+def contradicted(claim: str, sources: Iterable[Stated]) -> tuple[str, ...]:
     """The quantities of a claim, and its names of one letter, that its sources state otherwise.
 
-    >>> contradicted("It takes 30 s, 5 at most, for group B.", ["30 ms; 5 at least, for group A."])
+    >>> source = stated("30 ms; 5 at least, for group A.")
+    >>> contradicted("It takes 30 s, 5 at most, for group B.", [source])
     ('30 s', '5', 'group B')
     """
-    texts = list(sources)
-    there: dict[str, list[_Meaning]] = {}
-    for text in texts:
-        for number, known, _ in _quantities(text):
-            there.setdefault(number, []).append(known)
-    found = [
-        written
-        for number, mine, written in _quantities(claim)
-        if number in there and not any(_agree(mine, other) for other in there[number])
-    ]
-    names = set().union(*map(names_of_one_letter, texts))
+    known = list(sources)
+    found = []
+    for number, mine, written in _quantities(claim):
+        there = [other for one in known for other in one.quantities.get(number, ())]
+        if there and not any(_agree(mine, other) for other in there):
+            found.append(written)
+    names = set[tuple[str, str]]().union(*(one.names for one in known))
     words = {word for word, _ in names}
     found += [
         f"{word} {letter}"
@@ -136,7 +162,9 @@ def _quantities(text: str) -> Iterator[tuple[str, _Meaning, str]]:
         unit = _ONE_UNIT.get(unit.casefold() if len(unit) > 2 else unit, unit)
         before = text[max(0, one.start - _REACH) : one.start]
         lead, tail = _LEAD.search(before), _TAIL.match(text, one.end)
-        around = f"{before}{text[one.end : one.end + _REACH]}"
+        if lead and _NEGATED.search(before, 0, lead.start()):
+            lead = None
+        around = f"{before}{one.digits}{text[one.end : one.end + _REACH]}"
         sign = "-" if one.sign in ("-", "−") else _UNSURE if _NEGATIVE.search(around) else ""
         known = _Meaning(
             _SIGNS.get(one.bound) or _bound(tail) or _bound(lead),
@@ -147,6 +175,6 @@ def _quantities(text: str) -> Iterator[tuple[str, _Meaning, str]]:
 
 
 def _bound(found: re.Match[str] | None) -> str:
-    if found is None or found.groupdict().get("denied"):
+    if found is None:
         return ""
     return _UP if found["up"] else _DOWN

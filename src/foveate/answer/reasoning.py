@@ -29,7 +29,9 @@ HEADS = (
 TAILS = ("<|return|>", "<|end|>", "<|END_RESPONSE|>", "<|end_of_solution|>")
 """What may stand behind the answer."""
 _ENDS = "|".join(re.escape(close) for _, close in MARKS if close != "<|end|>")
-_FIRST_END = re.compile(rf"(?<!`)(?:{_ENDS})(?!`)")
+_QUOTES = "`\"'“”‘’«»„"
+_END = re.compile(rf"(?<![{_QUOTES}])(?:{_ENDS})(?![{_QUOTES}])")
+_GOES_ON = re.compile(r"[ \t]+[a-zß-öø-ÿа-я]")
 
 
 def split_reasoning(text: str) -> tuple[int, int]:
@@ -43,12 +45,26 @@ def split_reasoning(text: str) -> tuple[int, int]:
     reader = ReasoningFilter()
     shown = reader.feed(text) + reader.finish()
     first = len(text) - len(shown)
-    if not first and (end := _FIRST_END.search(text)):
-        first = end.end() + len(text[end.end() :]) - len(text[end.end() :].lstrip())
+    if not first and (end := _end_of_begun(text)):
+        first = end + len(text[end:]) - len(text[end:].lstrip())
     last = len(text)
     while first and (tail := next((t for t in TAILS if text.endswith(t, first, last)), "")):
         last -= len(tail)
     return first, last
+
+
+def _end_of_begun(text: str) -> int:
+    """Where reasoning ends in which the text begins; 0 if it does not.
+
+    A mark in code, in quotes or inside of a sentence is spoken of.
+    """
+    for mark in _END.finditer(text):
+        spoken_of = text[mark.start() - 1 : mark.start()] == " " and _GOES_ON.match(
+            text, mark.end()
+        )
+        if not spoken_of and text.count("```", 0, mark.start()) % 2 == 0:
+            return mark.end()
+    return 0
 
 
 class ReasoningFilter:

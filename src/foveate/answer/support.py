@@ -14,6 +14,7 @@ from math import log
 from typing import TypeAlias
 
 from foveate.answer.figures import normalise_numbers, number_spellings
+from foveate.answer.quantities import Stated, stated
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.terms import document_terms, query_terms
 from foveate.core.types import Context, Span
@@ -66,6 +67,7 @@ class SourceIndex:
             for term in passage.terms:
                 self._places.setdefault(term, []).append(number)
         self._numbers: dict[int, set[str]] = {}
+        self._stated: dict[int, list[Stated]] = {}
 
     @property
     def markers(self) -> tuple[int, ...]:
@@ -81,6 +83,12 @@ class SourceIndex:
         if marker not in self._numbers:
             self._numbers[marker] = set().union(*map(number_spellings, self.texts(marker)))
         return self._numbers[marker]
+
+    def stated(self, marker: int) -> list[Stated]:
+        """The quantities in the marker's blocks, one by one."""
+        if marker not in self._stated:
+            self._stated[marker] = list(map(stated, self.texts(marker)))
+        return self._stated[marker]
 
     def best_support(self, claim: str, scorer: Scorer | None = None) -> dict[int, Support]:
         """For each marker with a text the passage that supports the claim best."""

@@ -153,6 +153,9 @@ def assemble_from_store(
     """The context for what the store finds, a follow-up with the words of questions before it."""
     asked, notes = add_earlier_words(query, resolved.history)
     found = yield from search(ports, asked, resolved)
+    zone = resolved.budget.query
+    if notes and zone and resolved.tokenizer.count(asked) > zone:
+        asked = query  # which fits its zone, or is refused as it was asked
     inputs = replace(
         inputs_for(asked, found.candidates, resolved, (*found.notes, *notes)),
         state_root=found.state_root,

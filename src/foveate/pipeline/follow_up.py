@@ -13,6 +13,8 @@ from foveate.core.weak_evidence import FRAME
 FEW = 3
 """A question with fewer words to search for is a follow-up, where there is a question before."""
 MOST_BACK = 3  # questions
+EDGE = 150
+"""Characters that are read at each end of a question before: the middle may be a pasted text."""
 SEARCHED_ALSO = "searched_also"
 """The note that names the words."""
 
@@ -42,10 +44,19 @@ def earlier_words(query: str, history: Iterable[tuple[str, str]]) -> str:
     asked = [content for role, content in history if role in ("user", "human")]
     found: dict[str, str] = {}
     for question in asked[: -MOST_BACK - 1 : -1]:
-        found |= {k: word for k, word in _telling_words(question).items() if k not in own | found}
+        words = _telling_words(_edges(question))
+        found |= {k: word for k, word in words.items() if k not in own | found}
         if len(found) >= FEW:
             break
     return " ".join(found.values())
+
+
+def _edges(question: str) -> str:
+    """The question; of a long one its beginning and its end, in whole words."""
+    if len(question) <= 2 * EDGE:
+        return question
+    head, tail = question[:EDGE].rsplit(maxsplit=1)[:1], question[-EDGE:].split(maxsplit=1)[-1:]
+    return " ".join([*head, *tail])
 
 
 def _telling_words(text: str) -> dict[str, str]:

@@ -86,4 +86,7 @@ def _payload_record(payload: Mapping[str, Any]) -> dict[str, Any]:
     rest = {name: value for name, value in payload.items() if name not in (*KNOWN, key)}
     if key in payload:
         own["text"] = payload[key]
-    return {**own, "metadata": {**rest, **(own.get("metadata") or {})}}
+    inner = own.get("metadata")
+    if not isinstance(inner, Mapping | None):  # a field of the user's own, by that name
+        inner = {"metadata": inner}
+    return {**own, "metadata": {**rest, **(inner or {})}}

@@ -71,16 +71,23 @@ class Circuit:
     def _run(self, work: Callable[[], T], limit: float) -> T:
         result = Future[T]()
 
+        def leave() -> None:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
         def run() -> None:
             try:
                 result.set_result(work())
             except BaseException as error:  # noqa: BLE001  # it is handed to who waits
                 result.set_exception(error)
-            with self._changed:
-                self._running -= 1
-                self._changed.notify_all()
+            leave()
 
-        Thread(target=copy_context().run, args=(run,), daemon=True).start()
+        try:
+            Thread(target=copy_context().run, args=(run,), daemon=True).start()
+        except RuntimeError as error:  # the process may have no more threads
+            leave()
+            raise ExternalError(f"the {self.name} cannot be asked now; come again") from error
         try:
             return result.result(limit + GRACE_SECONDS)
         except TimeoutError as error:

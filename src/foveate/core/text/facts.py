@@ -8,7 +8,8 @@
    is one, with the word before it. Ambiguous month names and bounds (under, than) count beside a
    number only. In code, `!` and operators between spaces.
 3. symbols  Ticks, arrows, signs of money and of mathematics, boxes ([ ], [x]), struck-out text
-   (~~), figures in brackets, signs before words (-a), and names of one letter (hepatitis A).
+   (~~), figures in brackets, signs before words, letters of options (-o is not -O), and names of
+   one letter (hepatitis A).
 
 A mark too many only keeps apart two texts that could have been one.
 """
@@ -67,7 +68,7 @@ _SYMBOL = re.compile(
     r"[§×÷¬†‡№←-⇿∀-∑∓-≇≉-≟≡-≣≦-⋿☀-➓➕-➗➡⬀-⯿＝\U0001f000-\U0001faff]"
     r"|(?<!\d)(?<!\d )[¢-¥±‰′″₠-₿≈≠≤≥＜＞](?! ?\d)"  # else they are a part of the number
     r"|\[[ xX]\]|~~|\(\d[\d.,]*+\)|(?<=\S )(?:[<>=]=|&&|\|\||[<>=])(?= [^\W\d]| \()"
-    r"|(?<=\S )[+−-](?=[A-Za-z])|(?<=[:=] )[+−-](?=\s|\Z)"
+    r"|(?<=\S )[+−-](?:[A-Za-z](?!\w)|(?=[A-Za-z]))|(?<=[:=] )[+−-](?=\s|\Z)"
     rf"|{_NAME}"
 )
 _LETTER_NAME = re.compile(_NAME)
@@ -77,7 +78,7 @@ _HANGUL_FIRST = "\uac00"
 _HANGUL = re.compile("[\u1100-\u11ff\uac00-\ud7a3]")  # also in parts; words put them together
 _QUESTION_MARKS = "?？؟"
 _QUESTION_MARK = re.compile(rf"(?<![{_QUESTION_MARKS}])[{_QUESTION_MARKS}]++(?!\w)")
-_QUESTION_CONTEXT = 64  # characters in which the word before a question mark is looked for
+_QUESTION_CONTEXT = 64  # characters in which the word before a sign is looked for
 _HAN_TURNING = "不没沒非无無未勿别別莫否禁都只仅僅每必须須应應可能若"
 _HAN = re.compile(
     f"[{_HAN_TURNING}两兩二三四五六七八九十百千万萬亿億半]|ない|なく|ません|今天|明天|昨天|谣言|謠言|谎言|误传|誤傳|废止|撤销|ไม่|มิได้|ห้าม"
@@ -183,7 +184,8 @@ def names_of_one_letter(text: str) -> set[tuple[str, str]]:
     {('hepatitis', 'A')}
     """
     found = (
-        (split_words(text[: sign.start()][-40:]), sign[0]) for sign in _LETTER_NAME.finditer(text)
+        (split_words(text[max(0, sign.start() - _QUESTION_CONTEXT) : sign.start()]), sign[0])
+        for sign in _LETTER_NAME.finditer(text)
     )
     return {(before[-1], letter) for before, letter in found if before}
 
