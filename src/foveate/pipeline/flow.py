@@ -307,8 +307,9 @@ def _compares_vectors(recipe: Recipe) -> bool:
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
     from foveate.core.grouping import head_places
+    from foveate.core.stages.expand import Expand
 
-    window = _window(inputs.recipe)
+    window = max((s.window for s in inputs.recipe.stages if isinstance(s, Expand)), default=0)
     if not window or inputs.neighbours:
         return inputs
     chunks = [candidate.chunk for candidate in inputs.candidates]
@@ -331,12 +332,6 @@ def _chunks_at(
         lambda found: {"places": len(places), "found": len(found)},
     )
     return tuple(found)
-
-
-def _window(recipe: Recipe) -> int:
-    from foveate.core.stages.expand import Expand
-
-    return max((s.window for s in recipe.stages if isinstance(s, Expand)), default=0)
 
 
 def _compressed(
