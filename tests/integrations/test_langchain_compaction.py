@@ -183,7 +183,7 @@ def test_headers_alone_are_numbered_and_spans_move_with_them():
             first, last = document.metadata["foveate"]["span"]
             assert document.page_content[first:last].startswith("The ")
             assert "gate" in document.page_content[first:last]
-    for each in (lock_search(format="doc"), lock_search(format="grouped", options={})):
+    for each in (lock_search(format="doc"), lock_search(format="grouped")):
         messages = [each.invoke(call) for call in calls[:2]]
         assert number_citations(messages)[1].content == messages[1].content
 

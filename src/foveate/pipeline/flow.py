@@ -153,13 +153,18 @@ def assemble_from_store(
     """The context for what the store finds, a follow-up with the words of questions before it."""
     asked, notes = add_earlier_words(query, resolved.history)
     found = yield from search(ports, asked, resolved)
-    if notes and 0 < resolved.budget.query < resolved.tokenizer.count(asked):
+    zone = resolved.budget.query
+    if notes and zone and resolved.tokenizer.count(asked) > zone:
         asked = query  # which fits its zone, or is refused as it was asked
-    given = inputs_for(asked, found.candidates, resolved, (*found.notes, *notes))
-    inputs = replace(given, state_root=found.state_root, exact=found.exact, index=found.index)
+    inputs = replace(
+        inputs_for(asked, found.candidates, resolved, (*found.notes, *notes)),
+        state_root=found.state_root,
+        exact=found.exact,
+        index=found.index,
+    )
     result = yield from _assemble(ports, inputs, resolved)
-    made = replace(result.context, query=query)
-    return replace(result, context=made, found=search_figures(found))
+    context = replace(result.context, query=query) if notes else result.context
+    return replace(result, context=context, found=search_figures(found))
 
 
 def cached_from_store(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[AssemblyResult]:
@@ -302,8 +307,9 @@ def _compares_vectors(recipe: Recipe) -> bool:
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
     from foveate.core.grouping import head_places
+    from foveate.core.stages.expand import Expand
 
-    window = _window(inputs.recipe)
+    window = max((s.window for s in inputs.recipe.stages if isinstance(s, Expand)), default=0)
     if not window or inputs.neighbours:
         return inputs
     chunks = [candidate.chunk for candidate in inputs.candidates]
@@ -326,12 +332,6 @@ def _chunks_at(
         lambda found: {"places": len(places), "found": len(found)},
     )
     return tuple(found)
-
-
-def _window(recipe: Recipe) -> int:
-    from foveate.core.stages.expand import Expand
-
-    return max((s.window for s in recipe.stages if isinstance(s, Expand)), default=0)
 
 
 def _compressed(
