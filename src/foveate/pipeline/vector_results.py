@@ -86,7 +86,6 @@ def _payload_record(payload: Mapping[str, Any]) -> dict[str, Any]:
     rest = {name: value for name, value in payload.items() if name not in (*KNOWN, key)}
     if key in payload:
         own["text"] = payload[key]
-    inner = own.get("metadata")
-    if not isinstance(inner, Mapping | None):  # a field of the user's own, by that name
-        inner = {"metadata": inner}
-    return {**own, "metadata": {**rest, **(inner or {})}}
+    inner = own.get("metadata") or {}  # it may be a field of the user's own, by that name
+    inner = inner if isinstance(inner, Mapping) else {"metadata": inner}
+    return {**own, "metadata": {**rest, **inner}}
