@@ -25,7 +25,6 @@ from foveate.evals.summary import summarise
 from foveate.evals.tables import (
     LEGEND,
     Table,
-    full_tables,
     literal,
     missed_table,
     overall_table,
@@ -62,8 +61,9 @@ def body(folder: Path, command: str, scores: Path | None = None) -> str:
     if scores is not None:
         parts += _shown(scores_table(summarise([*_rows(scores)], **_about(scores))))
     parts += [*_shown(overall_table(summary)), LEGEND]
-    for table in full_tables(summary):
+    for table in (missed_table(summary), reachable_table(summary)):
         parts += _shown(table)
+    parts.append("`foveate eval --full` prints the tables of each set.")
     return "\n\n".join(parts)
 
 

@@ -55,7 +55,7 @@ def test_the_figures_are_put_between_the_marks(tool, tmp_path, monkeypatch):
     assert found.startswith(f"before\n\n{tool.BEGIN}\n\nMade by `foveate eval`.\n\nchat finds ")
     assert "2 questions of 1 set, naive, chat at 60 tokens of told" in found
     assert "![Evidence recall over the budget](figures/evidence-recall.png)" in found
-    assert "### farm: 2 questions" in found
+    assert "`foveate eval --full` prints the tables of each set." in found
     assert found.endswith(f"\n\n{tool.END}\n\nafter\n")
     assert found.count("### Evidence missed, over the same") == 1
     assert (tmp_path / "figures" / "evidence-recall.png").read_bytes() == b"png"

@@ -75,3 +75,18 @@ def test_code_between_fences_is_shown_whole():
 
     for shown in contexts("How is the acid mixed?", FILL.format(f"\n\n{code}\n\n"), "summarise"):
         assert shown.count("```") % 2 == 0
+
+
+@pytest.mark.parametrize("budget", [60, 120, 300])
+@pytest.mark.parametrize("caption", ["Then:", "## Measured", "These follow."])
+def test_names_of_columns_keep_their_rule_and_have_a_row(caption: str, budget: int) -> None:
+    """V4: of many small tables, under a caption, a heading or a sentence."""
+    table = "| n | v |\n|---|---|\n| x{n} | {n} |\n| y{n} | {m} |\n"
+    tables = [table.format(n=n, m=n + 9) for n in range(60)]
+    text = f"\n{caption}\n\n".join(tables)
+    shown = assemble("What is y44?", [{"text": text}], budget=budget).text
+
+    assert "| y44 | 53 |" in shown
+    for part in shown.split("| n | v |\n")[1:]:
+        assert part.startswith("|---|---|\n")
+        assert re.search(r"^\| [xy]", part, re.MULTILINE)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from foveate.core.text.terms import document_terms, keys
 from foveate.core.weak_evidence import FRAME
 
-FEW = 3
+FEW = 2
 """A question with fewer words to search for is a follow-up, where there is a question before."""
 MOST_BACK = 3  # questions
 EDGE = 150

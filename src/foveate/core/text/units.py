@@ -125,13 +125,14 @@ def units_of(text: str, language: str = "en", shapes: Sequence[Shape] | None = N
         before = len(spans)
         _add_prose(text[at : shape.start], at, (spans, leans, prose, headings), language)
         last = len(spans) - 1
-        caption = -1
-        if last >= before and _announces(text, spans[last], shape):
-            caption = last if shape.is_table and leans[last] >= last else -1
-            leans[last] += leans[last] == last
-        elif last >= before and leans[last] == last:
-            leans[last] += last in headings[-1:]
-        first = len(spans)
+        first, caption = len(spans), -1
+        is_alone = last >= before and leans[last] == last
+        announces = last >= before and _announces(text, spans[last], shape)
+        if announces and shape.is_table and leans[last] >= last:
+            caption = last
+        if is_alone and (announces or last in headings[-1:]):
+            rows = shape.is_table and shape.head + 1 < len(shape.spans)
+            leans[last] = first + (shape.head + 1) * rows  # names alone say nothing
         for unit, lean in enumerate(shape.leans):
             leans.append(caption if lean == unit and caption >= 0 else first + lean)
         spans += shape.spans

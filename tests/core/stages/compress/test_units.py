@@ -94,7 +94,9 @@ def test_a_heading_leans_forward_and_a_row_on_its_head() -> None:
     table = "| gate | year |\n|------|------|\n| upper | 1871 |"
 
     assert shown("# Gates\n\nThere are two.")[0] == ("# Gates", "There are two.")
-    assert {lean for _, lean in shown(table)} == {"| gate | year |"}
+    names = "| gate | year |\n|------|------|"
+    assert {lean for _, lean in shown(table)} == {names}
+    assert shown(f"# Gates\n\n{table}")[0] == ("# Gates", "| upper | 1871 |")
     assert shown("# Gates") == [("# Gates", "# Gates")]
 
 

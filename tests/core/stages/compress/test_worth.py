@@ -348,7 +348,7 @@ def test_a_table_whose_title_is_asked_for_is_its_head_and_its_rows() -> None:
 
     assert [table[a:b].splitlines()[0] for a, b in found.spans] == [
         "| Year | Role | Notes |",
-        "|---|---|---|",
+        "| 1970 | Part 70 | open |",
     ]
     assert (found.earned, found.leans) == ((False, True), (0, 0))
 

@@ -34,7 +34,7 @@ def test_years_name_columns() -> None:
 def test_counts_of_many_tables_are_added_up() -> None:
     """U2 B1: a mark takes no more room where more tables are left out."""
     tables = [f"| n | v |\n|---|---|\n| x{n} | {n} |\n| y{n} | {n + 9} |\n" for n in range(200)]
-    text = "\nThen:\n\n".join(tables)
+    text = "\nThese follow.\n\n".join(tables)
     check_shapes(text)
     shown = assemble("What is y44?", [{"text": text}], budget=300).text
 

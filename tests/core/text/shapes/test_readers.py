@@ -159,7 +159,8 @@ def test_two_tables_in_one_text_have_their_own_headers() -> None:
     text = f"{one}\n\nHosts are listed below.\n\n{two}\n"
     found = check_shapes(text)
 
-    assert [text[slice(*s.spans[s.head])] for s in found] == ["| id | state |", "| host | rack |"]
+    heads = [text[slice(*s.spans[s.head])] for s in found]
+    assert heads == ["| id | state |\n|---|---|", "| host | rack |\n|---|---|"]
 
 
 def test_error_of_a_traceback_is_shown_with_the_users_last_frame() -> None:

@@ -52,7 +52,7 @@ def structural_units(
             continue
         found.update(first + unit for unit in _openers(text, shape))
         above = first - 1
-        while first in found and above >= 0 and units.leans[above] == above + 1:
+        while first in found and above >= 0 and units.leans[above] > above:
             if not named[above]:
                 found.add(above)
             above -= 1

@@ -36,8 +36,6 @@ def read_pipe_table(text: str, start: int) -> ReadResult:
     if ruled or not (rules or cells[0][0]):  # without a rule, their corner may be free
         names = max(names, 0)
     head = builder.add(lines[0][0]) if names >= 0 else -1
-    if ruled and not names:
-        builder.add(lines[1][0], head)
     rows = lines[names + 1 + ruled :]
     columns = usual_width(cells[:LOOKED_AT])
     for a, _ in rows:
