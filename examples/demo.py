@@ -144,7 +144,7 @@ def show(prepared: AssemblyResult, question: str, store: Path, number: int) -> N
     context = prepared.context
     heading(f"Question {number}", question)
     command(
-        f"foveate assemble --store {store} --budget {BUDGET} --explain \\",
+        f"foveate assemble --store {store} --budget {BUDGET} --explain=all \\",
         f"--query {quote(question)}",
     )
     say(*wrap_words(f"  {summary_lines(context, 10_000)[0]}", WIDTH, first="  "))

@@ -139,7 +139,7 @@ def test_always_asks_even_where_all_fits():
 def test_vectors_are_made_where_a_stage_compares_them():
     """S4: candidates without one get it from the embedder; other recipes cost no call."""
     pool = [{"text": f"The mill stands by the river{end}", "source": end} for end in (".", "!")]
-    pool[1]["text"] = "By the river stands the mill."
+    pool[1]["text"] = "The mill, it stands by the river."
     bare = assemble("Where?", pool, recipe="four-stage")
     merged = assemble("Where?", pool, recipe="four-stage", embedder=EMBEDDER)
 

@@ -19,7 +19,7 @@ from source_tree import ROOT
 
 PAGE = ROOT / "docs" / "service.md"
 HOST = "http://127.0.0.1:8020"
-REFUSED = {'"budget": 3}\'': 422, "b38884b7\"}'": 400}
+REFUSED = {'"budget": 3}\'': 422, "b38884b72dcabceb\"}'": 400}
 """Commands that show a refusal, by how they end."""
 
 

@@ -22,7 +22,7 @@ Statement: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 """The words of a sentence that turn it or have weight, and its facts, both in order."""
 
 _END = re.compile(
-    r"[.!?…][\"'”’»)\]*_]*(?=\s|\Z)|;|[；。！？｡؟।۔]|\n[^\S\n]*(?=\n|[-*•#|>+]|\d{1,3}[.)]\s)|\s*\Z"
+    r"[.!?…][\"'”’»)\]*_]*(?=\s|\Z)|;|[；。！？｡؟।۔]|\n[^\S\n]*(?=\n|[-*•#|>+]|\d{1,3}[.)]\s)|(?<!\s)\s*\Z"
 )
 _WHOLE = re.compile(r"[.!?…。！？｡؟।۔][\"'”’»)\]*_]*\s*\Z")
 _TAIL = 64
