@@ -91,14 +91,14 @@ def test_each_step_of_the_sdk_fits_and_pairs_up(fit):
     assert "[Ledger" in made[0]["content"]
     assert "AB-1204" in json.dumps(made)
     assert sum(map(tokenizer("cl100k_base").count, texts(made))) <= 900
-    spoken = [one["content"] for one in made[1:]]  # a turn that only takes its side's is a text
-    parts = [part for content in spoken if not isinstance(content, str) for part in content]
+    spoken = [one for one in made[1:] if one["content"] != "[…]"]  # which takes a missing turn
+    parts = [part for one in spoken for part in one["content"]]
     calls = [part["toolCallId"] for part in parts if part["type"] == "tool-call"]
     results = [part["toolCallId"] for part in parts if part["type"] == "tool-result"]
     assert calls == results
     assert calls[-2:] == ["a7", "b7"]
     assert made[-1]["content"][1] == messages[-1]["content"][1]
-    assert all(one in messages for one in made if one["role"] == "assistant")
+    assert all(one in messages for one in spoken if one["role"] == "assistant")
 
 
 def test_a_list_that_fits_is_sent_as_it_is(fit):
