@@ -245,7 +245,8 @@ store = open_store(sys.argv[1], embedder_name=EMBEDDER.name, dimensions=EMBEDDER
 fill(store, corpus(count=10))
 for query in ("cold harbour", "river stone turn", "where is it"):
     vector = EMBEDDER.embed([query])[0]
-    print(store.search(query, vector, principals=["red"], where={"lang": ["en", "nl"]}))
+    found = store.search(query, vector, principals=["red"], where={"lang": ["en", "nl"]})
+    print(found.candidates, found.badge, found.lexical_matches, found.state_root)
 print(store.state_root())
 """
 
