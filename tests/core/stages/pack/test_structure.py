@@ -105,7 +105,7 @@ def test_rows_before_prose_are_not_counted() -> None:
     ("text", "expected"),
     [
         ("Tea is hot. Cups are full.\n\n* * *\n\nThe end of it is near.", ["* * *"]),
-        (TEXTS["Markdown"], [f"# {TITLE}", "| part | price |", "|---|---|"]),
+        (TEXTS["Markdown"], [f"# {TITLE}", "| part | price |\n|---|---|"]),
         (TEXTS["JSON"], ['{"items": [']),
         (TEXTS["XML"], ["<stock>", "<items>"]),
         (TEXTS["YAML"], ["items:"]),
