@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from time import sleep
 
 import httpx
 import psycopg
@@ -161,6 +162,7 @@ def patiently(asked: Callable[[], httpx.Response]) -> httpx.Response:
     """Ask again for as long as the answer is to come again later."""
     while (answer := asked()).status_code == 503:
         assert answer.headers["retry-after"]
+        sleep(0.2)  # each refusal is a line on a pipe that is read at the end
     return answer
 
 
