@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from time import sleep
 
 import httpx
 import psycopg
@@ -78,18 +77,22 @@ def service(folder: Path, settings: str) -> Iterator[tuple[subprocess.Popen[str]
         "FOVEATE_SERVE_SECONDS": "300",  # on a machine that does much else
     }
     words = [w.replace("/run/secrets/settings", str(secrets)) for w in SERVICE["command"]]
-    with subprocess.Popen(
-        [sys.executable, "-m", "foveate", *words],
-        cwd=folder,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={"PYTHONPATH": str(PACKAGE.parent), "HOME": "/nonexistent", **told},
-    ) as running:
+    log = folder / "service.log"  # a pipe that nobody reads would fill, and the service wait
+    with (
+        log.open("w") as said,
+        subprocess.Popen(
+            [sys.executable, "-m", "foveate", *words],
+            cwd=folder,
+            stderr=said,
+            text=True,
+            env={"PYTHONPATH": str(PACKAGE.parent), "HOME": "/nonexistent", **told},
+        ) as running,
+    ):
         try:
             yield running, port
         finally:
             running.kill()
-            sys.stderr.write(running.stderr.read())
+            sys.stderr.write(log.read_text())
 
 
 def key(folder: Path, capfd) -> str:
@@ -109,10 +112,8 @@ def started(running: subprocess.Popen[str], port: int) -> None:
 def test_without_a_key_nobody_is_served(tmp_path):
     """X4: an address that others reach, and no key: it says what to do, and ends."""
     with service(tmp_path, 'store = ""\n') as (running, port):
-        said = running.stderr.read()
-
         assert running.wait(600) == 2
-        assert "foveate keys add" in said
+        assert "foveate keys add" in (tmp_path / "service.log").read_text()
         code, why = checked(port)
         assert (code, why.startswith(f"no answer on port {port}")) == (1, True)
 
@@ -162,7 +163,6 @@ def patiently(asked: Callable[[], httpx.Response]) -> httpx.Response:
     """Ask again for as long as the answer is to come again later."""
     while (answer := asked()).status_code == 503:
         assert answer.headers["retry-after"]
-        sleep(0.2)  # each refusal is a line on a pipe that is read at the end
     return answer
 
 
