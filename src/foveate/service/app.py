@@ -66,7 +66,6 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.app_state = AppState(settings)
     app.state.guard = build_guard(settings)
     app.state.telemetry = Telemetry(settings, app.state.app_state.request_options.recipes)
-    app.state.guard.rates.on_local_count = app.state.telemetry.metrics.of("rate_misses").inc
     routes = [route for router in ROUTERS for route in router.routes]
     problems.install_error_handlers(app, [*routes, *app.routes])
     for router in ROUTERS:
@@ -95,7 +94,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: AppState = app.state.app_state
     try:
         async with (
-            app.state.guard.lifespan(),
             mcp.mcp_lifespan(app, state),
             app.state.telemetry.lifespan(state),
         ):

@@ -1,29 +1,25 @@
 """The layers around the application and their order, from the outside in:
 
 1. `SecurityHeaders` - headers for browsers, on every response
-2. `UnreadBody` - closes the connection after a response to a request whose body was not read
-3. proxies - the client's address, from proxies that the settings trust
-4. `HeaderLimit` - sizes and repeated headers, so that all layers read the same
-5. `HostCheck` - host names and origins, before anything that a foreign page could learn
-6. CORS - for origins in the settings; answers their preflights, which have no key
-7. `Identify` - finds the caller by its key; refuses no request
-8. `RateLimit` - requests without a key too, so that trying keys is slow
-9. `RequireKey` - refuses requests without a caller
-10. `ConcurrencyLimit` - requests at once
-11. `BodyLimit` - the body, received whole; last, when the caller is known
+2. proxies - the client's address, from proxies that the settings trust
+3. `HeaderLimit` - sizes and repeated headers, so that all layers read the same
+4. `HostCheck` - host names and origins, before anything that a foreign page could learn
+5. CORS - for origins in the settings; answers their preflights, which have no key
+6. `Identify` - finds the caller by its key; refuses no request
+7. `RateLimit` - requests without a key too, so that trying keys is slow
+8. `RequireKey` - refuses requests without a caller
+9. `ConcurrencyLimit` - requests at once
+10. `BodyLimit` - the body, received whole; last, when the caller is known
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any
 
 from fastapi import FastAPI
-from limits import RateLimitItem
 from starlette.middleware.cors import CORSMiddleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -31,7 +27,7 @@ from foveate.core.errors import BadOption
 from foveate.service.auth.caller import Identify, RequireKey
 from foveate.service.auth.keys import utc_now
 from foveate.service.auth.ring import KeyRing
-from foveate.service.limits.body import BodyLimit, UnreadBody
+from foveate.service.limits.body import BodyLimit
 from foveate.service.limits.headers import (
     HeaderLimit,
     HostCheck,
@@ -39,11 +35,11 @@ from foveate.service.limits.headers import (
     allowed_hosts,
     is_loopback,
 )
-from foveate.service.limits.rates import ConcurrencyLimit, RateCounter, RateLimit, parse_rate
+from foveate.service.limits.rates import ConcurrencyLimit, Rate, RateCounter, RateLimit, parse_rate
 from foveate.service.settings import Settings
 
 CORS_REQUEST_HEADERS = (
-    "Authorization", "Content-Encoding", "Content-Type", "Last-Event-ID", "MCP-Protocol-Version",
+    "Authorization", "Content-Type", "Last-Event-ID", "MCP-Protocol-Version",
     "MCP-Session-Id", "X-Request-Id",
 )  # fmt: skip
 CORS_RESPONSE_HEADERS = ("MCP-Session-Id", "Retry-After", "WWW-Authenticate", "X-Request-Id")
@@ -55,17 +51,9 @@ class Guard:
 
     ring: KeyRing
     rates: RateCounter
-    key_rate: RateLimitItem | None
-    address_rate: RateLimitItem | None
+    key_rate: Rate | None
+    address_rate: Rate | None
     settings: Settings
-
-    @asynccontextmanager
-    async def lifespan(self) -> AsyncIterator[None]:
-        """As long as the service runs."""
-        try:
-            yield
-        finally:
-            await self.rates.close()
 
 
 def build_guard(settings: Settings) -> Guard:
@@ -75,7 +63,7 @@ def build_guard(settings: Settings) -> Guard:
     _check_settings(settings)
     return Guard(
         ring=ring,
-        rates=RateCounter(settings.rate_store),
+        rates=RateCounter(),
         key_rate=parse_rate(settings.rate),
         address_rate=parse_rate(settings.rate_unknown),
         settings=settings,
@@ -120,7 +108,6 @@ def install_layers(app: FastAPI, guard: Guard) -> None:
     }
     inward: list[tuple[Any, dict[str, Any]]] = [
         (SecurityHeaders, {}),
-        (UnreadBody, {}),
         *([(ProxyHeadersMiddleware, {"trusted_hosts": list(proxies)})] if proxies else []),
         (HeaderLimit, {"most": settings.header_bytes}),
         (HostCheck, {"names": hosts, "origins": settings.origins}),

@@ -74,9 +74,6 @@ HISTOGRAMS = {
 }
 COUNTERS = {
     "requests": Spec("HTTP requests answered, by route, method and status.", "route method status"),
-    "rate_misses": Spec(
-        "Requests whose rate one process counted alone because Redis was unavailable."
-    ),
     "contexts": Spec("Contexts returned to callers.", "recipe cached"),
     "shown_blocks": Spec("Blocks in returned contexts.", "recipe"),
     "excluded_chunks": Spec("Chunks left out of contexts because of the budget.", "recipe"),
