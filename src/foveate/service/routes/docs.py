@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from foveate.service.playground.routes import HEADERS, REVALIDATE
+from foveate.service.playground.routes import HEADERS
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
@@ -35,7 +35,7 @@ router = APIRouter(include_in_schema=False)
 async def docs(request: Request) -> Response:
     """Every operation with its parameters, its body and its answers; the schemas below."""
     page = render_page(request.app.openapi())
-    headers = {**HEADERS, "Content-Security-Policy": _POLICY, "Cache-Control": REVALIDATE}
+    headers = {**HEADERS, "Content-Security-Policy": _POLICY}
     return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
 
