@@ -23,15 +23,11 @@ from service_server import problem, serving, without_time
 ASSEMBLE = "/v1/assemble"
 GOOD = {"query": QUERY, "candidates": CHUNKS[:3]}
 SAID = [{"role": "user", "content": "When does the pump start?"}] * 2
-USAGE = {"prompt_tokens": 900}
 GOOD_AT: dict[str, dict[str, Any]] = {
     ASSEMBLE: GOOD,
     "/v1/search": {"query": QUERY},
     "/v1/compact": {"messages": SAID},
-    "/v1/observed": {"messages": SAID, "usage": USAGE},
 }
-SEEN = {"tokens": 300, "observed": 350}
-BEFORE = {"tokenizer": "simple", "start": "simple", "observations": [SEEN]}
 INTERNAL = ("Traceback", ".py", "site-packages", "foveate.core", "pydantic", "sqlite", "0x7f")
 
 
@@ -151,14 +147,6 @@ ROWS: list[tuple[bytes, int, str]] = [
     (fields("/v1/compact", model="gpt-4.1", tokenizer="simple"), 400, "not both"),
     (fields("/v1/compact", budget=900, pinned=[7]), 400, "pinned"),
     (fields("/v1/compact", budget=3), 422, "budget-too-small"),
-    (fields("/v1/observed", usage={}), 400, "usage"),
-    (fields("/v1/observed", tokenizer="hf:/etc/passwd"), 400, "unknown-name: … hf:"),
-    (fields("/v1/observed", tokenizer="cl100k_base*nan"), 400, "bad-option: tokenizer margin"),
-    (fields("/v1/observed", tokenizer="simple", before=BEFORE), 400, "before"),
-    (fields("/v1/observed", before={**BEFORE, "start": "none"}), 400, "unknown-name: … none"),
-    *((fields("/v1/observed", before={**BEFORE, "observations": [{**SEEN, **one}]}), 400, "before")
-      for one in ({"observed": 10**400}, {"observed": -1}, {"tokens": 0}, {"least": 0})),
-    (fields("/v1/observed", before={**BEFORE, "observations": [SEEN] * 33}), 422, "at most 32"),
     # filters: refused by their shape, or nothing is found
     *((fields("/v1/search", where=one), 422, "bad-fields where") for one in (
         {"source": None}, {"source": {"x": 1}}, {"source": [[]]}, [],

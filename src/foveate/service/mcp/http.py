@@ -91,7 +91,6 @@ def _authentication(state: AppState) -> Authentication:
         return ToolContext(
             assembler=partial(state.assembler, caller.tenant),
             options=names.options,
-            tokenizer=names.tokenizer,
             principals=caller.principals,
             limits=limits,
             originals=state.originals,

@@ -13,20 +13,17 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from foveate import plugins
-from foveate.core.contracts import Tokenizer
-from foveate.core.errors import MissingExtra, UnknownName
+from foveate.core.errors import MissingExtra
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder, Store
-from foveate.providers.tokenizers import tokenizer_in_list
 from foveate.service.mcp.server import build_server
 from foveate.service.mcp.tool import ToolCallError, ToolContext, ToolLimits
-from foveate.service.mcp.tools import build_tools
-from foveate.service.request_options import allowed_tokenizers
+from foveate.service.mcp.tools import Expand, build_tools
+from foveate.stores.originals import OriginalStore
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -79,11 +76,12 @@ def serve(
     principals: tuple[str, ...],
     bounds: ToolLimits,
     seconds: float,
+    originals: OriginalStore | None = None,
 ) -> None:
     """Serve the store until the input ends, then close it.
 
-    A thread that reads an open stdin cannot be stopped, so a signal closes the store and ends the
-    process here.
+    `originals`: what the tool `expand` reads; without it there is no such tool. A thread that reads
+    an open stdin cannot be stopped, so a signal closes the store and ends the process here.
     """
     try:
         import anyio
@@ -93,7 +91,7 @@ def serve(
     for one in plugins.broken("recipes", "formats"):
         log.warning("%s", one)
     turns = CallQueue(seconds=seconds)
-    context = _build_context(store, embedder, principals, bounds)
+    context = _build_context(store, embedder, principals, bounds, originals)
     server = build_server(lambda _: context, turns)
 
     def stop(number: int) -> NoReturn:
@@ -110,7 +108,11 @@ def serve(
 
 
 def _build_context(
-    store: Store, embedder: Embedder | None, principals: tuple[str, ...], bounds: ToolLimits
+    store: Store,
+    embedder: Embedder | None,
+    principals: tuple[str, ...],
+    bounds: ToolLimits,
+    originals: OriginalStore | None = None,
 ) -> ToolContext:
     """All requests are of one caller."""
     ports: dict[str, Any] = {"store": store, "embedder": embedder}
@@ -126,17 +128,15 @@ def _build_context(
     return ToolContext(
         assembler=assembler,
         options=options,
-        tokenizer=partial(tokenizer_in_list, load=_listed_tokenizer),
         principals=principals,
         limits=bounds,
-        tools=build_tools(bounds, recipes, formats),
+        originals=originals if originals is not None else {},
+        tools=tuple(
+            tool
+            for tool in build_tools(bounds, recipes, formats)
+            if tool.name != Expand.name or originals is not None
+        ),
     )
-
-
-def _listed_tokenizer(name: str) -> Tokenizer:
-    if name not in (listed := allowed_tokenizers()):
-        raise UnknownName("tokenizer", name, listed)
-    return plugins.tokenizer(name)
 
 
 async def _run_server(server: Server[Any], stop: Callable[[int], NoReturn]) -> None:

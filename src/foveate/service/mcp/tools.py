@@ -16,14 +16,12 @@ from pydantic import AfterValidator, Field, WithJsonSchema, create_model
 from foveate.answer.check import check_answer
 from foveate.core.errors import BadInput, UnknownName
 from foveate.core.types import Context
-from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact, expand
-from foveate.pipeline.observed import observe
+from foveate.pipeline.compact import expand
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import ListableStore
 from foveate.service.mcp.results import (
     AssembleOutput,
     CheckOutput,
-    CompactOutput,
     ExpandOutput,
     ListOutput,
     PartOutput,
@@ -31,7 +29,6 @@ from foveate.service.mcp.results import (
     ToolResult,
     assemble_result,
     check_result,
-    compact_result,
     expand_result,
     list_result,
     part_result,
@@ -46,7 +43,7 @@ from foveate.service.mcp.tool import (
     ToolLimits,
 )
 from foveate.service.observe.request_state import record_check
-from foveate.service.wire.compaction import Handle, MessageList, ObservedBody, ObservedRequest
+from foveate.service.wire.compaction import Handle
 from foveate.service.wire.requests import (
     Name,
     Query,
@@ -202,29 +199,6 @@ class Check(Tool):
         return check_result(found, made)
 
 
-class Compact(MessageList, Tool):
-    """Fit a message list into a budget.
-
-    Takes a list of messages with tool calls and results, and gives a list of the same kind that
-    fits a token budget. What leaves is named in a ledger in front: identifiers, dates, numbers,
-    paths and open questions. Shortened results have a handle for expand. Use it before a list
-    outgrows the window.
-    """
-
-    name, output = "compact", CompactOutput
-    budget: int = Field(description="Tokens that contents, arguments and tools may take.")
-    tokenizer: Name = Field(DEFAULT_TOKENIZER, description="What counts, as observed names it.")
-
-    def run(self, context: ToolContext) -> ToolResult:
-        """The caller's message list within its budget; originals of what is shortened are kept."""
-        made = compact(**{**dict(self), "tokenizer": context.tokenizer(self.tokenizer)})
-        if made.originals:
-            context.originals.keep(
-                made.originals, tenant=context.tenant, principals=context.principals
-            )
-        return compact_result(made, self.tokenizer)
-
-
 class Expand(Handle, Tool):
     """Show more of a shortened result.
 
@@ -245,22 +219,6 @@ class Expand(Handle, Tool):
             **dict(self),
         )
         return expand_result(self.handle, text)
-
-
-class Observed(ObservedRequest, Tool):
-    """Learn from what a provider counted.
-
-    Takes the usage of a response with the request it was for, and gives the name of a tokenizer
-    that counts so from then on, for compact. Use it after a call of a model whose tokens were
-    counted wrong. Nothing is kept here: give the result as `before` next time.
-    """
-
-    name, output = "observed", ObservedBody
-
-    def run(self, context: ToolContext) -> ToolResult:
-        """The learned tokenizer by name, and what it was learned from."""
-        learned = observe(**self.model_dump(), load=context.tokenizer)
-        return ToolResult(parts=(f"tokenizer={learned['tokenizer']!r}",), data=learned)
 
 
 DocumentId = Annotated[str, Field(min_length=1, max_length=4_096)]
@@ -347,7 +305,7 @@ def build_tools(
             fields["context"] = (within(ContextHandle), tool.model_fields["context"])
         return create_model(tool.__name__, __base__=tool, __doc__=tool.__doc__, **fields)
 
-    tools = (Assemble, Search, Check, Compact, Expand, Observed, ListDocuments, GetDocument)
+    tools = (Assemble, Search, Check, Expand, ListDocuments, GetDocument)
     return tuple(within(tool) for tool in tools)
 
 

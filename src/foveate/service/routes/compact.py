@@ -1,4 +1,4 @@
-"""`POST /v1/compact`, `POST /v1/expand` and `POST /v1/observed`."""
+"""`POST /v1/compact` and `POST /v1/expand`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from foveate.pipeline.compact_json import (
     compaction_figures,
     expanded_to_json,
 )
-from foveate.pipeline.observed import observe
 from foveate.pipeline.observers import combine_observers, observe_call
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
@@ -26,8 +25,6 @@ from foveate.service.wire.compaction import (
     CompactRequest,
     ExpandAnswer,
     ExpandRequest,
-    ObservedBody,
-    ObservedRequest,
 )
 
 router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
@@ -85,12 +82,3 @@ def expand_handle(
         principals=principals,
     )
     return expanded_to_json(body.handle, text, tokenizer)
-
-
-@router.post("/observed", response_model=ObservedBody, responses=problem_responses(504, body=True))
-@pooled
-def observe_usage(
-    request: Request, body: ObservedRequest, _: Annotated[Caller, require_scope("assemble")]
-) -> dict[str, Any]:
-    """Learn from what a provider counted; the answer is all that is kept, by the caller."""
-    return observe(**body.model_dump(), load=state_of(request).request_options.tokenizer)
