@@ -13,7 +13,6 @@ from foveate.cli.options import Json, ModelName, Principals, TokenizerName, argu
 from foveate.core.errors import BadInput, BadOption, name_in_errors
 
 if TYPE_CHECKING:
-    from foveate.pipeline.compact import OriginalStore
     from foveate.pipeline.compact_json import CompactRequests
 
 LINE_RULE = 'a line must be a whole list, [message, …] or {"id", "messages"}'
@@ -167,13 +166,17 @@ def expand(
     All of it, or of a longer one what fits the query, verbatim.
     """
     from contextlib import closing
+    from pathlib import Path
 
     from foveate import plugins
+    from foveate.pipeline.compact import OriginalStore
     from foveate.pipeline.compact import expand as expand_handle
     from foveate.pipeline.compact_json import expanded_to_json
 
+    if not Path(originals).is_file():  # opening it would make one
+        raise BadInput(f"{originals}: no such file; foveate compact --originals FILE writes one")
     counter = plugins.tokenizer(tokenizer)
-    with closing(open_originals(originals)) as store:
+    with closing(OriginalStore(originals)) as store:
         text = expand_handle(
             handle,
             store,
@@ -187,14 +190,3 @@ def expand(
         output.write_json(expanded_to_json(handle, text, counter))
     else:
         output.write_text(text)
-
-
-def open_originals(path: str) -> OriginalStore:
-    """The originals in an existing file; raises `BadInput`."""
-    from pathlib import Path
-
-    from foveate.pipeline.compact import OriginalStore
-
-    if not Path(path).is_file():  # opening it would make one
-        raise BadInput(f"{path}: no such file; foveate compact --originals FILE writes one")
-    return OriginalStore(path)

@@ -24,7 +24,7 @@ from foveate.service.observe.observers import Telemetry
 from foveate.service.observe.requests import TelemetryMiddleware
 from foveate.service.playground.routes import router as playground
 from foveate.service.problems import problem_response
-from foveate.service.routes import ask, assemble, compact, docs, documents, names, replay, uploads
+from foveate.service.routes import ask, assemble, compact, documents, names, replay, uploads
 from foveate.service.settings import Settings
 from foveate.service.start import warm_up
 from foveate.service.worker_pool import ClientDisconnect
@@ -39,7 +39,6 @@ ROUTERS = (
     names.router,
     names.health_router,
     mcp.router,
-    docs.router,
     playground,
 )
 GZIP_MIN_BYTES = 1_024
@@ -55,7 +54,7 @@ def create_app(settings: Settings) -> FastAPI:
         version=__version__,
         summary="Context assembly for RAG: what you retrieve is not what the model reads.",
         lifespan=_lifespan,
-        docs_url=None,  # those pages load scripts from elsewhere; see routes/docs.py
+        docs_url=None,  # those pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,

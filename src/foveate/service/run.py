@@ -32,7 +32,7 @@ from foveate.service.app import create_app
 from foveate.service.app_state import AppState
 from foveate.service.guard import build_guard
 from foveate.service.observe import logs
-from foveate.service.observe.processes import shared_metrics_folder
+from foveate.service.observe.metrics import shared_metrics_folder
 from foveate.service.request_options import RequestOptions
 from foveate.service.settings import Settings
 from foveate.service.start import check_start

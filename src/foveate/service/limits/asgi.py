@@ -41,9 +41,7 @@ class Layer:
 
 def is_public(path: str) -> bool:
     """Whether a path needs no key. All others do, including those that do not exist."""
-    return path in {*HEALTH_PATHS, "/", "/docs", PLAYGROUND_PATH} or path.startswith(
-        f"{PLAYGROUND_PATH}/"
-    )
+    return path in {*HEALTH_PATHS, "/", PLAYGROUND_PATH} or path.startswith(f"{PLAYGROUND_PATH}/")
 
 
 def header_value(scope: Scope, name: bytes) -> bytes | None:

@@ -10,21 +10,20 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from mcp import types
+from mcp.server import Server, ServerRequestContext
+from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from foveate._version import __version__
 from foveate.core.checks import is_encodable
-from foveate.core.errors import BudgetTooSmall, ExternalError, InvalidRequest, MissingExtra
+from foveate.core.errors import BudgetTooSmall, ExternalError, InvalidRequest
 from foveate.service.mcp.results import ToolResult
 from foveate.service.mcp.tool import Tool, ToolCallError, ToolContext
 from foveate.service.wire.errors import own_error, shorten, wrong_fields
-
-if TYPE_CHECKING:
-    from mcp import types
-    from mcp.server import Server, ServerRequestContext
 
 INSTRUCTIONS = (
     "Documents to answer from. Call assemble with the question: it searches, and gives a context "
@@ -120,13 +119,7 @@ Authentication: TypeAlias = Callable[[Any], ToolContext]
 
 
 def build_server(authenticate: Authentication, run: RunCall) -> Server[Any]:
-    """The server; raises `MissingExtra` if its package is not installed."""
-    try:
-        from mcp import types
-        from mcp.server import Server
-        from mcp.shared.exceptions import MCPError
-    except ImportError:
-        raise MissingExtra("mcp", "mcp") from None
+    """The server."""
 
     async def list_tools(
         ctx: ServerRequestContext[Any, Any], _: types.PaginatedRequestParams | None
@@ -171,8 +164,6 @@ def build_server(authenticate: Authentication, run: RunCall) -> Server[Any]:
 
 def _tool_to_mcp(tool: type[Tool]) -> types.Tool:
     """As an agent sees it: its docstring is its title and its description."""
-    from mcp import types
-
     title, _, description = (tool.__doc__ or "").partition(".\n")
     hints = types.ToolAnnotations(
         title=title,

@@ -45,26 +45,17 @@ from foveate.service.mcp.tool import (
 from foveate.service.observe.request_state import record_check
 from foveate.service.wire.compaction import Handle
 from foveate.service.wire.requests import (
+    Filter,
     Name,
     Query,
     RequestModel,
-    Where,
+    SharedOptions,
     Whole,
-    decode_cursor,
-    encode_cursor,
 )
 
 Question = Annotated[
     Query,
     Field(max_length=4_000, description="The question, in full, as the user would word it."),
-]
-Filter = Annotated[
-    Where | None,
-    Field(
-        description="Only chunks whose field has this value, or one of these: source, document_id, "
-        "title, section, page, or a key of the document's metadata.",
-        examples=[{"source": "manual.md"}, {"year": [2024, 2025]}],
-    ),
 ]
 
 
@@ -94,7 +85,7 @@ Texts = Annotated[
 ]
 
 
-class ContextTool(Tool):
+class ContextTool(SharedOptions, Tool):
     """The arguments that decide a context, beside texts of the caller's own."""
 
     query: Question
@@ -104,7 +95,6 @@ class ContextTool(Tool):
         "citations for whole chunks best first, tight for very small budgets."
     )
     format: str | None = Field(description="How it is written, if not as the recipe does.")
-    where: Filter = None
     limit: Limit = Field(20, description="Chunks that the search brings for it.")
 
     def build(self, context: ToolContext, texts: Sequence[Text] | None) -> Context:
@@ -239,16 +229,13 @@ class ListDocuments(Tool):
 
     def run(self, context: ToolContext) -> ToolResult:
         """One page of the documents that the caller may read."""
-        after = "" if self.cursor is None else decode_cursor(self.cursor, str)[0]
         options = AssembleOptions(principals=context.principals)
         with context.assembler(options, store=True) as assembler:
             found = _listable(assembler.store).listed(
-                after=after, limit=self.limit + 1, principals=context.principals
+                after=self.cursor or "", limit=self.limit + 1, principals=context.principals
             )
         more = len(found) > self.limit
-        return list_result(
-            found[: self.limit], encode_cursor([found[self.limit - 1].id]) if more else None
-        )
+        return list_result(found[: self.limit], found[self.limit - 1].id if more else None)
 
 
 class GetDocument(Tool):

@@ -169,7 +169,6 @@ class SearchAnswer(BaseModel):
     lexical_matches: int
     exact: bool = Field(description="Whether every chunk was compared.")
     candidates: list[Annotated[dict[str, Any], WithJsonSchema({"x-schema": "Candidate"})]]
-    next: str | None = Field(description="Where the next page begins; null at the end.")
 
 
 class PutDocumentAnswer(BaseModel):
