@@ -17,7 +17,7 @@ from foveate._version import __version__
 from foveate.service import problems
 from foveate.service.app_state import AppState
 from foveate.service.auth.keys import KEY_PREFIX_PATTERN
-from foveate.service.guard import build_guard, install_layers
+from foveate.service.guard import install_layers, open_key_ring
 from foveate.service.limits.asgi import Layer
 from foveate.service.mcp import http as mcp
 from foveate.service.observe.observers import Telemetry
@@ -63,7 +63,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.on_start = lambda: None
     app.state.app_state = AppState(settings)
-    app.state.guard = build_guard(settings)
+    app.state.key_ring = open_key_ring(settings)
     app.state.telemetry = Telemetry(settings, app.state.app_state.request_options.recipes)
     routes = [route for router in ROUTERS for route in router.routes]
     problems.install_error_handlers(app, [*routes, *app.routes])
@@ -72,7 +72,7 @@ def create_app(settings: Settings) -> FastAPI:
     # The last one added is the outermost.
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_MIN_BYTES, compresslevel=5)
     app.add_middleware(Head)
-    install_layers(app, app.state.guard)
+    install_layers(app, settings, app.state.key_ring)
     app.add_middleware(RequestIds)
     app.add_middleware(TelemetryMiddleware, observed=app.state.telemetry)
     app.openapi = lambda: openapi_schema(app)  # type: ignore[method-assign]

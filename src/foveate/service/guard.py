@@ -15,7 +15,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any
 
@@ -35,7 +34,7 @@ from foveate.service.limits.headers import (
     allowed_hosts,
     is_loopback,
 )
-from foveate.service.limits.rates import ConcurrencyLimit, Rate, RateCounter, RateLimit, parse_rate
+from foveate.service.limits.rates import ConcurrencyLimit, RateCounter, RateLimit, parse_rate
 from foveate.service.settings import Settings
 
 CORS_REQUEST_HEADERS = (
@@ -45,48 +44,19 @@ CORS_REQUEST_HEADERS = (
 CORS_RESPONSE_HEADERS = ("MCP-Session-Id", "Retry-After", "WWW-Authenticate", "X-Request-Id")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guard:
-    """The values that the layers use."""
-
-    ring: KeyRing
-    rates: RateCounter
-    key_rate: Rate | None
-    address_rate: Rate | None
-    settings: Settings
-
-
-def build_guard(settings: Settings) -> Guard:
-    """The values from the settings; raises `BadOption` or `BadInput` for an unsafe service."""
+def open_key_ring(settings: Settings) -> KeyRing:
+    """The keys; raises `BadOption` or `BadInput` where the settings let in more than intended."""
     ring = KeyRing(settings.keys)
-    refuse_unprotected(settings, ring)
-    _check_settings(settings)
-    return Guard(
-        ring=ring,
-        rates=RateCounter(),
-        key_rate=parse_rate(settings.rate),
-        address_rate=parse_rate(settings.rate_unknown),
-        settings=settings,
-    )
-
-
-def refuse_unprotected(settings: Settings, ring: KeyRing) -> None:
-    """Raise `BadOption` if others can reach the service and no key protects it."""
     if not ring.in_use and "keys" in settings.model_fields_set:
         raise BadOption(
             f"keys is {str(settings.keys)!r}, and there is no such file; make a key with: "
             f"foveate keys add --scope search --keys {settings.keys}"
         )
-    if is_loopback(settings.host) or any(key.is_usable(utc_now()) for key in ring.keys):
-        return
-    raise BadOption(
-        f"host is {settings.host}, which others reach too, and there is no key that counts; "
-        "listen on 127.0.0.1, or make a key first: foveate keys add --scope search"
-    )
-
-
-def _check_settings(settings: Settings) -> None:
-    """Raise `BadOption` for names that would let in more than intended."""
+    if not is_loopback(settings.host) and not any(key.is_usable(utc_now()) for key in ring.keys):
+        raise BadOption(
+            f"host is {settings.host}, which others reach too, and there is no key that counts; "
+            "listen on 127.0.0.1, or make a key first: foveate keys add --scope search"
+        )
     for proxy in settings.proxies:
         try:
             ip_network(proxy)
@@ -95,11 +65,15 @@ def _check_settings(settings: Settings) -> None:
     for origin in settings.origins:
         if not re.fullmatch(r"https?://[^/*\s]+", origin):
             raise BadOption(f"origins: {origin!r}: write it as https://app.example.com")
+    return ring
 
 
-def install_layers(app: FastAPI, guard: Guard) -> None:
-    """Put the layers around the application, in the order above; the last added is outermost."""
-    settings = guard.settings
+def install_layers(app: FastAPI, settings: Settings, ring: KeyRing) -> None:
+    """Put the layers around the application, in the order above; the last added is outermost.
+
+    Raises `BadOption` for a rate that cannot be read.
+    """
+    rates = {"key": parse_rate(settings.rate), "address": parse_rate(settings.rate_unknown)}
     proxies, hosts = settings.proxies, allowed_hosts(settings.host, settings.hosts)
     sizes = {
         "most": settings.body_bytes,
@@ -112,8 +86,8 @@ def install_layers(app: FastAPI, guard: Guard) -> None:
         (HeaderLimit, {"most": settings.header_bytes}),
         (HostCheck, {"names": hosts, "origins": settings.origins}),
         *_cors_layers(settings),
-        (Identify, {"ring": guard.ring, "principals": settings.principals}),
-        (RateLimit, {"rates": guard.rates, "key": guard.key_rate, "address": guard.address_rate}),
+        (Identify, {"ring": ring, "principals": settings.principals}),
+        (RateLimit, {"rates": RateCounter(), **rates}),
         (RequireKey, {}),
         (ConcurrencyLimit, {"each": settings.key_requests, "all": settings.requests}),
         (BodyLimit, sizes),

@@ -153,7 +153,7 @@ def build_openapi(app: FastAPI) -> dict[str, Any]:
     responses: dict[str, Any] = {}
     components["responses"] = responses
     needed: list[dict[str, list[str]]] = (
-        [{"key": []}] if app.state.guard.ring.in_use else [{"key": []}, {}]
+        [{"key": []}] if app.state.key_ring.in_use else [{"key": []}, {}]
     )
     for path, methods in made["paths"].items():
         for operation in methods.values():

@@ -30,7 +30,7 @@ from foveate.core.errors import ExternalError, FoveateError
 from foveate.plugins import broken
 from foveate.service.app import create_app
 from foveate.service.app_state import AppState
-from foveate.service.guard import build_guard
+from foveate.service.guard import open_key_ring
 from foveate.service.observe import logs
 from foveate.service.observe.metrics import shared_metrics_folder
 from foveate.service.request_options import RequestOptions
@@ -89,7 +89,7 @@ def serve(settings: Settings) -> int:
         with open_listener(settings) as port:
             server.run([port])
         return 0 if server.started else 1
-    build_guard(settings)
+    open_key_ring(settings)
     RequestOptions(settings)
     config = build_config(partial(build_worker, settings), settings)
     with open_listener(settings) as port, shared_metrics_folder():

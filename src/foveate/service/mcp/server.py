@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -74,35 +73,21 @@ def _iter_values(value: Any) -> Iterator[tuple[str, Any]]:
                 waiting.append((f"{path}.{key}".lstrip("."), inner))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """What to say, the budget that would do where that is known, and whether it is our fault."""
-
-    message: str
-    needed: int | None = None
-    is_internal: bool = False
-
-
-def failure_from_error(error: BaseException, most: int) -> Failure:
-    """The failure to show; `most`: the largest budget that a call may ask for."""
+def error_message(error: BaseException, most: int) -> str:
+    """What an agent reads of an error; `most`: the largest budget that a call may ask for."""
     if isinstance(error, BudgetTooSmall):
-        return Failure(message=_budget_message(error, most), needed=error.needed)
+        needed = f"budget too small: the smallest context needs {error.needed} {error.unit}"
+        if error.needed <= most:
+            return f"{needed}, the budget was {error.budget}; ask again with budget={error.needed}"
+        return f"{needed}, more than the {most} that a call may ask for; ask about less"
     if isinstance(error, ToolCallError | InvalidRequest):
-        return Failure(message=_shorten(str(error)))
+        return _shorten(str(error))
     if isinstance(error, TimeoutError):
-        return Failure(message="this took too long; ask for less: a smaller limit or budget")
+        return "this took too long; ask for less: a smaller limit or budget"
+    logger.error("a call failed", exc_info=error)
     if isinstance(error, ExternalError):
-        return Failure(
-            message="the store cannot be read now; try again in a minute", is_internal=True
-        )
-    return Failure(message="this failed inside; trying again will not help", is_internal=True)
-
-
-def _budget_message(error: BudgetTooSmall, most: int) -> str:
-    needed = f"budget too small: the smallest context needs {error.needed} {error.unit}"
-    if error.needed <= most:
-        return f"{needed}, the budget was {error.budget}; ask again with budget={error.needed}"
-    return f"{needed}, more than the {most} that a call may ask for; ask about less"
+        return "the store cannot be read now; try again in a minute"
+    return "this failed inside; trying again will not help"
 
 
 def _shorten(text: str) -> str:
@@ -144,13 +129,10 @@ def build_server(authenticate: Authentication, run: RunCall) -> Server[Any]:
                 content=[types.TextContent(text=part) for part in result.parts],
                 structured_content=dict(result.data),
             )
-        except Exception as error:
-            failure = failure_from_error(error, caller.limits.budget)
-            if failure.is_internal:
-                logger.exception("%s failed", tool.name)
-            meta = {"foveate/needed": failure.needed} if failure.needed is not None else None
-            content = [types.TextContent(text=failure.message)]
-            return types.CallToolResult(content=[*content], is_error=True, _meta=meta)
+        except Exception as error:  # noqa: BLE001  # the agent reads it, or the log has it
+            content = types.TextContent(text=error_message(error, caller.limits.budget))
+            meta = {"foveate/needed": error.needed} if isinstance(error, BudgetTooSmall) else None
+            return types.CallToolResult(content=[content], is_error=True, _meta=meta)
 
     return Server(
         "foveate",

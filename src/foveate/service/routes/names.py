@@ -98,7 +98,7 @@ async def readyz(request: Request) -> Response:
     Red also while keys cannot be checked. What did not answer lately (a store, the reranker, the
     cache, an embedder) is in `failing`; the requests that need nothing of it go on.
     """
-    if state_of(request).draining or request.app.state.guard.ring.fault is not None:
+    if state_of(request).draining or request.app.state.key_ring.fault is not None:
         raise busy_problem("this process takes no new requests", after=5, kind="not-ready")
     failing = state_of(request).failing()
     return json_response({"status": "ready"} | ({"failing": failing} if failing else {}))
