@@ -45,18 +45,9 @@ def compact_list(
     names = state.request_options
     known = names.model(body.model) if body.model is not None else None
     counter = body.tokenizer or (known.tokenizer if known else DEFAULT_TOKENIZER)
-    call = partial(
-        compact,
-        body.messages,
-        budget=body.budget,
-        tools=body.tools,
-        tools_budget=body.tools_budget,
-        model=known,
-        tokenizer=names.tokenizer(counter),
-        query=body.query,
-        pinned=body.pinned,
-        form=body.form,
-    )
+    options = {**dict(body), "model": known, "tokenizer": names.tokenizer(counter)}
+    del options["principals"]
+    call = partial(compact, **options)
     made = observe_call(combine_observers(state.observers), "compact", call, compaction_figures)
     if made.originals:
         state.originals.keep(made.originals, tenant=caller.tenant, principals=principals)
@@ -72,13 +63,6 @@ def expand_handle(
     state, principals = state_of(request), caller.narrow_principals(body.principals)
     add_audit_fields(request.scope, principals=principals)
     tokenizer = state.request_options.tokenizer(body.tokenizer or DEFAULT_TOKENIZER)
-    text = expand(
-        body.handle,
-        state.originals,
-        query=body.query,
-        budget=body.budget,
-        tokenizer=tokenizer,
-        tenant=caller.tenant,
-        principals=principals,
-    )
+    options = {**dict(body), "tokenizer": tokenizer, "principals": principals}
+    text = expand(originals=state.originals, tenant=caller.tenant, **options)
     return expanded_to_json(body.handle, text, tokenizer)
