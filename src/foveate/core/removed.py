@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 REMOVED: Final[Mapping[str, str]] = {
-    "command observed": "call foveate.observed(usage, sent) in Python, or POST /v1/observed",
+    "command observed": "call foveate.observed(usage, sent) in Python",
     "command calibrate": "`attention` uses a published curve; measure recipes with foveate eval",
     "flag --from": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",
     "flag --to": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",
@@ -30,6 +30,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "setting audit_sync": "set log_audit, and keep the lines of the logger foveate.audit",
     "setting header_seconds": "set client_header_timeout of a proxy in front, as deploy/nginx.conf",
     "setting write_seconds": "set send_timeout of a proxy in front, as deploy/nginx.conf",
+    "setting rate_store": "set limit_req of a proxy in front, as deploy/nginx.conf",
     "setting connections": "set limit_conn and worker_connections of a proxy in front, as "
     "deploy/nginx.conf",
 }
