@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from foveate.batch.engines.engine import FailedTask
 from foveate.batch.engines.process import unpickle_in_worker
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, InvalidRequest
@@ -173,6 +174,13 @@ class PrepareTask:
     def __call__(self, task: Task) -> Iterator[PreparedPart]:
         """The parts of the file."""
         return self._preparer.parts(task, self._sandbox)
+
+
+def refuse_failed(part: PreparedPart | FailedTask) -> PreparedPart:
+    """The part; a refusal, if no worker could finish the file."""
+    if isinstance(part, FailedTask):
+        return Refusal(reason=f"could not be prepared: {part.reason}")
+    return part
 
 
 class LazyEmbedder:
