@@ -6,7 +6,6 @@ can cost seconds, and other formats are read by the sandbox, which can be ended.
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,45 +30,34 @@ NO_TEXT = "nothing to search; if it shows text as images, it needs text recognit
 LARGE_HTML = 100_000
 """Bytes of HTML that are read by the sandbox."""
 
-_STEPS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 # A pipe that nobody writes to would be waited for.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_INSIDE = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
-_REPLACED = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)
+_DESCRIPTORS = Path("/proc/self/fd")
 
 
 def open_regular_file(file: File) -> IO[bytes]:
     """Open the file that a walk found. Raises `BadInput` if it was replaced, and `OSError`.
 
-    A file or folder may be replaced by a link that leads out. So a file in a folder is opened step
-    by step from the folder's descriptor without following links, where the system can do that.
+    A file or folder may be replaced by a link that leads out, so what was opened is looked at.
     """
+    descriptor = os.open(file.path, _READ)
     try:
-        descriptor = _descriptor(file)
-    except OSError as error:
-        if file.folder is not None and error.errno in _REPLACED:
-            raise BadInput("replaced by a link since the folder was listed; not followed") from None
-        raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise BadInput("not a regular file")
+        if file.folder is not None and not _place(descriptor, file).is_relative_to(file.folder):
+            raise BadInput("replaced by a link since the folder was listed; not followed")
+    except BaseException:
         os.close(descriptor)
-        raise BadInput("not a regular file")
+        raise
     return os.fdopen(descriptor, "rb")
 
 
-def _descriptor(file: File) -> int:
-    if file.folder is None or not _STEPS:
-        return os.open(file.path, _READ)
-    folder = os.open(file.folder, _FOLDER | _INSIDE)
-    *steps, name = file.steps
+def _place(descriptor: int, file: File) -> Path:
+    """Where an open file is, as the system knows it; where it does not say, by its path."""
     try:
-        for step in steps:
-            inner = os.open(step, _FOLDER | _INSIDE, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        return os.open(name, _READ | _INSIDE, dir_fd=folder)
-    finally:
-        os.close(folder)
+        return (_DESCRIPTORS / str(descriptor)).readlink()
+    except OSError:
+        return file.path.resolve()
 
 
 def read_file(file: File, limits: Limits) -> bytes:
