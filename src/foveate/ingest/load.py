@@ -41,15 +41,18 @@ def open_regular_file(file: File) -> IO[bytes]:
     A file or folder may be replaced by a link that leads out, so what was opened is looked at.
     """
     descriptor = os.open(file.path, _READ)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise BadInput("not a regular file")
-        if file.folder is not None and not _place(descriptor, file).is_relative_to(file.folder):
-            raise BadInput("replaced by a link since the folder was listed; not followed")
-    except BaseException:
+    if why := _why_refused(descriptor, file):
         os.close(descriptor)
-        raise
+        raise BadInput(why)
     return os.fdopen(descriptor, "rb")
+
+
+def _why_refused(descriptor: int, file: File) -> str:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return "not a regular file"
+    if file.folder is not None and not _place(descriptor, file).is_relative_to(file.folder):
+        return "replaced by a link since the folder was listed; not followed"
+    return ""
 
 
 def _place(descriptor: int, file: File) -> Path:
