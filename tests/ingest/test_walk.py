@@ -41,7 +41,7 @@ def test_names_are_sorted_and_say_nothing_of_where_the_folder_is(tmp_path: Path)
 def test_what_is_left_out_is_told_but_for_hidden_files(tmp_path: Path) -> None:
     """Unknown suffixes are skipped with the reason; hidden files and folders in silence.
 
-    A file without a suffix is told by its content when it is read.
+    A file without a suffix may be a text.
     """
     root = _tree(tmp_path / "docs", "a.md", "p.png", "LICENSE", ".hidden.md", ".git/x.md")
     found = walk(root, TEXT)

@@ -15,7 +15,7 @@ from typing import IO
 
 from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
 from foveate.core.removed import advice
-from foveate.ingest.file_format import check_format, suffix_from_content
+from foveate.ingest.file_format import check_format
 from foveate.ingest.loaders import format_from_path, is_sandboxed, is_text, loader_for
 from foveate.ingest.loaders.decode import check_encoding, declared_encoding, to_utf8
 from foveate.ingest.loaders.limits import DEFAULT_OPTIONS, Limits, ReadOptions
@@ -80,9 +80,8 @@ def load_file(
 ) -> Iterator[LoadedDocument | BadInput]:
     """The file's documents, one at a time. Raises `BadInput`.
 
-    A name without a suffix gets that of its content, and text is turned into UTF-8 first.
+    A file without a suffix is a text. Texts are turned into UTF-8 first.
     """
-    path = path if path.suffix else path.with_name(f"{path.name}{suffix_from_content(data)}")
     kind = format_from_path(path)
     if words := advice("file", path.suffix.lower()):
         raise BadInput(words)
@@ -132,8 +131,7 @@ def load_in_process(
     """The file's documents, read in this process, one at a time. Raises `BadInput`."""
     loader = loader_for(path, limits, options)
     if loader is None:
-        kind = path.suffix or "files without a suffix"
-        raise BadInput(f"no loader for {kind}; if it is text, rename it to {path.name}.txt")
+        raise BadInput(f"no loader for {path.suffix}; if it is text, rename it to {path.name}.txt")
     try:
         yield from loader(data, path)
     except InvalidRequest:

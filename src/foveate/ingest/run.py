@@ -126,7 +126,6 @@ def ingest(
         embedder=embedder if getattr(embedder, "copies", False) else None,
         limits=limits or Limits(),
         passwords=tuple(passwords),
-        moved=state.moved_digests(),
     )
     try:
         _run_tasks(state, preparer, engine or local_engine(jobs), on_progress)
