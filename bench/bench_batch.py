@@ -144,6 +144,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    import bench_batch  # by its name, so that workers can import `spent`
+    known = (str(Path(__file__).parent), os.environ.get("PYTHONPATH", ""))
+    os.environ["PYTHONPATH"] = os.pathsep.join(known)  # of workers, which import `spent`
+    import bench_batch
 
     bench_batch.main()

@@ -22,12 +22,14 @@ from urllib.request import (
 
 from foveate.providers.chat.http_client import (
     MAX_ANSWER_BYTES,
-    AttemptInfo,
     connection_error,
-    header_secrets,
+    own_words,
     protocol_error,
     status_error,
 )
+
+_KEYS = ("authorization", "x-api-key")
+"""Headers that hold a key."""
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -51,8 +53,7 @@ def post_json(
 ) -> Any:
     """What the server answers; raises `ProviderError`. `direct`: past whatever proxy is set."""
     known = {**(headers or {}), "content-type": "application/json"}
-    seen = AttemptInfo()
-    seen.secrets = header_secrets(known)
+    key = next((known[name].split()[-1] for name in _KEYS if known.get(name)), "")
     request = Request(url, json.dumps(record).encode(), known)  # noqa: S310  # checked
     opener = _direct_opener() if direct else build_opener(_NoRedirect)
     try:
@@ -61,24 +62,14 @@ def post_json(
     except HTTPError as error:
         words: object = ""
         with error, suppress(OSError, HTTPException):  # it may break off here
-            words = _own_words(error.read(1 << 16))
-        raise status_error(error.code, words, seen) from None
+            words = own_words(error.read(1 << 16))
+        raise status_error(error.code, words, key) from None
     except (OSError, HTTPException, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
-        raise connection_error(reason if isinstance(reason, Exception) else error, seen) from None
+        raise connection_error(reason if isinstance(reason, Exception) else error, key) from None
     if len(data) > MAX_ANSWER_BYTES:
         raise protocol_error(f"sent more than {MAX_ANSWER_BYTES:,} bytes")
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
         raise protocol_error("said no JSON") from None
-
-
-def _own_words(body: bytes) -> object:
-    """What the server says of an error: `{"error": {"message": …}}`, or any text."""
-    text = body.decode(errors="replace")
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return found.get("error", found) if isinstance(found, dict) else found
