@@ -21,10 +21,14 @@ from weakref import WeakValueDictionary
 
 from foveate.core.errors import BadInput, BadOption, MissingExtra
 from foveate.ports import Reply, Usage
-from foveate.providers.chat.http_client import ProviderError, external_error, protocol_error
+from foveate.providers.chat.http_client import (
+    ProviderError,
+    external_error,
+    post_json,
+    protocol_error,
+)
 from foveate.providers.chat.openai import OPENAI, OpenAIProvider
 from foveate.providers.chat.request import ChatRequest
-from foveate.providers.json_request import post_json
 
 T = TypeVar("T")
 CONTEXT_TOKENS = 8192

@@ -141,6 +141,8 @@ OWN_KEY = "FOVEATE_MODEL_KEY"
 """The key for an address in the model's name."""
 _ERROR_BYTES = 1 << 16
 """Bytes of an error that are read."""
+_KEYS = ("authorization", "x-api-key")
+"""Headers that hold a key."""
 
 
 def split_name(rest: str) -> tuple[str, str]:
@@ -238,7 +240,8 @@ async def post_lines(
     held, size = bytearray(), 0
     try:
         async with client.stream("POST", url, content=json.dumps(record).encode()) as answer:
-            await _check_answer(answer, key)
+            body = b"" if answer.status_code == 200 else await _read_error(answer)
+            _check_answer(answer.status_code, answer.headers, body, key)
             async for part in answer.aiter_raw():
                 size += len(part)
                 if size > MAX_ANSWER_BYTES:
@@ -253,21 +256,59 @@ async def post_lines(
     yield bytes(held)
 
 
-async def _check_answer(answer: Any, key: str) -> None:
-    """Raise for an error, a web page, and what would be unpacked to any size behind the limit."""
-    found = answer.headers
-    is_packed = found.get("content-encoding", "identity").lower() != "identity"
-    if answer.status_code != 200:
-        body = b""
+async def _read_error(answer: Any) -> bytes:
+    """What comes of an error, up to so many bytes; it may break off."""
+    body = b""
+    with suppress(Exception):
         async for part in answer.aiter_raw():
             body += part
             if len(body) >= _ERROR_BYTES:
                 break
+    return body
+
+
+def post_json(
+    url: str,
+    record: Mapping[str, Any],
+    *,
+    headers: Mapping[str, str],
+    timeout: float,
+    direct: bool = False,
+) -> Any:
+    """The JSON that the server answers; raises `ProviderError`. `direct`: to this very machine."""
+    httpx2 = import_httpx("models")
+    key = next((headers[name].split()[-1] for name in _KEYS if headers.get(name)), "")
+    body, status, found = bytearray(), 0, {}
+    options = {"timeout": timeout, "trust_env": not direct, "verify": not direct}
+    try:
+        with (
+            httpx2.Client(headers=base_headers(headers), **options) as client,
+            client.stream("POST", url, content=json.dumps(record).encode()) as answer,
+        ):
+            status, found = answer.status_code, answer.headers
+            for part in answer.iter_raw():
+                body += part
+                if len(body) > MAX_ANSWER_BYTES:
+                    raise protocol_error(f"sent more than {MAX_ANSWER_BYTES:,} bytes")
+    except (httpx2.RequestError, httpx2.InvalidURL, OSError) as error:
+        if status in (0, 200):
+            raise connection_error(error, key) from None
+    _check_answer(status, found, bytes(body), key)
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise protocol_error("said no JSON") from None
+
+
+def _check_answer(status: int, headers: Mapping[str, str], body: bytes, key: str) -> None:
+    """Raise for an error, a web page, and what would be unpacked to any size behind the limit."""
+    is_packed = headers.get("content-encoding", "identity").lower() != "identity"
+    if status != 200:
         said = "" if is_packed else own_words(body)
-        raise status_error(answer.status_code, said, key, after=parse_retry_after(found))
+        raise status_error(status, said, key, after=parse_retry_after(headers))
     if is_packed:
         raise protocol_error("sent a compressed answer, which was not asked for")
-    if "html" in found.get("content-type", ""):
+    if "html" in headers.get("content-type", ""):
         raise protocol_error("sent a web page")
 
 
