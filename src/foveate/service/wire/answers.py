@@ -102,7 +102,6 @@ class ClaimOut(BaseModel):
     over_cited: list[int]
     figures: list[str]
     quotations: list[Quotation]
-    invented: list[Span]
     spoken: bool
 
 
