@@ -13,6 +13,8 @@ from typing import Final
 REMOVED: Final[Mapping[str, str]] = {
     "command observed": "call foveate.observed(usage, sent) in Python",
     "command calibrate": "`attention` uses a published curve; measure recipes with foveate eval",
+    "flag --anew": "each run answers all requests; run the command for the files that have no "
+    "answers yet, which are written whole or not at all",
     "flag --from": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",
     "flag --to": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",
     "flag --step": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",

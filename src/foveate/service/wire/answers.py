@@ -107,7 +107,6 @@ class ClaimOut(BaseModel):
     over_cited: list[int]
     figures: list[str]
     quotations: list[Quotation]
-    invented: list[Span]
     spoken: bool
 
 
