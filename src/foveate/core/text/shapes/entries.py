@@ -62,7 +62,7 @@ TURN = rf"""(?x:[ \t]*+(?:[\[(]?(?:(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[.
     (?:\*\*|<|\#\#\#[ ])?(?!{_LEVEL}\b)
     (?P<who>[A-Z\u00c0-\u00de\u0400-\u042f][\w.'\u2019-]*+(?:[ ][\w.'\u2019()-]++){{0,3}}
       |user|assistant|system|human|agent|tool)
-    (?:\*\*|>)?[ \t]*+(?:[\[(]\d{{1,2}}:\d{{2}}(?::\d{{2}})?[\])])?:(?:\*\*)?(?=\s))"""
+    (?:\*\*|>)?[ \t]*+(?:[\[(]\d{{1,2}}:\d{{2}}(?::\d{{2}})?[\])])?:(?:\*\*)?(?=[^\S\n]))"""
 
 _ENTRY, _TRACE, _TURN = map(re.compile, (ENTRY, TRACE, TURN))
 _BETWEEN = re.compile(r"\s*+(?:During handling of|The above exception|\.\.\. \d+ more|Traceback )")
@@ -82,7 +82,7 @@ _ASKS_ABOUT_THEM = re.compile(
 def read_log(text: str, start: int) -> ReadResult:
     """The entries from here on, each with the lines below it."""
     lines, firsts, at = _entries(text, start, _ENTRY)
-    lines = lines[: _last_line(text, lines, firsts[-1]) + 1]
+    lines = lines[: firsts[-1]] + _own_lines(text, lines[firsts[-1]][0])
     unindented = sum(not indent_of(text[a:b]) for a, b in lines)
     if len(firsts) < FEWEST_ENTRIES or len(firsts) < LEAST_SHARE * unindented:
         return ReadResult(None, at if len(firsts) >= FEWEST_ENTRIES else start + 1)
@@ -91,43 +91,43 @@ def read_log(text: str, start: int) -> ReadResult:
 
 def read_trace(text: str, start: int) -> ReadResult:
     """The traceback that begins with the line here, those that it was caused by included."""
-    lines, _, at = _entries(text, start, None)
-    lines = lines[: _last_line(text, lines, 0) + 1]
+    lines = _own_lines(text, start)
     if len(lines) < FEWEST_ENTRIES:
-        return ReadResult(None, max(lines[-1][1], start) + 1)
+        return ReadResult(None, lines[-1][1] + 1)
     return _read_entries(text, "traceback", lines, [0])
 
 
-def _entries(
-    text: str, start: int, begins: re.Pattern[str] | None
-) -> tuple[list[Span], list[int], int]:
+def _entries(text: str, start: int, begins: re.Pattern[str]) -> tuple[list[Span], list[int], int]:
     """The lines from here on that are not blank; the numbers of those that begin an entry.
 
-    Where the next line begins: it is too far from the last that does.
+    Where the next line begins, before which too many begin none, and are not indented.
     """
-    lines, firsts, at = list[Span](), [0], start
-    while at < len(text):
+    lines, firsts, at, far = list[Span](), list[int](), start, 0
+    while at < len(text) and far <= FARTHEST:
         end = line_end(text, at)
         if text[at:end].strip():
-            if lines and begins and begins.match(text, at, end):
-                firsts.append(len(lines))
-            elif len(lines) - firsts[-1] > FARTHEST:
-                break
+            is_first = begins.match(text, at, end) is not None
+            firsts += [len(lines)] * is_first
+            far = 0 if is_first else far + (not text[at].isspace())
             lines.append((at, end))
         at = end + 1
     return lines, firsts, max(at, start + 1)
 
 
-def _last_line(text: str, lines: Sequence[Span], last: int) -> int:
-    """The last line of the entry that begins with line `last`: deeper ones, or a traceback."""
-    in_trace = False
-    for n, (a, b) in enumerate(lines[last:], last):
-        is_next = n == last or text.count("\n", lines[n - 1][1], a) == 1
-        in_trace = in_trace or _TRACE.match(text, a) is not None
-        is_part = indent_of(text[a:b]) > 0 or in_trace
-        if n > last and not (is_part and (is_next or _BETWEEN.match(text, a))):
-            return n - 1
-    return len(lines) - 1
+def _own_lines(text: str, at: int) -> list[Span]:
+    """The line here with those that are its own: deeper ones, or the traceback that it opens."""
+    lines, in_trace = list[Span](), False
+    while at < len(text):
+        end = line_end(text, at)
+        if text[at:end].strip():
+            in_trace = in_trace or _TRACE.match(text, at) is not None
+            is_next = not lines or at == lines[-1][1] + 1
+            is_part = in_trace or text[at].isspace()
+            if lines and not (is_part and (is_next or _BETWEEN.match(text, at))):
+                break
+            lines.append((at, end))
+        at = end + 1
+    return lines
 
 
 def _read_entries(

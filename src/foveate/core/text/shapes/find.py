@@ -64,6 +64,7 @@ _READERS = (
     _reader(rows.OPENS, rows.read_delimited),
     _reader(rows.OPENS_COLUMN, rows.read_column),
 )
+_TABLES = tuple(one for one in _READERS if one.read is markup.read_html_table)
 _MAY_OPEN = re.compile(
     "|".join(re.sub(r"\?P<\w+>", "?:", one.opens.pattern) for one in _READERS if not one.needle)
 )
@@ -98,7 +99,7 @@ def _merge_blobs(shapes: Iterable[Shape], blobs: Sequence[Shape]) -> tuple[Shape
 
 
 def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shape]:
-    at, size, last = 0, len(text), 0
+    at, size, last, end = 0, len(text), 0, -1
     stops = dict[object, int]()  # up to where each reader has looked
     resumed = json.resume_json(text) if "{" in text else None
     if resumed is not None:
@@ -106,16 +107,17 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
         at = last = line_end(text, resumed.end) + 1
     needles = tuple([one for one in _NEEDLES if one in text])
     while at < size:
-        end = text.find("\n", at)
-        end = size if end < 0 else end
-        if text.startswith(("```", "~~~"), at) and (fence := _read_fence(text, at, end)):
+        in_line, end = at < end, end if at < end else line_end(text, at)
+        if in_line:  # behind a table, there may be others
+            found, after = _read_line(text, at, end, (), stops, _TABLES), end + 1
+        elif text.startswith(("```", "~~~"), at) and (fence := _read_fence(text, at, end)):
             found, after = fence
         elif (
             readers
             or _MAY_OPEN.match(text, at)
             or any(text.find(needle, at, end) >= 0 for needle in needles)
         ):
-            found, after = _read_line(text, at, end, readers, stops), end + 1
+            found, after = _read_line(text, at, end, readers, stops, _READERS), end + 1
         else:
             at = end + 1
             continue
@@ -129,7 +131,12 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
 
 
 def _read_line(
-    text: str, at: int, end: int, readers: Sequence[ShapeReader], stops: dict[object, int]
+    text: str,
+    at: int,
+    end: int,
+    readers: Sequence[ShapeReader],
+    stops: dict[object, int],
+    built_in: Sequence[_Reader],
 ) -> Shape | None:
     """What the first reader finds in the line; a place that one has passed is left out."""
     line = text[at:end] if readers else ""
@@ -138,7 +145,7 @@ def _read_line(
             found, stops[own] = own.read(text, at)
             if found is not None:
                 return check_shape(found, at, len(text))
-    for one in _READERS if end > at else ():
+    for one in built_in if end > at else ():
         places = one.opens.finditer(text, at, end) if one.needle else [one.opens.match(text, at)]
         for place in places:
             if place is not None and place.start() >= stops.get(one.read, 0):

@@ -100,7 +100,7 @@ def read_delimited(text: str, start: int) -> ReadResult:
             break
         if row is not None and row.cells and len(row.cells) != len(first.cells):
             following = next(coming, None)  # a row may have other cells than all others
-            torn = following is None and _is_torn(row, delimiter, len(first.cells))
+            torn = following is None and _is_torn(text[slice(*row[:2])], delimiter, len(first.cells))
             if torn or (following is not None and len(following.cells) == len(first.cells)):
                 found.append(row)
                 row = following
@@ -150,13 +150,12 @@ def _rows(text: str, at: int, delimiter: str) -> Iterator[Row]:
         at = stop + 1
 
 
-def _is_torn(row: Row, delimiter: str, columns: int) -> bool:
+def _is_torn(part: str, delimiter: str, columns: int) -> bool:
     """Whether the last line of the text may be the beginning of a row, and is no prose."""
-    if len(row.cells) >= columns:
-        return False
-    if len(row.cells) == 1:
-        return " " not in row.cells[0]
-    return delimiter not in ",;" or not any(cell.startswith(" ") for cell in row.cells)
+    bare = _QUOTED.sub("", f'{part}"' if part.count('"') % 2 else part)
+    count = bare.count(delimiter)
+    is_prose = f"{delimiter} " in bare and delimiter in ",;"
+    return count < columns and not is_prose and (count > 0 or bare != part or " " not in bare)
 
 
 def _is_table(rows: Sequence[Row], delimiter: str) -> bool:
