@@ -130,9 +130,7 @@ def _own_lines(text: str, at: int) -> list[Span]:
     return lines
 
 
-def _read_entries(
-    text: str, name: str, lines: Sequence[Span], firsts: Sequence[int]
-) -> ReadResult:
+def _read_entries(text: str, name: str, lines: Sequence[Span], firsts: Sequence[int]) -> ReadResult:
     """A unit for each entry, and for each line of a long one that is no deeper than the last."""
     builder = ShapeBuilder()
     for n, first in enumerate(firsts):

@@ -121,7 +121,12 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
         else:
             at = end + 1
             continue
-        if found is not None and found.name == "code" and not last and _is_inside(text, found.start):
+        if (
+            found is not None
+            and found.name == "code"
+            and not last
+            and _is_inside(text, found.start)
+        ):
             found = code.read_rest_of_code(text)
         if found is not None:
             yield found

@@ -55,7 +55,9 @@ def read_html_table(text: str, start: int) -> ReadResult:
     bounds = zip([start, *starts[1:]], [*starts[1:], end], cells, strict=True)
     found = [Row(a, b, [_ANY_TAG.sub("", cell).strip() for cell in row]) for a, b, row in bounds]
     builder = ShapeBuilder()
-    names, columns = add_rows(builder, found, is_named, guesses=whole and max(map(len, cells)) > PAIR)
+    names, columns = add_rows(
+        builder, found, is_named, guesses=whole and max(map(len, cells)) > PAIR
+    )
     _lean_on_spans(builder, rows[names + 1 :])
     shape = builder.shape(
         text, "html table", end, head=min(names, 0), columns=columns, broken=whole and is_cut

@@ -100,7 +100,9 @@ def read_delimited(text: str, start: int) -> ReadResult:
             break
         if row is not None and row.cells and len(row.cells) != len(first.cells):
             following = next(coming, None)  # a row may have other cells than all others
-            torn = following is None and _is_torn(text[slice(*row[:2])], delimiter, len(first.cells))
+            torn = following is None and _is_torn(
+                text[slice(*row[:2])], delimiter, len(first.cells)
+            )
             if torn or (following is not None and len(following.cells) == len(first.cells)):
                 found.append(row)
                 row = following
@@ -129,7 +131,7 @@ def _delimiter(line: str, following: str) -> str:
 @lru_cache(maxsize=8)
 def _patterns(delimiter: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """A row, and a cell behind its delimiter."""
-    cell = rf'(?:{_QUOTED.pattern}(?=[{delimiter}\r\n]|\Z)|[^{delimiter}\n]*+)'
+    cell = rf"(?:{_QUOTED.pattern}(?=[{delimiter}\r\n]|\Z)|[^{delimiter}\n]*+)"
     return (
         re.compile(rf"{cell}(?:[{delimiter}]{cell})*+"),
         re.compile(rf"[{delimiter}]({cell})"),
