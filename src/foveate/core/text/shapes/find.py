@@ -108,26 +108,19 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
     needles = tuple([one for one in _NEEDLES if one in text])
     while at < size:
         in_line, end = at < end, end if at < end else line_end(text, at)
+        found, after = None, end + 1
         if in_line:  # behind a table, there may be others
-            found, after = _read_line(text, at, end, (), stops, _TABLES), end + 1
+            found = _read_line(text, at, end, _TABLES, stops)
+        elif readers and (found := _read_own(text, at, end, readers, stops)):
+            pass
         elif text.startswith(("```", "~~~"), at) and (fence := _read_fence(text, at, end)):
             found, after = fence
-        elif (
-            readers
-            or _MAY_OPEN.match(text, at)
-            or any(text.find(needle, at, end) >= 0 for needle in needles)
+        elif end > at and (
+            _MAY_OPEN.match(text, at) or any(text.find(needle, at, end) >= 0 for needle in needles)
         ):
-            found, after = _read_line(text, at, end, readers, stops, _READERS), end + 1
-        else:
-            at = end + 1
-            continue
-        if (
-            found is not None
-            and found.name == "code"
-            and not last
-            and _is_inside(text, found.start)
-        ):
-            found = code.read_rest_of_code(text)
+            found = _read_line(text, at, end, _READERS, stops)
+            if found and found.name == "code" and not last and _is_inside(text, found.start):
+                found = code.read_rest_of_code(text)
         if found is not None:
             yield found
             last = found.end
@@ -136,27 +129,28 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
 
 
 def _read_line(
-    text: str,
-    at: int,
-    end: int,
-    readers: Sequence[ShapeReader],
-    stops: dict[object, int],
-    built_in: Sequence[_Reader],
+    text: str, at: int, end: int, readers: Iterable[_Reader], stops: dict[object, int]
 ) -> Shape | None:
     """What the first reader finds in the line; a place that one has passed is left out."""
-    line = text[at:end] if readers else ""
-    for own in readers:
-        if at >= stops.get(own, 0) and own.opens(line):
-            found, stops[own] = own.read(text, at)
-            if found is not None:
-                return check_shape(found, at, len(text))
-    for one in built_in if end > at else ():
+    for one in readers:
         places = one.opens.finditer(text, at, end) if one.needle else [one.opens.match(text, at)]
         for place in places:
             if place is not None and place.start() >= stops.get(one.read, 0):
                 found, stops[one.read] = one.read(text, place.start())
                 if found is not None:
                     return found
+    return None
+
+
+def _read_own(
+    text: str, at: int, end: int, readers: Iterable[ShapeReader], stops: dict[object, int]
+) -> Shape | None:
+    """What the first of the recipe's readers finds that opens with the line."""
+    for one in readers:
+        if at >= stops.get(repr(one), 0) and one.opens(text[at:end]):
+            found, stops[repr(one)] = one.read(text, at)
+            if found is not None:
+                return check_shape(found, at, len(text))
     return None
 
 

@@ -16,8 +16,8 @@ from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, torn_tag_en
 
 TABLE = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
 XML = (
-    r"[ \t]*+<(?:\?xml\b|(?!/?(?i:a|article|aside|b|body|br|button|code|dd|div|dl|dt|em|figure|footer"
-    r"|form|h[1-6]|head|header|hr|html|i|iframe|img|input|label|li|link|main|meta|nav|ol|option|p"
+    r"[ \t]*+<(?:\?xml\b|(?!/?(?i:a|article|aside|b|body|br|button|code|dd|div|dl|dt|em|figure"
+    r"|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|label|li|link|main|meta|nav|ol|option|p"
     r"|pre|script|section|select|span|strong|style|sub|sup|svg|table|tbody|td|tfoot|th|thead|title"
     r"|tr|ul)\b)[A-Za-z_][\w:.-]*+[\s/>])"
 )
