@@ -24,7 +24,7 @@ from foveate.core.compact.shorten import (
 )
 from foveate.core.compact.values import Value, extract_values
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.text.shapes.dialogue import needs_turn_before
+from foveate.core.text.shapes.entries import needs_turn_before
 from foveate.core.text.shapes.strings import plain_strings
 
 LEDGER_SHARE = 0.6
