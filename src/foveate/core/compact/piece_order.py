@@ -17,7 +17,7 @@ from typing import NamedTuple
 from foveate.core.compact.telling_lines import value_form
 from foveate.core.stages.compress.features import BEFORE_FIRST, COMMON_IDENTIFIER, FEW_HOLDERS
 from foveate.core.stages.compress.score import LOGS
-from foveate.core.stages.compress.unit_pool import rarity
+from foveate.core.stages.compress.table import rarity
 from foveate.core.text.shapes.shape import Shape
 from foveate.core.text.terms import document_terms, keys, query_terms
 from foveate.core.text.words import identifier_pattern, query_identifiers

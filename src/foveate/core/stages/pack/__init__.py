@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 from foveate.core.checks import check_choice
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
-from foveate.core.stages.compress.unit_index import query_words
+from foveate.core.stages.compress.table import query_words
 from foveate.core.stages.pack.budget_tracker import (
     BudgetTracker,
     rendition_options,

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import chain
-from math import inf
+from math import exp, inf
 from operator import neg, truediv
 from typing import Literal, TypeAlias
 
@@ -40,7 +40,7 @@ from foveate.core.types import Candidate
 
 ROUNDS = 4  # of counting what was chosen and using what is left
 LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
-UNLIKELY = 1_200_000.0  # times the worth of noise, 14 in log-odds; what is worth less is unlikely
+UNLIKELY = exp(-10)  # of the worth of the likeliest by its traits; what is worth less is unlikely
 # Unlikely pieces are chosen one by one up to the larger of these; behind them come whole texts.
 SOME = (1_500, 6_000)  # tokens, characters
 SHARE = 0.6  # of the budget
@@ -66,7 +66,7 @@ def pack_evidence(
     selection = build_selection(candidates, tracker)
     counted: dict[int, Choice] = {}
     room = (tracker.tokens, tracker.characters)[selection.unit] or 0
-    selection.likely = selection.noise * UNLIKELY
+    selection.likely = selection.by_traits * UNLIKELY
     _take_asked(selection, counted, tracker)
     unlikely, likely = _divide(_all(selection), selection)
     if alike := _rows_alike(selection, likely, room):

@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import inf
 
 from foveate.core.renditions import full_rendition
-from foveate.core.stages.compress.unit_index import text_runs
+from foveate.core.stages.compress.unit_words import text_runs
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.table_heads import link_heads
 from foveate.core.text.sameness import Statement, is_repeated, statements
@@ -20,7 +20,6 @@ from foveate.core.token_counter import Cost
 from foveate.core.types import BlockPosition, Candidate, PieceRuns, Sentences, rank
 
 BESIDE = 0.02  # of a chosen sentence's worth goes to each neighbour: answers spill over
-BY_WORDS = 2.6e10  # times the worth of noise, 24 in log-odds: the best sentence by words alone
 ELISION = 3  # tokens of the mark between two pieces
 ENDS = 2  # tokens of the marks at both ends of what is shown of a text
 NEW = 1e-6  # the share of a piece under which it counts as said
@@ -59,7 +58,7 @@ class Selection:
     earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
     held_back: frozenset[int] = frozenset()  # pieces that are not taken because one beside them is
     structural: set[int] = field(default_factory=set)  # pieces that say nothing by themselves
-    noise: float = 0.0  # the worth of what is far under the best by words alone
+    by_traits: float = 0.0  # the worth of the likeliest by its traits alone; 0: not known
     likely: float = 0.0  # the worth under which a piece is unlikely beside the best
     changed: set[int] = field(default_factory=set)  # candidates to be counted again
 
@@ -161,7 +160,7 @@ class Selection:
         What a score or an identifier adds to a worth is for that piece alone, not for those beside.
         """
         gained, taken, extra = [], self.taken, self.extra
-        most = self.noise * BY_WORDS or inf
+        most = self.by_traits or inf
         for p in pieces:
             taken[p] = True
             if self.runs[p]:
@@ -225,7 +224,7 @@ def build_selection(candidates: Sequence[Candidate], tracker: BudgetTracker) -> 
         selection.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
         selection.worths += sentences.worths
         selection.earned += sentences.earned or [True] * len(spans)
-        selection.noise = max(selection.noise, sentences.noise)
+        selection.by_traits = max(selection.by_traits, sentences.by_traits)
         selection.asked += [first + place for place in sentences.asked]
         selection.structural.update([first + place for place in sentences.structural])
         selection.heads += [first + lean for lean in sentences.leans]
