@@ -14,7 +14,7 @@ from math import inf
 from foveate.core.renditions import full_rendition
 from foveate.core.stages.compress.unit_words import text_runs
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
-from foveate.core.stages.pack.table_heads import link_heads
+from foveate.core.stages.pack.heads import link_heads
 from foveate.core.text.sameness import Statement, is_repeated, statements
 from foveate.core.token_counter import Cost
 from foveate.core.types import BlockPosition, Candidate, PieceRuns, Sentences, rank
