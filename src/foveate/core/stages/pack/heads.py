@@ -73,7 +73,7 @@ class _Pieces(NamedTuple):
 def _texts(
     pool: Sequence[Candidate], owners: Sequence[int], firsts: Sequence[int]
 ) -> Iterator[tuple[Candidate, _Pieces]]:
-    """A document's texts with their pieces as they read; a passage that was divided is one again."""
+    """A document's texts with their pieces, as they read; divided passages are one again."""
     texts: dict[str, list[int]] = {}
     for owner in sorted(owners, key=lambda owner: place_in_document(pool[owner].chunk)):
         one = pool[owner]
