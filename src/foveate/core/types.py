@@ -103,7 +103,6 @@ class Rendition:
     spans: tuple[Span, ...]
     value: float = 1.0
     verbatim: bool = True
-    _key: str = field(default="", init=False, repr=False, compare=False)
 
 
 class PieceRuns(NamedTuple):

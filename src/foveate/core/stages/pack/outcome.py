@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 
 from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.selection import NEW, Selection

@@ -313,17 +313,17 @@ def build_selection(candidates: Sequence[Candidate], tracker: BudgetTracker) -> 
 
     pool = sorted(candidates, key=rank)
     offered = [*map(open_sentences, pool)]
-    shown = [c.shown if s is None else None for c, s in zip(pool, offered, strict=True)]
-    bodies = [
-        tracker.body(c, most) if most else tracker.entire(c)
-        for c, most in zip(pool, shown, strict=True)
+    shown = [
+        (c.shown if s is None else None) or full_rendition(c)
+        for c, s in zip(pool, offered, strict=True)
     ]
+    bodies = [*map(tracker.body, pool, shown)]
     frames = [*map(tracker.overhead, pool)]
     selection = Selection(pool, tracker, _unit(bodies, frames, tracker), frames)
     runs: list[PieceRuns] = []
     repeats_nothing = PieceRuns(np.empty(0, dtype=np.uint64), (0, 0))
-    for i, (candidate, most) in enumerate(zip(pool, shown, strict=True)):
-        text = most.text if most else candidate.chunk.text
+    for i, most in enumerate(shown):
+        text = most.text
         body, size = bodies[i][selection.unit] or 1, len(text) or 1
         sentences = offered[i] or Sentences(spans=((0, len(text)),), leans=(0,), worths=(1.0,))
         spans, first = sentences.spans, selection.firsts[-1]
