@@ -8,13 +8,12 @@ weights that never saw it (docs/cross-validation.md). Nothing in them knows a la
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
-from math import exp, inf, log
+from math import exp, inf
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,15 +51,9 @@ WEIGHTS = {
 
 BEST_CHUNKS = 3
 """The best so many chunks by score may open a block, and all in the upper half of the range."""
-_HIRAGANA = re.compile("[\u3041-\u309f]")
-"""A particle or an ending, mostly: pairs with fewer of them are more of a word of the query."""
 _LIGHT = frozenset().union(*STOP_WORDS.values())
 """Stop words of any language. Of the words of a query, they count last."""
 _FROM_SCORES = ("score", "place")
-LOGS = ("log", "traceback")
-"""The shapes whose lines may lean on an entry."""
-OF_ENTRY = 0.5
-"""What a line of a log's entry is worth, beside the entry."""
 
 
 class ScoredSentences(NamedTuple):
@@ -93,7 +86,6 @@ def score_sentences(
     named = identified(table, query)
     # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
     logs = words + scores + separation.gain * (2 * table.inside).clip(max=1.0) + named
-    _raise_lines(table, logs)
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [*map(exp, np.round(logs - top, 9).tolist())]
@@ -128,21 +120,6 @@ def score_sentences(
             scored = _merge_units(p, scored, is_named=bool(p.held or is_linked or is_apart))
         sentences[p.candidate.chunk.id] = scored
     return ScoredSentences(sentences, separation)
-
-
-def _raise_lines(table: Table, logs: Numbers) -> None:
-    """Let the lines of a log's entry, such as a traceback, be worth `OF_ENTRY` of it at least."""
-    for p in table.passages:
-        for shape in p.shapes:
-            if shape.name not in LOGS:
-                continue
-            first = p.first + bisect_left(p.units.spans, shape.spans[0])
-            entries: list[int] = []
-            for n, lean in enumerate(shape.leans):
-                entries.append(n if lean == n else entries[lean])
-                if lean < n:
-                    least = logs[first + entries[n]] + log(OF_ENTRY)
-                    logs[first + n] = max(logs[first + n], least)
 
 
 def _imports(table: Table) -> list[int]:
@@ -205,31 +182,18 @@ def _earned(
     """Which units may open a block: by a word of the query, or by their chunk's score.
 
     By unit: `named`, above zero where the query names it; `gain`, where scores set it apart. By
-    passage: `structural`, the places of units that say nothing by themselves. Of Japanese pairs
-    of characters, those with the fewest hiragana that are found count, and one that has a part of
-    a longer word last. Single characters, and stop words of another language than the query's,
-    count if no other word is found. The others are shown beside these. A title is not enough: it
-    does not say which part of the text to show. If no unit and no title
-    holds a word of the query, all may.
+    passage: `structural`, the places of units that say nothing by themselves. Single characters,
+    and stop words of another language than the query's, count if no other word is found. A title
+    is not enough: it does not say which part of the text to show. If no unit and no title holds a
+    word of the query, all may.
     """
     import numpy as np
 
-    weak = [
-        2 if len(term) == 1 or term in _LIGHT else len(_HIRAGANA.findall(term))
-        for term in table.terms
-    ]
-    longer = set("".join(term for term, many in zip(table.terms, weak, strict=True) if not many))
-    weak = [
-        many + (many == 1 and not longer.isdisjoint(term))
-        for term, many in zip(table.terms, weak, strict=True)
-    ]
-    earned = np.zeros(table.units, dtype=np.bool_)
-    for most in range(3):
-        for (units, _), many in zip(table.places, weak, strict=True):
-            if many <= most:
-                earned[units] = True
-        if earned.any():
-            break
+    earned, weakly = np.zeros((2, table.units), dtype=np.bool_)
+    for term, (units, _) in zip(table.terms, table.places, strict=True):
+        (weakly if len(term) == 1 or term in _LIGHT else earned)[units] = True
+    if not earned.any():
+        earned = weakly
     if not earned.any() and not any(p.held for p in table.passages):
         return ~earned
     earned |= named > 0
@@ -239,25 +203,12 @@ def _earned(
         earned |= scores[table.chunks] >= min(high, scores.max() / 2 + scores.min() / 2)
     earned[_table_heads(table)] = False
     for p, own in zip(table.passages, structural, strict=True):
-        if own:
-            _pass_on(earned[p.first : p.first + len(p.units.spans)], own)
+        if own and len(own) < len(p.units.spans):
+            earned[[p.first + n for n in own]] = False
     unasked = [n for n in _imports(table) if not named[n] and not gain[n]]
     if len(unasked) < table.units:
         earned[unasked] = False
     return earned
-
-
-def _pass_on(earned: NDArray[np.bool_], structural: Collection[int]) -> None:
-    """What says nothing by itself earns no block; if it would have, what is below it does.
-
-    By unit of a passage; one that has nothing else keeps what it earned.
-    """
-    if len(structural) == len(earned):
-        return
-    for n in sorted(structural):
-        if n + 1 < len(earned):
-            earned[n + 1] |= earned[n]
-        earned[n] = False
 
 
 def _table_heads(table: Table) -> list[int]:
