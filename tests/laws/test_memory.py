@@ -52,7 +52,6 @@ SHORT_ENTRIES = {
     "providers/tokenizers/openai.py": "the fingerprints of 16 tokenizers",
     "core/stages/dedup/resolve_duplicates.py": "64 pairs of numbers",
     "core/text/word_weight.py": "16,384 words of at most 64 characters",
-    "core/stages/pack/budget_tracker.py": "256 short lists of numbers",
     "core/render.py": "64 renderers, whose labels have at most 80 characters",
     "core/text/word_arrays.py": "the classes of all characters for two alphabets, and 64 powers",
     "core/text/escape.py": "256 rules, whose labels have at most 80 characters",
