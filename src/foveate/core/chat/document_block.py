@@ -9,7 +9,6 @@ from fractions import Fraction
 from foveate.core.admission import settle_format
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.chat.session import GAIN, SentBlock, Session, TokenPrices, chunk_citation
-from foveate.core.chat.turns import Front
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.render import RenderedText, renderer_for_recipe
@@ -17,7 +16,6 @@ from foveate.core.request import Inputs, Recipe
 from foveate.core.stages.dedup.exact import DedupExact, normalise
 from foveate.core.stages.dedup.near import DedupNear, near_copies
 from foveate.core.types import Block, Candidate, Decision, StageTrace, rank
-from foveate.core.window import CLOSING
 
 FIRST_FILL, MORE_FILL = 50, 12
 """Per cent of the document zone that the first turn fills, and each repacking; and later ones."""
@@ -57,16 +55,6 @@ class DocumentBlock:
     best: bool = True
     why: str = ""
     segments: tuple[str, ...] = ()
-
-    @property
-    def front(self) -> Front:
-        """The text with its end."""
-        return Front((*self.segments, CLOSING))
-
-    @property
-    def live(self) -> frozenset[int]:
-        """The numbers that stand in it."""
-        return frozenset(held.block.marker for held in self.held)
 
 
 def build_document_block(state: TurnState, most: int, behind: int) -> DocumentBlock:

@@ -24,7 +24,7 @@ from foveate.core.chat.document_block import (
 from foveate.core.chat.history import FittedHistory, Summary
 from foveate.core.chat.request import (
     Conversation,
-    FittedRequest,
+    Documents,
     build_or_say_what_fits,
     fit_request,
 )
@@ -35,7 +35,7 @@ from foveate.core.chat.request_state import (
     request_state,
 )
 from foveate.core.chat.session import Reuse, Session, SessionPolicy, revoke
-from foveate.core.chat.turns import Turn, role_and_text
+from foveate.core.chat.turns import Front, Turn, role_and_text
 from foveate.core.chat.writers import add_cache_breakpoints
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption
@@ -45,9 +45,17 @@ from foveate.core.request import Inputs
 from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Context, Number
 from foveate.core.weak_evidence import WEAK_EVIDENCE, shown_documents, why_weak
+from foveate.core.window import CLOSING
 from foveate.core.zones import Budget
 
 RequestPieces = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SessionDocuments(Documents):
+    """The documents of a turn, and the block that they are."""
+
+    block: DocumentBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,30 +140,41 @@ def next_turn(
     )
     held = tokenizer.count(render_document_block(left.held, inputs.recipe).text)
 
-    def build(budget: Budget) -> TurnRequest:
-        def make(run: RequestState, kept: FittedHistory, most: int) -> DocumentBlock:
-            return build_document_block(replace(state, inputs=run.inputs), most, kept.tokens)
+    def make(run: RequestState, kept: FittedHistory, most: int) -> _SessionDocuments:
+        return _make_documents(replace(state, inputs=run.inputs), most, kept.tokens)
 
-        return _finish_turn(state, fit_request(run.in_budget(budget), make, held))
+    def build(budget: Budget) -> TurnRequest:
+        conversation, documents = fit_request(run.in_budget(budget), make, held)
+        following = _next_session(state, conversation, documents.block)
+        return TurnRequest(conversation=_say_withdrawn(state, conversation), session=following)
 
     return build_or_say_what_fits(run, build)
 
 
-def _finish_turn(state: TurnState, fitted: FittedRequest[DocumentBlock]) -> TurnRequest:
-    said = tuple(map(role_and_text, fitted.messages))
-    inputs = replace(fitted.run.inputs, messages=said[:-1])
-    conversation = fitted.conversation(_build_context(state, inputs, fitted.documents), inputs)
+def _make_documents(state: TurnState, most: int, behind: int) -> _SessionDocuments:
+    made = build_document_block(state, most, behind)
+    return _SessionDocuments(
+        context=_build_context(state, made),
+        inputs=state.inputs,
+        front=Front((*made.segments, CLOSING)),
+        live=frozenset(held.block.marker for held in made.held),
+        block=made,
+    )
+
+
+def _say_withdrawn(state: TurnState, conversation: Conversation) -> Conversation:
+    """The conversation with a note of how many turns rest on what may not be read any more."""
     gone = len(state.before.turns) - len(state.session.turns)
-    if gone:
-        trace = conversation.history.trace
-        trace = replace(trace, notes={**trace.notes, "withdrawn": gone})
-        history = replace(conversation.history, trace=trace)
-        conversation = replace(conversation, history=history)
-    return TurnRequest(conversation=conversation, session=_next_session(state, fitted, inputs))
+    if not gone:
+        return conversation
+    trace = conversation.history.trace
+    trace = replace(trace, notes={**trace.notes, "withdrawn": gone})
+    return replace(conversation, history=replace(conversation.history, trace=trace))
 
 
-def _build_context(state: TurnState, inputs: Inputs, made: DocumentBlock) -> Context:
+def _build_context(state: TurnState, made: DocumentBlock) -> Context:
     """The whole document block as a context: blocks, citations, trace."""
+    inputs = state.inputs
     blocks = tuple(h.block for h in made.held)
     spans = render_document_block(made.held, inputs.recipe).spans
     blocks = tuple(replace(b, span=s) for b, s in zip(blocks, spans, strict=True))
@@ -184,12 +203,10 @@ def _build_context(state: TurnState, inputs: Inputs, made: DocumentBlock) -> Con
     )
 
 
-def _next_session(
-    state: TurnState, fitted: FittedRequest[DocumentBlock], inputs: Inputs
-) -> Session:
+def _next_session(state: TurnState, sent: Conversation, made: DocumentBlock) -> Session:
     """The session with this turn's question; what may not be sent any more is not kept either."""
-    made, kept = fitted.documents, fitted.history
-    pieces = _build_pieces(fitted)
+    inputs, kept = state.inputs, sent.history
+    pieces = _build_pieces(sent, state.tokenizer)
     query = Turn({"role": "user", "content": inputs.query})
     return Session(
         turns=(*kept.turns, query),
@@ -206,13 +223,13 @@ def _next_session(
     )
 
 
-def _build_pieces(fitted: FittedRequest[DocumentBlock]) -> RequestPieces:
+def _build_pieces(sent: Conversation, tokenizer: Tokenizer) -> RequestPieces:
     """Hash and tokens of each part of the request, in order; the documents in their segments."""
-    count, found = fitted.run.tokenizer.count, list[tuple[str, int]]()
-    for message in fitted.messages:
+    count, found = tokenizer.count, list[tuple[str, int]]()
+    for message in sent.messages:
         found += [(digest(s), count(s)) for one in message.front for s in one.segments]
         role, text = role_and_text(replace(message, front=()))
-        found.append((digest(f"{role}\n{text}"), fitted.budget.per_message + count(text)))
+        found.append((digest(f"{role}\n{text}"), sent.budget.per_message + count(text)))
     return tuple(found)
 
 

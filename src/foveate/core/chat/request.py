@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.chat.citation_note import CitationNote, build_citation_note
@@ -29,7 +29,7 @@ from foveate.core.manifest import build_manifest
 from foveate.core.request import Inputs
 from foveate.core.smallest import MAX_BUDGET, least_sufficient
 from foveate.core.text.profile import holding_profiles
-from foveate.core.types import Context, Decision, StageTrace, Trace
+from foveate.core.types import Context, Decision, Trace
 from foveate.core.window import close_context
 from foveate.core.zones import Budget
 
@@ -64,50 +64,21 @@ class Conversation:
         return anthropic_messages(self.messages)
 
 
-class Documents(Protocol):
-    """The documents of a request, in whatever way they were made."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documents:
+    """The documents of a request: their context, what it was made of, and their text as sent.
 
-    @property
-    def text(self) -> str:
-        """The text alone."""
+    `live`: the markers that stand in them; None: those of earlier requests meant others.
+    """
 
-    @property
-    def tokens(self) -> int:
-        """Tokens of the text."""
-
-    @property
-    def front(self) -> Front:
-        """Their text with its end, as it stands in front of a message."""
-
-    @property
-    def live(self) -> frozenset[int] | None:
-        """The markers that stand in them; None: those of earlier requests meant others."""
+    context: Context
+    inputs: Inputs
+    front: Front
+    live: frozenset[int] | None = None
 
 
 T = TypeVar("T")
 D = TypeVar("D", bound=Documents)
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """Documents that are assembled for one question."""
-
-    context: Context
-    inputs: Inputs
-    live: frozenset[int] | None = None
-
-    @property
-    def text(self) -> str:
-        return self.context.text
-
-    @property
-    def tokens(self) -> int:
-        return self.context.token_count
-
-    @property
-    def front(self) -> Front:
-        parts = self.inputs.recipe.format.is_parts
-        return Front((close_context(self.text, parts=parts),), parts)
 
 
 @holding_profiles
@@ -122,20 +93,22 @@ def build_conversation(
     run = request_state(filter_permitted(inputs), chat, tokenizer, known)
 
     def build(budget: Budget) -> Conversation:
-        fitted = fit_request(run.in_budget(budget), _assemble_documents)
-        made = fitted.documents
-        return fitted.conversation(made.context, made.inputs)
+        return fit_request(run.in_budget(budget), _assemble_documents)[0]
 
     return build_or_say_what_fits(run, build)
 
 
-def _assemble_documents(run: RequestState, fitted: FittedHistory, most: int) -> _Context:
+def _assemble_documents(run: RequestState, fitted: FittedHistory, most: int) -> Documents:
     lead = tuple(map(role_and_text, (*run.system, *fitted.messages)))
     budget = run.budget if run.budget.documents is None else replace(run.budget, documents=most)
     inputs = replace(run.inputs, messages=lead, budget=budget)
-    if not inputs.candidates:
-        return _Context(_empty_context(inputs, run.tokenizer), inputs)
-    return _Context(assemble(inputs, run.tokenizer, run.known), inputs)
+    if inputs.candidates:
+        context = assemble(inputs, run.tokenizer, run.known)
+    else:
+        context = _empty_context(inputs, run.tokenizer)
+    parts = inputs.recipe.format.is_parts
+    front = Front((close_context(context.text, parts=parts),), parts)
+    return Documents(context=context, inputs=inputs, front=front)
 
 
 def _empty_context(inputs: Inputs, tokenizer: Tokenizer) -> Context:
@@ -184,46 +157,9 @@ def _least_addition(
     return BudgetTooSmall(have, have + more, what="the request, its parts together,")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FittedRequest(Generic[D]):
-    """A request that fits: its zones, its documents, and all that is sent."""
-
-    run: RequestState
-    budget: Budget
-    history: FittedHistory
-    documents: D
-    note: CitationNote
-    messages: tuple[Message, ...]
-
-    def conversation(self, context: Context, inputs: Inputs) -> Conversation:
-        """The same with the context of its documents."""
-        run = self.run
-        note = _note_tokens(run, self.note)
-        unsaid = [
-            Decision(chunk_id=entry.chunk_id, action="dropped", reason="citation_left_out")
-            for entry in self.note.unsaid
-        ]
-        trace: StageTrace = self.history.trace
-        trace = replace(trace, decisions=(*trace.decisions, *unsaid))
-        return Conversation(
-            context=context,
-            messages=self.messages,
-            history=replace(self.history, trace=trace),
-            budget=self.budget,
-            tokens={
-                "system": run.count(*run.system),
-                "conversation": self.history.tokens + note,
-                "documents": self.documents.tokens,
-                "query": run.count(run.query) + run.budget.per_reply,
-                "request": request_tokens(run, self.messages),
-            },
-            inputs=inputs,
-        )
-
-
 def fit_request(
     run: RequestState, make: Callable[[RequestState, FittedHistory, int], D], held: int = 0
-) -> FittedRequest[D]:
+) -> tuple[Conversation, D]:
     """The request with the documents that `make` puts into so many tokens.
 
     `held`: tokens of documents that were sent before. Raises `BudgetTooSmall`.
@@ -239,27 +175,48 @@ def fit_request(
         documents = make(run, history, most)
         note = _write_note(run, history, documents.live, conversation)
         messages = _arrange(run, history, documents, note)
-        excess = request_tokens(run, messages) - request_limit(budget)
+        excess = _request_tokens(run, messages) - _request_limit(budget)
         if budget.window is None or excess <= 0:
-            return FittedRequest(
-                run=run,
-                budget=budget,
-                history=history,
-                documents=documents,
-                note=note,
-                messages=tuple(messages),
-            )
+            return _conversation(run, history, documents, note, messages), documents
         over += excess
     have = budget.window or (budget.documents or 0)
     raise BudgetTooSmall(have, have + max(over, 1), what="the request as it is sent")
 
 
-def request_tokens(run: RequestState, messages: Sequence[Message]) -> int:
+def _conversation(
+    run: RequestState,
+    history: FittedHistory,
+    documents: Documents,
+    note: CitationNote,
+    messages: Sequence[Message],
+) -> Conversation:
+    unsaid = [
+        Decision(chunk_id=entry.chunk_id, action="dropped", reason="citation_left_out")
+        for entry in note.unsaid
+    ]
+    trace = replace(history.trace, decisions=(*history.trace.decisions, *unsaid))
+    return Conversation(
+        context=documents.context,
+        messages=tuple(messages),
+        history=replace(history, trace=trace),
+        budget=run.budget,
+        tokens={
+            "system": run.count(*run.system),
+            "conversation": history.tokens + run.tokenizer.count(note.text),
+            "documents": documents.context.token_count,
+            "query": run.count(run.query) + run.budget.per_reply,
+            "request": _request_tokens(run, messages),
+        },
+        inputs=documents.inputs,
+    )
+
+
+def _request_tokens(run: RequestState, messages: Sequence[Message]) -> int:
     """Tokens of a whole request."""
     return run.count(*messages) + run.budget.per_reply
 
 
-def request_limit(budget: Budget) -> int:
+def _request_limit(budget: Budget) -> int:
     """What a request may take of the window."""
     return (budget.window or MAX_BUDGET) - budget.generation - budget.buffer
 
@@ -268,8 +225,8 @@ def _documents_limit(run: RequestState, history: FittedHistory) -> int:
     """What the documents may take of their zone, and of the window beside all others."""
     budget = run.budget
     zone = MAX_BUDGET if budget.documents is None else budget.documents
-    fixed = request_tokens(run, [*run.system, *history.messages, run.query])
-    return min(zone, request_limit(budget) - fixed)
+    fixed = _request_tokens(run, [*run.system, *history.messages, run.query])
+    return min(zone, _request_limit(budget) - fixed)
 
 
 def _write_note(
@@ -287,15 +244,11 @@ def _write_note(
     return build_citation_note(gone, room, run.tokenizer.count, numbered=live is not None)
 
 
-def _note_tokens(run: RequestState, note: CitationNote) -> int:
-    return run.tokenizer.count(note.text) if note.text else 0
-
-
 def _arrange(
     run: RequestState, history: FittedHistory, documents: Documents, note: CitationNote
 ) -> list[Message]:
     said = [Front((note.text,))] if note.text else []
-    found = [documents.front] if documents.text else []
+    found = [documents.front] if documents.context.text else []
     if run.in_front:
         return [
             *run.system,
