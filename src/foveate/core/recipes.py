@@ -25,16 +25,17 @@ _EVIDENCE = (
     {"use": "order", "by": "attention"},
 )
 _SHORT_IF_TIGHT = {"name": "numbered", "header_form": "auto"}
-_WHOLE_CHUNKS = {"use": "pack", "policy": "greedy", "overflow": "truncate_last"}
+_WHOLE_CHUNKS = {"use": "pack", "policy": "greedy", "overflow": "truncate"}
 _BEST_FIRST = {"use": "order", "by": "relevance"}
 
 
-def _chunk_recipe(
-    description: str, form: Any, by: str = "relevance", *, stitch: bool = True
-) -> Mapping[str, Any]:
-    """Whole chunks, each once, as many as fit: one recipe, of which uses set format and order."""
-    joined = ("stitch",) if stitch else ()
-    steps = [*_DEDUPLICATION, *joined, _WHOLE_CHUNKS, {"use": "order", "by": by}]
+def _chunk_recipe(description: str, form: Any, by: str = "relevance") -> Mapping[str, Any]:
+    """Whole chunks, best first: one recipe, of which uses set format and order.
+
+    What is shown is stitched, and not what is found: a passage has the place of its best chunk,
+    and would bring others in before better ones.
+    """
+    steps = [*_DEDUPLICATION, _WHOLE_CHUNKS, "stitch", {"use": "order", "by": by}]
     return {"description": description, "stages": steps, "format": form}
 
 
@@ -73,7 +74,6 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
     "reranked": _chunk_recipe(
         "For a reranker that you trust: whole chunks by score alone, best first.",
         _SHORT_IF_TIGHT,
-        stitch=False,
     ),
     "factual-qa": _chunk_recipe(
         "For questions with one answer: whole chunks as XML, the best at both ends.", "xml", "edges"
@@ -91,7 +91,8 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
         "format": "grouped",
     },
     "citations": _chunk_recipe(
-        "For answers that cite their sources: whole chunks, numbered, best first.", "numbered"
+        "For answers that cite their sources: whole chunks, numbered, best first.",
+        _SHORT_IF_TIGHT,
     ),
     "chat": _chunk_recipe("For conversation: whole chunks without headers, best first.", "minimal"),
     "tight": {

@@ -22,6 +22,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "file .rtf": "save it as .docx, .pdf or .txt",
     "keyword *text:": "give one factor behind the star of a tokenizer's name, such as "
     "cl100k_base*1.9, or the tokenizer.json of the model",
+    "overflow truncate_last": "use truncate, which cuts what does not fit in its turn",
     "policy coverage": "use policy 'value', worth per token",
     "order attention:": "use attention, which goes by one published curve",
     "option supplement_gate.min_similarity": "pass only the supplements that are similar enough",

@@ -186,7 +186,7 @@ def test_nothing_is_lost_and_nothing_comes_twice(
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("overflow", ["skip", "truncate", "truncate_last"])
+@pytest.mark.parametrize("overflow", ["skip", "truncate"])
 @pytest.mark.parametrize("budget", [8, 14, 20, 1000])
 def test_no_policy_shows_more_than_a_piece(policy: str, overflow: Overflow, budget: int) -> None:
     """S9: whatever the policy and the budget, a piece shows its own text or less of it."""

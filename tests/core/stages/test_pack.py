@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foveate import assemble
 from foveate.core.errors import BadOption
 from foveate.core.stages.pack import Overflow, Pack
 from foveate.core.types import Candidate, Chunk, Part, Rendition, Step
@@ -102,24 +103,19 @@ def test_truncates_at_a_sentence_end() -> None:
     assert kept(step) == {"a": "truncated"}
 
 
-@pytest.mark.parametrize("policy", ["greedy", "interleaved", "groups", "score_weighted"])
+@pytest.mark.parametrize("policy", ["greedy", "interleaved", "groups"])
 @pytest.mark.parametrize("sizes", [(10, 3, 3), (3, 10, 3), (10, 10, 6), (10, 6, 10)])
-def test_truncates_last_what_does_not_fit_beside_all_that_does(
-    policy: str, sizes: tuple[int, ...]
-) -> None:
-    """S9, J6: wherever the long texts rank, the short ones are whole, and the best is cut."""
+def test_the_best_is_cut_before_lesser_ones_take_its_place(policy: str, sizes: tuple[int, ...]):
+    """S9, J1: in the order of score, each whole or cut, until nothing more fits."""
     pool = tuple(
         candidate("One two three four. " * n, -i, id=f"c{i}", document_id="d")
         for i, n in enumerate(sizes)
     )
-    pack = Pack(policy=policy, overflow="truncate_last", min_tokens=1)
-    step = pack(pool, request(budget=36))
+    step = Pack(policy=policy, overflow="truncate", min_tokens=1)(pool, request(budget=36))
 
-    short = {f"c{i}": "verbatim" for i, n in enumerate(sizes) if n < 10}
-    cut = f"c{sizes.index(10)}"
-    assert kept(step) == short | {cut: "truncated"}
-    sentences = {c.id: c.shown.text.count(".") for c in step.candidates if c.shown}
-    assert sentences[cut] == (36 - 1) // 4 - sum(sentences[own] for own in short)
+    shown = [c.shown.text.count(".") for c in step.candidates if c.shown]
+    room = (36 - 1) // 4
+    assert shown == [*sizes[: len(shown) - 1], room - sum(sizes[: len(shown) - 1])]
 
 
 def test_truncates_at_a_token_on_request() -> None:
@@ -291,3 +287,17 @@ def test_refuses(options: dict[str, object]) -> None:
     """X1: an option without a meaning is refused with what is allowed."""
     with pytest.raises(BadOption, match=next(iter(options))):
         Pack(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("recipe", ["reranked", "citations", "chat", "factual-qa"])
+def test_recipes_of_whole_chunks_show_the_best(recipe: str) -> None:
+    """J1, S9: the best is in the context, cut if it is larger than all of the budget."""
+    large = " ".join(f"Gauge {n} stands at the weir of Alder Lock." for n in range(60))
+    pool = [
+        {"text": large, "source": "gauges.md", "score": 0.9},
+        {"text": "The mill has a wheel.", "source": "mill.md", "score": 0.5},
+    ]
+    context = assemble("Where do the gauges stand?", pool, recipe=recipe, budget=120)
+
+    assert "Gauge 0 stands" in context.text
+    assert {block.source for block in context.blocks} >= {"gauges.md"}

@@ -201,12 +201,20 @@ def test_what_does_not_follow_is_not_joined(other):
     assert stitched(one, other) == (one, other)
 
 
-def test_what_pack_has_chosen_is_left_alone():
-    """S6: a candidate that already has its rendition is not joined."""
-    shown = Rendition(kind="verbatim", text="Second.", spans=((0, 7),))
-    chosen = replace(piece("Second.", 2), shown=shown)
+def test_what_pack_has_chosen_is_joined_where_all_of_it_is_shown():
+    """S6: chunks that are shown in full are one passage; one that is cut or open stays alone."""
+    whole = [
+        replace(
+            piece(text, n), shown=Rendition(kind="verbatim", text=text, spans=((0, len(text)),))
+        )
+        for n, text in enumerate(("First.", "Second."), 1)
+    ]
+    cut = Rendition(kind="truncated", text="Sec …", spans=((0, 3),))
 
-    assert len(stitched(piece("First.", 1), chosen)) == 2
+    (joined,) = stitched(*whole)
+    assert (joined.text, joined.shown) == ("First.\n\nSecond.", None)
+    assert len(stitched(whole[0], replace(whole[1], shown=cut))) == 2
+    assert len(stitched(whole[0], replace(whole[1], shown=None))) == 2
 
 
 def test_a_passage_keeps_the_best_of_its_pieces():

@@ -91,11 +91,16 @@ JoinedPiece: TypeAlias = tuple[PassagePiece, Seam]
 
 
 def find_runs(candidates: Iterable[Candidate], min_overlap: int) -> list[list[JoinedPiece]]:
-    """The runs of two or more pieces that belong together, by document id, as they read."""
-    documents: dict[str, list[Candidate]] = {}
+    """The runs of two or more pieces that belong together, by document id, as they read.
+
+    What is shown in part stays, and what `pack` chose in full is joined with its like.
+    """
+    documents: dict[tuple[str, bool], list[Candidate]] = {}
     for candidate in candidates:
-        if candidate.origin != "supplement" and candidate.shown is None:
-            documents.setdefault(candidate.chunk.document_id, []).append(candidate)
+        shown = candidate.shown
+        if candidate.origin != "supplement" and (shown is None or shown.kind == "verbatim"):
+            own = candidate.chunk.document_id, shown is None
+            documents.setdefault(own, []).append(candidate)
     found: list[list[JoinedPiece]] = []
     for _, pieces in sorted([pair for pair in documents.items() if len(pair[1]) > 1]):
         found += [run for run in _split_runs(sort_pieces(pieces), min_overlap) if len(run) > 1]

@@ -22,7 +22,7 @@ from foveate.core.stages.pack.identifiers import note_identifiers_left_out
 from foveate.core.stages.pack.policies import POLICIES, STOPPING, Policy, Taking
 from foveate.core.types import Candidate, Decision, Number, Rendition, Sentences, Step
 
-Overflow = Literal["skip", "stop", "truncate", "truncate_last"]
+Overflow = Literal["skip", "stop", "truncate"]
 NAMED_TERMS = 6  # of a question, in what a decision says
 
 
@@ -35,8 +35,7 @@ class Pack:
     until one does not fit; `value` worth per token, over sentences or chunks and their renditions.
     `overflow`: what happens to one that does not fit (default: the policy's own, skip or stop);
     `truncate` cuts it at the end of a `sentence` or `token`, if more than `3 * min_tokens` are
-    left; `truncate_last` first takes all that fit whole, then cuts the best of the rest (in the
-    policies that go text by text). `per_document` counts that many tokens a document instead of its
+    left. `per_document` counts that many tokens a document instead of its
     real header. `cap`: a chunk over that many tokens is shown in a shorter rendition where one is
     offered. `fill`: `budget` uses the budget up; `relevance` stops before sentences that are noise
     beside the best (policy `value` over sentences). `as_taken`: what is chosen goes on in the order
@@ -75,9 +74,8 @@ class Pack:
             renditions_of=lambda one: rendition_options(one, self.cap, request.token_counter),
         )
         first = taking.take(asides)
-        if self.overflow in ("truncate", "truncate_last"):
+        if self.overflow == "truncate":
             taking.cut = lambda one, tracker: self._cut(one, tracker, request)
-            taking.cut_last = self.overflow == "truncate_last"
         by_policy = self.policy in STOPPING and self.overflow in (None, "truncate")
         taking.stop, taking.fill = by_policy or self.overflow == "stop", self.fill
         choices = self.policies[self.policy](rest, taking)

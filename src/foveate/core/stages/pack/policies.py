@@ -37,26 +37,32 @@ Cut: TypeAlias = Callable[[Candidate, BudgetTracker], Rendition | None]
 class Taking:
     """How candidates are taken: what is left of the budget, and what of each may be shown.
 
-    `cut` shortens what does not fit, where that is asked for; `cut_last`: only when all that fits
-    whole is taken. `stop`: whether the first that does not fit beside others, or that is cut, ends
-    it.
+    `cut` shortens what does not fit, where that is asked for. `stop`: whether the first that does
+    not fit beside others, or that is cut, ends it.
     """
 
     tracker: BudgetTracker
     renditions_of: RenditionOptions
     cut: Cut | None = None
-    cut_last: bool = False
     stop: bool = False
     fill: Fill = "budget"
 
     def take(self, order: Iterable[Candidate]) -> Choices:
         """Take each in turn, in the fullest rendition that fits."""
-        found = list(order)
-        if not self.cut_last:
-            return self._take(found, self.cut)
-        whole = self._take(found, None)
-        rest = self._take([c for c in found if c.chunk.id in whole.left_out], self.cut)
-        return replace(rest, chosen=whole.chosen + rest.chosen)
+        choices = Choices()
+        stopped = False
+        for candidate in order:
+            if stopped:
+                choices.left_out[candidate.chunk.id] = "after_stop"
+                continue
+            if self._take_one(candidate, self.renditions_of(candidate), choices):
+                continue
+            short = self.cut(candidate, self.tracker) if self.cut else None
+            is_cut = short is not None and self._take_one(candidate, (short,), choices)
+            stopped = self.stop and bool(choices.chosen)
+            if not is_cut:
+                choices.left_out[candidate.chunk.id] = "over_budget"
+        return choices
 
     def take_groups(self, groups: Sequence[Sequence[Candidate]]) -> Choices:
         """Take whole documents; the best one is cut down to what fits rather than lost."""
@@ -73,22 +79,6 @@ class Taking:
                 reason = "after_stop" if stopped else "document_over_budget"
                 choices.left_out |= {candidate.chunk.id: reason for candidate in group}
             stopped = self.stop and bool(choices.chosen)
-        return choices
-
-    def _take(self, order: Sequence[Candidate], cut: Cut | None) -> Choices:
-        choices = Choices()
-        stopped = False
-        for candidate in order:
-            if stopped:
-                choices.left_out[candidate.chunk.id] = "after_stop"
-                continue
-            if self._take_one(candidate, self.renditions_of(candidate), choices):
-                continue
-            short = cut(candidate, self.tracker) if cut else None
-            is_cut = short is not None and self._take_one(candidate, (short,), choices)
-            stopped = self.stop and bool(choices.chosen)
-            if not is_cut:
-                choices.left_out[candidate.chunk.id] = "over_budget"
         return choices
 
     def _take_one(
