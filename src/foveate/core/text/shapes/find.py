@@ -65,10 +65,16 @@ _READERS = (
     _reader(rows.OPENS_COLUMN, rows.read_column),
 )
 _TABLES = tuple(one for one in _READERS if one.read is markup.read_html_table)
+_AT_LINES = [n for n, one in enumerate(_READERS) if not one.needle]
 _MAY_OPEN = re.compile(
-    "|".join(re.sub(r"\?P<\w+>", "?:", one.opens.pattern) for one in _READERS if not one.needle)
+    "|".join(f"({re.sub(r'[?]P<who>', '?:', _READERS[n].opens.pattern)})" for n in _AT_LINES)
 )
-"""For all other lines, but those with a needle, no reader is asked."""
+"""A group for each reader of lines; the first that matches says whom to ask first."""
+_ASKED = [
+    tuple(one for n, one in enumerate(_READERS) if n >= first or one.needle)
+    for first in (len(_READERS), *_AT_LINES)
+]
+"""The readers of a line, by the group that matches; 0: it has a needle alone."""
 _NEEDLES = tuple(one.needle for one in _READERS if one.needle)
 
 
@@ -100,7 +106,10 @@ def _merge_blobs(shapes: Iterable[Shape], blobs: Sequence[Shape]) -> tuple[Shape
 
 def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shape]:
     at, size, last, end = 0, len(text), 0, -1
-    stops = dict[object, int]()  # up to where each reader has looked
+    # up to where each reader has looked; with few colons nobody speaks
+    stops: dict[object, int] = {
+        entries.read_dialogue: 0 if text.count(":") >= entries.FEWEST_TURNS else size
+    }
     resumed = json.resume_json(text) if "{" in text else None
     if resumed is not None:
         yield resumed
@@ -115,10 +124,11 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
             pass
         elif text.startswith(("```", "~~~"), at) and (fence := _read_fence(text, at, end)):
             found, after = fence
-        elif end > at and (
-            _MAY_OPEN.match(text, at) or any(text.find(needle, at, end) >= 0 for needle in needles)
+        elif (opens := _MAY_OPEN.match(text, at)) or any(
+            text.find(needle, at, end) >= 0 for needle in needles
         ):
-            found = _read_line(text, at, end, _READERS, stops)
+            asked = _ASKED[opens.lastindex or 0] if opens else _ASKED[0]
+            found = _read_line(text, at, end, asked, stops) if end > at else None
             if found and found.name == "code" and not last and _is_inside(text, found.start):
                 found = code.read_rest_of_code(text)
         if found is not None:

@@ -209,11 +209,13 @@ def read_pipe_table(text: str, start: int) -> ReadResult:
 
 def read_column(text: str, start: int) -> ReadResult:
     """The lines from here on that are one word each, if most of them have a digit."""
-    rows, at = list[Row](), start
+    rows, at, digits = list[Row](), start, 0
     while at < len(text) and (word := _WORD.match(text, at)):
         rows.append(Row(at, line_end(text, at), (word[0],)))
+        digits += _DIGIT.search(word[0]) is not None
         at = rows[-1].stop + 1
-    digits = sum(_DIGIT.search(row.cells[0]) is not None for row in rows)
+        if digits + PAIR < len(rows) < FEWEST_LINES:
+            break  # words, as in most lists
     if len(rows) < FEWEST_LINES or digits < LEAST_SHARE * len(rows):
         return ReadResult(None, max(at, start + 1))
     builder = ShapeBuilder()
