@@ -1,16 +1,15 @@
 """YAML and text like it: keys with values, lists of them, nested by indentation; never evaluated.
 
 A line and the lines below it that are deeper are one value, and `json.py` makes units of values.
-Stanzas that begin with the same key are records too.
+Stanzas, between empty lines, are records too.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import pairwise
 
-from foveate.core.text.shapes.json import FEWEST_RECORDS, Node, Writer
+from foveate.core.text.shapes.json import Node, Writer, has_record_list
 from foveate.core.text.shapes.shape import (
     ReadResult,
     Shape,
@@ -31,7 +30,6 @@ OPENS = (
     r"[ \t]*+(?:-[ \t]++)*+(?:[\w./@$-]{1,64}+|\"[^\"\n]{1,60}+\"|'[^'\n]{1,60}+')[ \t]*+:(?=\s|\Z)"
 )
 _KEY = re.compile(OPENS)
-_PLAIN_KEY = re.compile(r"[ \t]*+([\w./@$-]++)[ \t]*+:")
 _VALUE = re.compile(r"(?![ \t]*+-)[^\n:]++:[ \t]++[^\s|>&!{\[]")
 _BLOCK = re.compile(r":[ \t]++[|>][+-]?[ \t\r]*+\Z")
 _TORN_KEY = re.compile(r"[ \t]*+[\w./@$-]*+\Z")
@@ -138,29 +136,12 @@ def _depth_below(text: str, shape: Shape) -> int:
 
 
 def _gather_stanzas(text: str, root: Node) -> None:
-    """Where one key comes again and again, what is from it to the next is one record.
-
-    That is the key that most stanzas begin with, or else the first: a text that was cut may begin
-    in the middle of a record.
-    """
-    if len(root.inner) <= FEWEST_LINES:
-        return
-    names = [_PLAIN_KEY.match(text, one.start) for one in root.inner]
-    keys = [name[1] if name else "" for name in names]
-    times = Counter(keys)
-    opening = Counter(
-        key
-        for key, (before, one) in zip(keys[1:], pairwise(root.inner), strict=True)
-        if key and text.count("\n", before.end, one.start) > 1
-    )
-    first = max(opening, key=opening.__getitem__, default=keys[0])
-    if not first or times[first] < FEWEST_RECORDS or times[first] == len(root.inner):
-        return
+    """Make records of the stanzas, with empty lines between them, of a text without other ones."""
     stanzas: list[Node] = []
-    for key, one in zip(keys, root.inner, strict=True):
-        if key == first or not stanzas:
-            stanzas.append(Node(one.start, one.end, "{", keyed=True, inner=[one]))
-        else:
-            stanzas[-1].inner.append(one)
-            stanzas[-1].end = one.end
-    root.inner, root.bracket = stanzas, "["
+    for one in root.inner:
+        if not stanzas or text.count("\n", stanzas[-1].end, one.start) > 1:
+            stanzas.append(Node(one.start, one.end, "{", keyed=True))
+        stanzas[-1].inner.append(one)
+        stanzas[-1].end = one.end
+    if 1 < len(stanzas) <= (len(root.inner) + 1) / 2 and not has_record_list(root):
+        root.inner, root.bracket = stanzas, "["
