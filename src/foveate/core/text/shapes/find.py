@@ -122,7 +122,7 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
             found = _read_line(text, at, end, _TABLES, stops)
         elif readers and (found := _read_own(text, at, end, readers, stops)):
             pass
-        elif text.startswith(("```", "~~~"), at) and (fence := _read_fence(text, at, end)):
+        elif text[at] in "`~ " and (fence := _read_fence(text, at, end)):
             found, after = fence
         elif (opens := _MAY_OPEN.match(text, at)) or any(
             text.find(needle, at, end) >= 0 for needle in needles
