@@ -7,7 +7,6 @@ Stanzas, between empty lines, are records too.
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from foveate.core.text.shapes.json import Node, Writer, has_record_list
 from foveate.core.text.shapes.shape import (
@@ -102,7 +101,7 @@ def _lines(text: str, start: int) -> tuple[list[Span], int]:
 def _tree(text: str, lines: list[Span]) -> Node:
     """The lines as values, each with the deeper ones below it; an item is deeper than its key."""
     root = Node(lines[0][0], lines[-1][1])
-    stack, tops, items = [(-1.0, root)], list[float](), Counter[int]()
+    stack = [(-1.0, root, list[float]())]  # each value with the depths of those right below it
     indents = [indent_of(text[a:b]) for a, b in lines]
     repair_first(indents)
     if not lines[0][0] and _VALUE.match(text) and len(lines) > 1 and _KEY.match(text, *lines[1]):
@@ -112,20 +111,26 @@ def _tree(text: str, lines: list[Span]) -> Node:
         is_item = bool(_ITEM.match(text, a, b))
         depth = indent + is_item / 2
         while stack[-1][0] >= depth:
-            stack.pop()[1].end = before
-        parent, before = stack[-1][1], b
-        tops += [depth] * (parent is root)
+            _close(*stack.pop()[1:], before)
         node = Node(a + len(text[a:b]) - len(text[a:b].lstrip()), b, keyed=True)
-        parent.inner.append(node)
-        items[id(parent)] += is_item
-        parent.bracket = "[" if 2 * items[id(parent)] > len(parent.inner) else "{"
-        stack.append((depth, node))
-    for _, node in stack[1:]:
-        node.end, node.cut = before, True
+        stack[-1][1].inner.append(node)
+        stack[-1][2].append(depth)
+        stack.append((depth, node, []))
+        before = b
+    for _, node, depths in stack:
+        _close(node, depths, before)
+        node.cut = node is not root
+    tops = stack[0][2]
     rest = tops.index(min(tops))  # what is deeper than a later line was cut from its beginning
     if rest:
         root.inner[:rest] = [Node(root.start, root.inner[rest - 1].end, keyed=True)]
     return root
+
+
+def _close(node: Node, depths: list[float], end: int) -> None:
+    """The value ends there; it is a list if most of what is right below it are items."""
+    items = sum(depth % 1 > 0 for depth in depths)
+    node.end, node.bracket = end, "" if not depths else "[" if 2 * items > len(depths) else "{"
 
 
 def _depth_below(text: str, shape: Shape) -> int:
