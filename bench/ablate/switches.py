@@ -127,23 +127,13 @@ def _readers() -> Iterator[Switch]:
 
     recipe = builtin_recipes()[BASE]
 
-    names = [name for name, value in vars(find).items() if _is_reader(name, value)]
-    for name in names:
-        patch = (find, name, _reads_nothing)
-        if "rest" not in name:
-            yield Switch(kind="reader", name=name, recipe=recipe, patches=(patch,))
+    for one in find.READERS:
+        asked = [tuple(other for other in asked if other is not one) for asked in find.ASKED]
+        patches = ((find, "ASKED", asked),)
+        yield Switch(kind="reader", name=one.read.__name__, recipe=recipe, patches=patches)
     everywhere = _holders("find_shapes", find.find_shapes)
     nothing = tuple((module, "find_shapes", _nothing) for module in everywhere)
     yield Switch(kind="reader", name="all readers of shapes", recipe=recipe, patches=nothing)
-
-
-def _reads_nothing(_text: str, at: int, *_: Any, **__: Any) -> tuple[None, int]:
-    """No shape here; go on behind this character."""
-    return None, at + 1
-
-
-def _is_reader(name: str, value: object) -> bool:
-    return name.startswith("read_") and inspect.isfunction(value)
 
 
 def _alone(_text: str, spans: Sequence[Any], first: int, *_: Any) -> list[int]:

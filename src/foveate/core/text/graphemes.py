@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from foveate.core.text.words import UNSPACED
+
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 _VIRAMA = 9
 _LONGEST_WORD = 200
@@ -23,18 +25,10 @@ PREPEND = frozenset(
 _LEADING = re.compile("[\u1100-\u115f\ua960-\ua97c]")
 _BEGINS = re.compile(f"{_LEADING.pattern}|[\uac00-\ud7a3]")
 _HANGUL = re.compile("[\u1100-\u11ff\ua960-\ua97c\uac00-\ud7fb]")
-# Scripts that are written without spaces: every character boundary is a place to cut.
-_UNSPACED = (
-    (0x0E00, 0x0FFF),  # Thai, Lao, Tibetan
-    (0x1000, 0x109F),  # Myanmar
-    (0x1780, 0x17FF),  # Khmer
-    (0x1950, 0x19DF),  # Tai Le, New Tai Lue
-    (0x2E80, 0x312F),  # CJK radicals and punctuation, kana, bopomofo
-    (0x3190, 0xA4CF),  # CJK ideographs, Yi
-    (0xF900, 0xFAFF),  # CJK compatibility
-    (0xFF00, 0xFF9F),  # full and half width forms
-    (0x1B000, 0x1B2FF),  # historic kana
-    (0x20000, 0x3FFFF),  # CJK extensions
+# Scripts that are written without spaces, their punctuation and full-width forms too: every
+# character boundary is a place to cut.
+_UNSPACED = re.compile(
+    f"[{UNSPACED}\u0f00-\u0fff\u1950-\u19df\u2e80-\u312f\u3190-\ua4cf\uff00-\uff9f\U0001b000-\U0001b2ff]"
 )
 
 
@@ -87,12 +81,7 @@ def is_inside_run(text: str, at: int) -> bool:
     """
     if not 0 < at < len(text) or text[at - 1].isspace() or text[at].isspace():
         return False
-    return not (_is_unspaced(text[at - 1]) or _is_unspaced(text[at]))
-
-
-def _is_unspaced(char: str) -> bool:
-    code = ord(char)
-    return code >= 0x0E00 and any(low <= code <= high for low, high in _UNSPACED)
+    return _UNSPACED.match(text, at - 1) is None and _UNSPACED.match(text, at) is None
 
 
 def _is_grapheme_boundary(text: str, at: int, floor: int) -> bool:

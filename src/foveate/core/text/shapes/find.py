@@ -33,7 +33,7 @@ LONGEST_FENCE = 1_600
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[^`\n]*")
 
 
-class _Reader(NamedTuple):
+class _BuiltIn(NamedTuple):
     """What a line begins with that may open a shape, and what reads it from there.
 
     `needle`: it may open in the middle of a line, if this stands there.
@@ -44,32 +44,36 @@ class _Reader(NamedTuple):
     needle: str = ""
 
 
-def _reader(
-    opens: str, read: Callable[[str, int], ReadResult], needle: str = "", flags: int = 0
-) -> _Reader:
-    return _Reader(re.compile(opens, flags), read, needle)
+def _built_in(opens: str, read: Callable[[str, int], ReadResult]) -> _BuiltIn:
+    return _BuiltIn(re.compile(opens), read)
 
 
-_READERS = (
-    _reader(r"[ \t]*+[{\[\"]", json.read_json),
-    _reader(rows.OPENS_PIPES, rows.read_pipe_table),
-    _reader(markup.XML, markup.read_xml),
-    _Reader(markup.TABLE, markup.read_html_table, "<"),
-    _reader(entries.TRACE, entries.read_trace),
-    _reader(entries.TURN, entries.read_dialogue),
-    _reader(entries.ENTRY, entries.read_log),
-    _reader(indented.OPENS, indented.read_indented),
-    _Reader(json.INLINE, json.read_inline, "{"),
-    _reader(code.OPENS, code.read_code),
-    _reader(rows.OPENS, rows.read_delimited),
-    _reader(rows.OPENS_COLUMN, rows.read_column),
+READERS = (
+    _built_in(r"[ \t]*+[{\[\"]", json.read_json),
+    _built_in(rows.OPENS_PIPES, rows.read_pipe_table),
+    _built_in(markup.XML, markup.read_xml),
+    _BuiltIn(markup.TABLE, markup.read_html_table, "<"),
+    _built_in(entries.TRACE, entries.read_trace),
+    _built_in(entries.TURN, entries.read_dialogue),
+    _built_in(entries.ENTRY, entries.read_log),
+    _built_in(indented.OPENS, indented.read_indented),
+    _BuiltIn(json.INLINE, json.read_inline, "{"),
+    _built_in(code.OPENS, code.read_code),
+    _built_in(rows.OPENS, rows.read_delimited),
+    _built_in(rows.OPENS_COLUMN, rows.read_column),
 )
-_TABLES = tuple(one for one in _READERS if one.read is markup.read_html_table)
+_TABLES = tuple(one for one in READERS if one.read is markup.read_html_table)
+_AT_LINES = [n for n, one in enumerate(READERS) if not one.needle]
 _MAY_OPEN = re.compile(
-    "|".join(re.sub(r"\?P<\w+>", "?:", one.opens.pattern) for one in _READERS if not one.needle)
+    "|".join(f"({re.sub(r'[?]P<who>', '?:', READERS[n].opens.pattern)})" for n in _AT_LINES)
 )
-"""For all other lines, but those with a needle, no reader is asked."""
-_NEEDLES = tuple(one.needle for one in _READERS if one.needle)
+"""A group for each reader of lines; the first that matches says whom to ask first."""
+ASKED = [
+    tuple(one for n, one in enumerate(READERS) if n >= first or one.needle)
+    for first in (len(READERS), *_AT_LINES)
+]
+"""The readers that a line is put to, by the group that matches; 0: it has a needle alone."""
+_NEEDLES = tuple(one.needle for one in READERS if one.needle)
 
 
 def find_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape, ...]:
@@ -100,7 +104,10 @@ def _merge_blobs(shapes: Iterable[Shape], blobs: Sequence[Shape]) -> tuple[Shape
 
 def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shape]:
     at, size, last, end = 0, len(text), 0, -1
-    stops = dict[object, int]()  # up to where each reader has looked
+    # up to where each reader has looked; with few colons nobody speaks
+    stops: dict[object, int] = {
+        entries.read_dialogue: 0 if text.count(":") >= entries.FEWEST_TURNS else size
+    }
     resumed = json.resume_json(text) if "{" in text else None
     if resumed is not None:
         yield resumed
@@ -113,12 +120,13 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
             found = _read_line(text, at, end, _TABLES, stops)
         elif readers and (found := _read_own(text, at, end, readers, stops)):
             pass
-        elif text.startswith(("```", "~~~"), at) and (fence := _read_fence(text, at, end)):
+        elif text[at] in "`~ " and (fence := _read_fence(text, at, end)):
             found, after = fence
-        elif end > at and (
-            _MAY_OPEN.match(text, at) or any(text.find(needle, at, end) >= 0 for needle in needles)
+        elif (opens := _MAY_OPEN.match(text, at)) or any(
+            text.find(needle, at, end) >= 0 for needle in needles
         ):
-            found = _read_line(text, at, end, _READERS, stops)
+            asked = ASKED[opens.lastindex or 0] if opens else ASKED[0]
+            found = _read_line(text, at, end, asked, stops) if end > at else None
             if found and found.name == "code" and not last and _is_inside(text, found.start):
                 found = code.read_rest_of_code(text)
         if found is not None:
@@ -129,7 +137,7 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
 
 
 def _read_line(
-    text: str, at: int, end: int, readers: Iterable[_Reader], stops: dict[object, int]
+    text: str, at: int, end: int, readers: Iterable[_BuiltIn], stops: dict[object, int]
 ) -> Shape | None:
     """What the first reader finds in the line; a place that one has passed is left out."""
     for one in readers:

@@ -1,16 +1,14 @@
 """YAML and text like it: keys with values, lists of them, nested by indentation; never evaluated.
 
 A line and the lines below it that are deeper are one value, and `json.py` makes units of values.
-Stanzas that begin with the same key are records too.
+Stanzas, between empty lines, are records too.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from itertools import pairwise
 
-from foveate.core.text.shapes.json import FEWEST_RECORDS, Node, Writer
+from foveate.core.text.shapes.json import Node, Writer, has_record_list
 from foveate.core.text.shapes.shape import (
     ReadResult,
     Shape,
@@ -31,7 +29,6 @@ OPENS = (
     r"[ \t]*+(?:-[ \t]++)*+(?:[\w./@$-]{1,64}+|\"[^\"\n]{1,60}+\"|'[^'\n]{1,60}+')[ \t]*+:(?=\s|\Z)"
 )
 _KEY = re.compile(OPENS)
-_PLAIN_KEY = re.compile(r"[ \t]*+([\w./@$-]++)[ \t]*+:")
 _VALUE = re.compile(r"(?![ \t]*+-)[^\n:]++:[ \t]++[^\s|>&!{\[]")
 _BLOCK = re.compile(r":[ \t]++[|>][+-]?[ \t\r]*+\Z")
 _TORN_KEY = re.compile(r"[ \t]*+[\w./@$-]*+\Z")
@@ -104,7 +101,7 @@ def _lines(text: str, start: int) -> tuple[list[Span], int]:
 def _tree(text: str, lines: list[Span]) -> Node:
     """The lines as values, each with the deeper ones below it; an item is deeper than its key."""
     root = Node(lines[0][0], lines[-1][1])
-    stack, tops, items = [(-1.0, root)], list[float](), Counter[int]()
+    stack = [(-1.0, root, list[float]())]  # each value with the depths of those right below it
     indents = [indent_of(text[a:b]) for a, b in lines]
     repair_first(indents)
     if not lines[0][0] and _VALUE.match(text) and len(lines) > 1 and _KEY.match(text, *lines[1]):
@@ -114,20 +111,26 @@ def _tree(text: str, lines: list[Span]) -> Node:
         is_item = bool(_ITEM.match(text, a, b))
         depth = indent + is_item / 2
         while stack[-1][0] >= depth:
-            stack.pop()[1].end = before
-        parent, before = stack[-1][1], b
-        tops += [depth] * (parent is root)
+            _close(*stack.pop()[1:], before)
         node = Node(a + len(text[a:b]) - len(text[a:b].lstrip()), b, keyed=True)
-        parent.inner.append(node)
-        items[id(parent)] += is_item
-        parent.bracket = "[" if 2 * items[id(parent)] > len(parent.inner) else "{"
-        stack.append((depth, node))
-    for _, node in stack[1:]:
-        node.end, node.cut = before, True
+        stack[-1][1].inner.append(node)
+        stack[-1][2].append(depth)
+        stack.append((depth, node, []))
+        before = b
+    for _, node, depths in stack:
+        _close(node, depths, before)
+        node.cut = node is not root
+    tops = stack[0][2]
     rest = tops.index(min(tops))  # what is deeper than a later line was cut from its beginning
     if rest:
         root.inner[:rest] = [Node(root.start, root.inner[rest - 1].end, keyed=True)]
     return root
+
+
+def _close(node: Node, depths: list[float], end: int) -> None:
+    """The value ends there; it is a list if most of what is right below it are items."""
+    items = sum(depth % 1 > 0 for depth in depths)
+    node.end, node.bracket = end, "" if not depths else "[" if 2 * items > len(depths) else "{"
 
 
 def _depth_below(text: str, shape: Shape) -> int:
@@ -138,29 +141,12 @@ def _depth_below(text: str, shape: Shape) -> int:
 
 
 def _gather_stanzas(text: str, root: Node) -> None:
-    """Where one key comes again and again, what is from it to the next is one record.
-
-    That is the key that most stanzas begin with, or else the first: a text that was cut may begin
-    in the middle of a record.
-    """
-    if len(root.inner) <= FEWEST_LINES:
-        return
-    names = [_PLAIN_KEY.match(text, one.start) for one in root.inner]
-    keys = [name[1] if name else "" for name in names]
-    times = Counter(keys)
-    opening = Counter(
-        key
-        for key, (before, one) in zip(keys[1:], pairwise(root.inner), strict=True)
-        if key and text.count("\n", before.end, one.start) > 1
-    )
-    first = max(opening, key=opening.__getitem__, default=keys[0])
-    if not first or times[first] < FEWEST_RECORDS or times[first] == len(root.inner):
-        return
+    """Make records of the stanzas, with empty lines between them, of a text without other ones."""
     stanzas: list[Node] = []
-    for key, one in zip(keys, root.inner, strict=True):
-        if key == first or not stanzas:
-            stanzas.append(Node(one.start, one.end, "{", keyed=True, inner=[one]))
-        else:
-            stanzas[-1].inner.append(one)
-            stanzas[-1].end = one.end
-    root.inner, root.bracket = stanzas, "["
+    for one in root.inner:
+        if not stanzas or text.count("\n", stanzas[-1].end, one.start) > 1:
+            stanzas.append(Node(one.start, one.end, "{", keyed=True))
+        stanzas[-1].inner.append(one)
+        stanzas[-1].end = one.end
+    if 1 < len(stanzas) <= (len(root.inner) + 1) / 2 and not has_record_list(root):
+        root.inner, root.bracket = stanzas, "["

@@ -71,11 +71,12 @@ def add_rows(
     """
     cells = [row.cells for row in rows[:LOOKED_AT]]
     names = _names_row(cells) if guesses else -1
-    at = int(len(rows) > PAIR and sum(map(bool, map(str.strip, rows[0].cells))) == 1)
-    for n in range(at if True in is_named[at : at + 1] else 0, len(is_named)):
-        if not is_named[n] or (names >= 0 and len(rows[n].cells) < PAIR) or n + 1 == len(rows):
-            break
-        names = max(names, n)
+    is_title = len(rows) > PAIR and sum(map(bool, map(str.strip, rows[0].cells))) == 1
+    last = next((n for n, known in enumerate(is_named) if known), len(rows))
+    if last <= is_title:  # right at the top, or below a title
+        while any(is_named[last + 1 : last + 2]) and len(rows[last + 1].cells) >= PAIR:
+            last += 1
+        names = max(names, last) if last + 1 < len(rows) else names
     head = builder.add(rows[0].start) if names >= 0 else -1
     body = rows[names + 1 :]
     for row in body:
@@ -209,11 +210,13 @@ def read_pipe_table(text: str, start: int) -> ReadResult:
 
 def read_column(text: str, start: int) -> ReadResult:
     """The lines from here on that are one word each, if most of them have a digit."""
-    rows, at = list[Row](), start
+    rows, at, digits = list[Row](), start, 0
     while at < len(text) and (word := _WORD.match(text, at)):
         rows.append(Row(at, line_end(text, at), (word[0],)))
+        digits += _DIGIT.search(word[0]) is not None
         at = rows[-1].stop + 1
-    digits = sum(_DIGIT.search(row.cells[0]) is not None for row in rows)
+        if digits + PAIR < len(rows) < FEWEST_LINES:
+            break  # words, as in most lists
     if len(rows) < FEWEST_LINES or digits < LEAST_SHARE * len(rows):
         return ReadResult(None, max(at, start + 1))
     builder = ShapeBuilder()
