@@ -34,7 +34,6 @@ ONE_VALUE = {
     "cli/diagnose.py", "core/lazy_table.py", "core/manifest.py",
     "ingest/on_ray.py",
     "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
-    "providers/json_request.py",
     "service/mcp/results.py", "service/playground/routes.py",
     "stores/int8.py",
 }  # fmt: skip
