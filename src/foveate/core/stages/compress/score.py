@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import pairwise
 from math import exp, inf
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +23,7 @@ from foveate.core.stages.compress.table import Passage, Table, build_table
 from foveate.core.stages.compress.unit_words import runs_of
 from foveate.core.text.shapes.code import import_units
 from foveate.core.text.terms import STOP_WORDS
-from foveate.core.types import Candidate, PieceRuns, Sentences, Span, rank
+from foveate.core.types import Candidate, PieceRuns, Sentences, rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,13 +94,12 @@ def score_sentences(
         structural_units(p.candidate.text, p.shapes, p.units, is_named[p.first :])
         for p in table.passages
     ]
-    opens = _earned(table, named, separation.gain, structural)
-    runs, earned = runs_of(table.words.words, table.words.widths), opens.tolist()
-    flags = zip(*map(table.any_of, (opens, separation.gain > 0, traits["bridge"] > 0)), strict=True)
+    opens, as_one = _earned(table, traits["bridge"], named, separation.gain, structural)
+    earned = opens.tolist()
+    runs = runs_of(table.words.words, table.words.widths)
     sentences: dict[str, Sentences] = {}
-    for p, of_structure, (may_open, is_apart, is_linked) in zip(
-        table.passages, structural, flags, strict=True
-    ):
+    is_apart = table.any_of(separation.gain > 0)
+    for i, p in enumerate(table.passages):
         first, after = p.first, p.first + len(p.units.spans)
         scored = Sentences(
             spans=p.units.spans,
@@ -109,17 +107,31 @@ def score_sentences(
             worths=tuple(worths[first:after]),
             runs=PieceRuns(runs.numbers, runs.bounds[first : after + 1]),
             by_traits=by_traits,
-            structural=tuple(sorted(of_structure)),
+            structural=tuple(sorted(structural[i])),
             earned=tuple(earned[first:after]),
             words=tuple(table.held[first:after]),
             title_words=p.held,
-            set_apart=is_apart,
+            set_apart=bool(is_apart[i]),
             asked=tuple([n for n, is_asked in enumerate(is_named[first:after]) if is_asked]),
         )
-        if not may_open:
-            scored = _merge_units(p, scored, is_named=bool(p.held or is_linked or is_apart))
-        sentences[p.candidate.chunk.id] = scored
+        whole = as_one[i] and not p.shapes
+        sentences[p.candidate.chunk.id] = _join_units(p, scored) if whole else scored
     return ScoredSentences(sentences, separation)
+
+
+def _join_units(passage: Passage, scored: Sentences) -> Sentences:
+    """The text as one piece, for nothing speaks for a part of it."""
+    runs = scored.runs
+    return replace(
+        scored,
+        spans=((0, len(passage.candidate.chunk.text)),),
+        leans=(0,),
+        worths=(max(scored.worths),),
+        runs=runs and runs._replace(bounds=(runs.bounds[0], runs.bounds[-1])),
+        structural=(),
+        earned=(True,),
+        words=(reduce(or_, scored.words),),
+    )
 
 
 def _imports(table: Table) -> list[int]:
@@ -140,52 +152,21 @@ def _imports(table: Table) -> list[int]:
     return [n for n in found if not table.held[n] & ~others]
 
 
-def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sentences:
-    """The text as one piece, for nothing speaks for a part of it.
-
-    `is_named`: its title, a link or its score speaks for all of it. The head of a table stays a
-    piece of its own, for rows in later chunks are shown with it; other shapes than tables stay as
-    they are.
-    """
-    if not scored.spans:
-        return scored
-    structural = frozenset(scored.structural)
-    shapes, count, size = passage.shapes, len(scored.spans), len(passage.candidate.chunk.text)
-    groups = [range(count)]
-    if shapes and count > 1:
-        head = shapes[0].head
-        is_all = (shapes[0].start, shapes[0].end) == (0, size)
-        if not is_named or not is_all or (head < 0 and not shapes[0].is_table):
-            return scored
-        groups = [range(a, b) for a, b in pairwise(sorted({0, head + 1, count}))]
-    edges = [0, *(group[-1] + 1 for group in groups)]
-    starts = [0, *(scored.spans[group[0]][0] for group in groups[1:])]
-    ends = [*(scored.spans[group[-1]][1] for group in groups[:-1]), size]
-    return replace(
-        scored,
-        spans=tuple(zip(starts, ends, strict=True)),
-        leans=(0,) * len(groups),
-        worths=tuple([max(scored.worths[n] for n in group) for group in groups]),
-        runs=scored.runs and scored.runs._replace(bounds=[scored.runs.bounds[n] for n in edges]),
-        structural=tuple([g for g, group in enumerate(groups) if structural.issuperset(group)]),
-        earned=(*[False] * (len(groups) - 1), is_named),
-        words=tuple([reduce(or_, [scored.words[n] for n in group]) for group in groups]),
-    )
-
-
 def _earned(
     table: Table,
+    bridge: Numbers,
     named: Numbers,
     gain: Numbers,
     structural: Sequence[Collection[int]],
-) -> NDArray[np.bool_]:
-    """Which units may open a block: by a word of the query, or by their chunk's score.
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which units may open a block, by a word of the query, or by their chunk's score.
 
-    By unit: `named`, above zero where the query names it; `gain`, where scores set it apart. By
-    passage: `structural`, the places of units that say nothing by themselves. Single characters,
-    and stop words of another language than the query's, count if no other word is found. A title
-    is not enough: it does not say which part of the text to show. If no unit and no title holds a
-    word of the query, all may.
+    By unit: `bridge`, above zero where a good sentence names its document; `named`, where the query
+    names it; `gain`, where scores set it apart. By passage: `structural`, the places of units that
+    say nothing by themselves. Single characters, and stop words of another language than the
+    query's, count if no other word is found. Where no unit of a text may, and its title, a link or
+    its score speaks for all of it, all of them may: the second array, by passage. A title does not
+    say which part of the text to show. If no unit and no title holds a word of the query, all may.
     """
     import numpy as np
 
@@ -194,31 +175,22 @@ def _earned(
         (weakly if len(term) == 1 or term in _LIGHT else earned)[units] = True
     if not earned.any():
         earned = weakly
-    if not earned.any() and not any(p.held for p in table.passages):
-        return ~earned
+    titled = np.array([p.held > 0 for p in table.passages], dtype=np.bool_)
+    if not earned.any() and not titled.any():
+        return ~earned, titled
     earned |= named > 0
     scores = np.array(table.scores)
     high = np.sort(scores)[-BEST_CHUNKS:][0]
     if scores.max() > scores.min():
         earned |= scores[table.chunks] >= min(high, scores.max() / 2 + scores.min() / 2)
-    earned[_table_heads(table)] = False
+    silent = np.zeros(table.units, dtype=np.bool_)
     for p, own in zip(table.passages, structural, strict=True):
         if own and len(own) < len(p.units.spans):
-            earned[[p.first + n for n in own]] = False
+            silent[[p.first + n for n in own]] = True
+    earned &= ~silent
+    as_one = (titled | table.any_of(bridge + gain > 0)) & ~table.any_of(earned)
+    earned |= as_one[table.owners] & ~silent
     unasked = [n for n in _imports(table) if not named[n] and not gain[n]]
     if len(unasked) < table.units:
         earned[unasked] = False
-    return earned
-
-
-def _table_heads(table: Table) -> list[int]:
-    """The units that name a table or its columns: shown with its rows, and no reason to open it."""
-    found: list[int] = []
-    for p in table.passages:
-        heads: set[Span] = set()
-        for shape in p.shapes:
-            if shape.head >= 0:
-                heads.update(shape.spans[0 if shape.is_table else shape.head : shape.head + 1])
-        if heads and len(p.units.spans) > len(heads):
-            found += [p.first + u for u, span in enumerate(p.units.spans) if span in heads]
-    return found
+    return earned, as_one

@@ -110,13 +110,11 @@ class Table:
 
         return np.array(values, dtype=np.float64)[self.owners]
 
-    def any_of(self, units: NDArray[np.bool_]) -> list[bool]:
+    def any_of(self, units: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """For each passage, whether any of its units is among these."""
         import numpy as np
 
-        many = np.bincount(self.owners[units], minlength=len(self.passages))
-        found: list[bool] = (many > 0).tolist()
-        return found
+        return np.bincount(self.owners[units], minlength=len(self.passages)) > 0
 
     def find(self, terms: Sequence[str]) -> Holders:
         """The units that hold each of these terms, which are all different."""

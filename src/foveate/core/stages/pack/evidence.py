@@ -176,10 +176,11 @@ def _spend(selection: Selection, waiting: list[Entry], room: int) -> list[Entry]
     for _ in range(ROUNDS):
         if (left := selection.left(room)) <= 0:
             break
+        before = len(selection.groups)
         waiting = _fill(selection, waiting, left, repeats, fresh)
         back = selection.take_back()
-        if not back and fresh == NEW and not waiting:
-            break  # all of what is left was said, and will not be less said another time
+        if not back and (len(selection.groups) == before if waiting else fresh == NEW):
+            break  # nothing fits, or all of what is left was said
         if back or (repeats and not waiting):
             fresh = FRESH if waiting or back else NEW
             again = [*back[1:], *repeats]  # not what went over last: it would do so again
@@ -200,9 +201,11 @@ def _fill(
     """
     costs, taken, heads, runs = selection.costs, selection.taken, selection.heads, selection.runs
     worths, extra, held_back = selection.worths, selection.extra, selection.held_back
+    earned, rights, owners = selection.earned, selection.rights, selection.owners
     least = min(costs, default=0)
-    left: list[Entry] = []
-    line, heap = [NOBODY, *sorted(waiting, reverse=True)], [NOBODY]
+    left = [entry for entry in waiting if costs[entry[1]] > room]
+    fitting = [entry for entry in waiting if costs[entry[1]] <= room] if left else waiting
+    line, heap = [NOBODY, *sorted(fitting, reverse=True)], [NOBODY]
     while room >= least:
         entry = heappop(heap) if heap[0] < line[-1] else line.pop()
         piece = entry[1]
@@ -210,10 +213,10 @@ def _fill(
             return left
         if taken[piece]:
             continue
-        if costs[piece] > room:
+        lone = heads[piece] == piece or taken[heads[piece]]  # as most are: what `density` is then
+        if costs[piece] > room or (lone and not (earned[piece] or rights[owners[piece]])):
             left.append(entry)
             continue
-        lone = heads[piece] == piece or taken[heads[piece]]  # as most are: what `density` is then
         worth = (
             -(worths[piece] + extra[piece]) / costs[piece] if lone else -selection.density(piece)
         )

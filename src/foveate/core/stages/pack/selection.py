@@ -63,7 +63,7 @@ class Selection:
     by_traits: float = 0.0  # the worth of the likeliest by its traits alone; 0: not known
     groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
     said: set[int] = field(default_factory=set)  # runs of words
-    stated: set[Statement] | None = None  # by what is taken; None until it is asked for
+    stated: dict[int, Sequence[Statement]] = field(default_factory=dict)  # by piece, once asked for
     counted: dict[int, Choice] = field(default_factory=dict)  # by candidate, as it will stand
     changed: set[int] = field(default_factory=set)  # candidates to be counted again
 
@@ -99,19 +99,22 @@ class Selection:
         return share if share >= NEW or self._is_stated(piece) else 1 / self.lengths[piece]
 
     def _is_stated(self, piece: int) -> bool:
-        """Whether what is taken states all sentences of the piece."""
-        if self.stated is None:
-            taken = chain.from_iterable(self.groups)
-            self.stated = {one for p in taken for one in statements(self._text(p))}
-        return is_repeated(statements(self._text(piece)), self.stated)
+        """Whether what is taken states all sentences of the piece; asked of what shares words."""
+        own = set(self.runs[piece])
+        taken = chain.from_iterable(self.groups)
+        alike = [p for p in taken if not own.isdisjoint(self.runs[p])]
+        return is_repeated(self._statements(piece), {s for p in alike for s in self._statements(p)})
 
-    def _text(self, piece: int) -> str:
-        owner = self.owners[piece]
-        candidate = self.pool[owner]
-        if candidate.sentences is None:
-            return ""
-        start, end = candidate.sentences.spans[piece - self.firsts[owner]]
-        return candidate.chunk.text[start:end]
+    def _statements(self, piece: int) -> Sequence[Statement]:
+        known = self.stated.get(piece)
+        if known is None:
+            owner = self.owners[piece]
+            sentences, text = self.pool[owner].sentences, ""
+            if sentences is not None:
+                start, end = sentences.spans[piece - self.firsts[owner]]
+                text = self.pool[owner].chunk.text[start:end]
+            known = self.stated[piece] = tuple(statements(text))
+        return known
 
     def cost(self, pieces: tuple[int, ...]) -> int:
         """What taking these would add: themselves, marks where text is left out, blocks."""
@@ -170,8 +173,6 @@ class Selection:
             taken[p] = True
             if self.runs[p]:
                 self.said.update(self.runs[p])
-            if self.stated is not None:
-                self.stated.update(statements(self._text(p)))
             self._change_count(p, 1)
         self.groups.append(pieces)
         for p in pieces:
@@ -195,7 +196,6 @@ class Selection:
     def _recompute(self) -> None:
         """Count again, and go by what is still chosen, after choices were taken back."""
         self.count()
-        self.stated = None
         self.said = {run for p in chain.from_iterable(self.groups) for run in self.runs[p]}
 
     def _change_count(self, piece: int, more: int) -> None:
