@@ -27,8 +27,7 @@ from foveate.core.contracts import StepObserver as Observer
 from foveate.core.types import Candidate
 from foveate.pipeline.observers import combine_observers
 from foveate.service.observe import logs
-from foveate.service.observe.observers import StepObserver, Telemetry
-from foveate.service.observe.requests import TelemetryMiddleware
+from foveate.service.observe.telemetry import StepObserver, Telemetry, TelemetryMiddleware
 from foveate.service.settings import Settings
 
 EACH = 4  # assemblies of a way in a round

@@ -76,13 +76,13 @@ def test_ports_and_probes_are_the_services_own():
 
 
 def test_a_pod_may_finish_what_it_took():
-    """F3: preStop, drain and grace together are less than the time until it is killed."""
+    """F3: preStop and grace together are less than the time until it is killed."""
     pause = int(CONTAINER["lifecycle"]["preStop"]["exec"]["command"][1])
-    drain, grace = float(CONFIG["FOVEATE_SERVE_DRAIN"]), float(CONFIG["FOVEATE_SERVE_GRACE"])
+    grace = float(CONFIG["FOVEATE_SERVE_GRACE"])
 
-    assert POD["terminationGracePeriodSeconds"] >= pause + drain + grace + 5
+    assert POD["terminationGracePeriodSeconds"] >= pause + grace + 5
     probe = CONTAINER["readinessProbe"]
-    assert probe["periodSeconds"] * probe["failureThreshold"] <= pause + drain
+    assert probe["periodSeconds"] * probe["failureThreshold"] <= pause
     assert grace >= Settings.model_fields["seconds"].default
 
 

@@ -91,7 +91,6 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
                     rate_unknown="",
                     models={"tiny": model.name},
                     log_audit=True,
-                    drain=0,
                 )
             )
             for name in ("full", "bare")

@@ -29,7 +29,7 @@ FEW = 4
 def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service in front of which four may wait."""
     folder = tmp_path_factory.mktemp("narrow")
-    with running(folder, store="", threads=1, waiting=FEW, seconds=600, drain=0) as service:
+    with running(folder, store="", threads=1, waiting=FEW, seconds=600) as service:
         yield service
 
 
@@ -48,7 +48,7 @@ def sent(count: int, *, times: int = 1) -> list[bytes]:
 
 def test_as_many_clients_as_are_promised_see_no_error(tmp_path: Path) -> None:
     """F3: 32 clients at once, 50 candidates each: every request is answered with its context."""
-    with running(tmp_path, store="", drain=0) as service:
+    with running(tmp_path, store="") as service:
         seen = load(service.address, sent(40), clients=CLIENTS, most=128)
 
     assert CANDIDATES == 50
@@ -119,7 +119,7 @@ def held_after(client: httpx.Client, number: int) -> int:
 def test_a_short_soak_is_answered_as_it_should_be(tmp_path: Path) -> None:
     """X4, F3: every kind of request of the long one; `make soak-service` looks at the memory."""
     store = tmp_path / "store"
-    with running(tmp_path / "service", store=store, embedder="hashing", drain=0) as service:
+    with running(tmp_path / "service", store=store, embedder="hashing") as service:
         seen = soak(service, 2 * LOOKS)
 
     assert len(seen) == LOOKS

@@ -54,7 +54,6 @@ def keyed(folder: Path, **settings: Any) -> Iterator[Keyed]:
             "models": {"tiny": model.name},
             "rate": "",
             "rate_unknown": "",
-            "drain": 0,
         }
         with running(folder / "service", **{**given, **settings}) as service:
             found = Keyed(service=service, key=key)

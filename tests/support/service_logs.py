@@ -32,7 +32,7 @@ class Process:
             encoding="utf-8",
             env={
                 **os.environ,
-                **_variables({"port": 0, "drain": 0, "mcp": False, **settings}),
+                **_variables({"port": 0, "mcp": False, **settings}),
                 **environment,
             },
         )

@@ -68,9 +68,14 @@ def serving(settings: Settings) -> Iterator[httpx.Client]:
     with socket.create_server((settings.host, 0)) as listening:
         port = listening.getsockname()[1]
         started, failed = Event(), list[BaseException]()
-        app = create_app(settings)
-        app.state.on_start = started.set
-        server = Server(build_config(app, settings))
+        server = Server(build_config(create_app(settings), settings))
+        startup = server.startup
+
+        async def start(sockets: list[socket.socket] | None = None) -> None:
+            await startup(sockets)
+            started.set()
+
+        server.startup = start  # type: ignore[method-assign]
 
         def run() -> None:
             try:

@@ -93,7 +93,6 @@ def main() -> int:
         place = Path(folder)
         settings: dict[str, Any] = {
             "store": str(place / "store"), "embedder": "hashing", "cache": "memory:16",
-            "drain": 0,
         }  # fmt: skip
         with running(place / "service", **settings) as service:
             seen = soak(service, most)

@@ -35,6 +35,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "setting audit_sync": "set log_audit, and keep the lines of the logger foveate.audit",
     "setting header_seconds": "set client_header_timeout of a proxy in front, as deploy/nginx.conf",
     "setting write_seconds": "set send_timeout of a proxy in front, as deploy/nginx.conf",
+    "setting drain": "let what sends SIGTERM wait, as preStop in deploy/kubernetes",
     "setting rate_store": "set limit_req of a proxy in front, as deploy/nginx.conf",
     "setting connections": "set limit_conn and worker_connections of a proxy in front, as "
     "deploy/nginx.conf",

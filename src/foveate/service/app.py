@@ -20,8 +20,7 @@ from foveate.service.auth.keys import KEY_PREFIX_PATTERN
 from foveate.service.guard import install_layers, open_key_ring
 from foveate.service.limits.asgi import Layer
 from foveate.service.mcp import http as mcp
-from foveate.service.observe.observers import Telemetry
-from foveate.service.observe.requests import TelemetryMiddleware
+from foveate.service.observe.telemetry import Telemetry, TelemetryMiddleware
 from foveate.service.playground.routes import router as playground
 from foveate.service.problems import problem_response
 from foveate.service.routes import ask, assemble, compact, documents, names, replay, uploads
@@ -61,7 +60,6 @@ def create_app(settings: Settings) -> FastAPI:
         separate_input_output_schemas=False,
     )
     app.state.settings = settings
-    app.state.on_start = lambda: None
     app.state.app_state = AppState(settings)
     app.state.key_ring = open_key_ring(settings)
     app.state.telemetry = Telemetry(settings, app.state.app_state.request_options.recipes)
@@ -97,7 +95,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             app.state.telemetry.lifespan(state),
         ):
             await warm_up(state)
-            app.state.on_start()
             yield
     finally:
         await state.close()
@@ -141,8 +138,6 @@ class RequestIds(Layer):
                 begun = True
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
                 headers[HEADER] = request_id
-                if scope["app"].state.app_state.draining:
-                    headers["connection"] = "close"
             await send(message)
 
         try:

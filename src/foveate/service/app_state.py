@@ -97,11 +97,10 @@ class AnswerSlots:
 
 
 class AppState:
-    """What is open. `draining`: new requests are still accepted, and the process is not ready."""
+    """What is open."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.draining = False
         self.observers: StepObserver | None = None
         self.request_options = RequestOptions(settings)
         self.taxonomy = load_taxonomy(settings.taxonomy) if settings.taxonomy is not None else None

@@ -1,13 +1,12 @@
 """`foveate serve`: the application in one server process, or in several under uvicorn's supervisor.
 
-At SIGTERM or Ctrl-C it reports at once that it is not ready, and still accepts requests for `drain`
-seconds, until callers notice. Then it accepts no more, finishes the open ones, and ends with 0. A
-second signal skips the wait for callers; a third one that for requests.
+At SIGTERM or Ctrl-C it accepts no more requests, finishes the open ones, and ends with 0; at a
+second Ctrl-C it ends at once. What sends the signal waits for load balancers to notice: see the
+`preStop` of `deploy/kubernetes/deployment.yaml`.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import signal
@@ -18,7 +17,6 @@ from math import ceil
 from multiprocessing import parent_process
 from multiprocessing.process import BaseProcess
 from threading import Thread
-from typing import Any
 
 from fastapi import FastAPI
 from prometheus_client.multiprocess import mark_process_dead
@@ -29,7 +27,6 @@ from uvicorn.supervisors import Multiprocess
 from foveate.core.errors import ExternalError, FoveateError
 from foveate.plugins import broken
 from foveate.service.app import create_app
-from foveate.service.app_state import AppState
 from foveate.service.guard import open_key_ring
 from foveate.service.observe import logs
 from foveate.service.observe.metrics import shared_metrics_folder
@@ -47,7 +44,7 @@ log = logging.getLogger("foveate.service")
 
 
 class Workers(Multiprocess):
-    """uvicorn's supervisor, which hands further stop signals on to processes that are ending."""
+    """uvicorn's supervisor, which notices at once that a process ended, and outlives a HUP."""
 
     def keep_subprocess_alive(self) -> None:
         """Replace processes that ended or hang."""
@@ -58,15 +55,6 @@ class Workers(Multiprocess):
         for ended in before - {process.pid for process in self.processes}:
             # Its gauges go, and what it counted stays.
             mark_process_dead(ended)  # type: ignore[no-untyped-call]
-
-    def join_all(self) -> None:
-        """Wait for the end of all processes."""
-        while running := [one.process for one in self.processes if one.process.is_alive()]:
-            if self.signal_queue:
-                self.signal_queue.clear()
-                self.terminate_all()
-            running[0].join(0.1)
-        super().join_all()
 
     def handle_hup(self) -> None:
         """Go on: what rotates logs sends it."""
@@ -83,7 +71,7 @@ def serve(settings: Settings) -> int:
         log.warning("%s", one)
     check_start(settings)
     if settings.workers == 1:
-        server = Server(build_config(build_app(settings), settings))
+        server = Server(build_config(create_app(settings), settings))
         for number in STOP_SIGNALS:  # before the server takes over, and once it has ended
             signal.signal(number, lambda *_: sys.exit(0))
         with open_listener(settings) as port:
@@ -120,55 +108,16 @@ def build_config(app: object, settings: Settings) -> Config:
     )
 
 
-def build_app(settings: Settings) -> FastAPI:
-    """The application, which drains at a stop signal."""
-    app = create_app(settings)
-    app.state.on_start = partial(drain_on_signals, app.state.app_state)
-    return app
-
-
 def build_worker(settings: Settings) -> FastAPI:
     """The application of one of several processes, which ends with its supervisor."""
     logs.configure_logging(settings)
+    if (parent := parent_process()) is not None:
+        Thread(target=_end_with, args=(parent,), daemon=True).start()
     try:
-        return build_app(settings)
+        return create_app(settings)
     except FoveateError as error:
         log.error("%s", error)  # noqa: TRY400  # said in full; where it was raised says nothing
         sys.exit(STARTUP_FAILURE)
-
-
-def drain_on_signals(state: AppState) -> None:
-    """From now on, a stop signal reports not ready first; the server gets it `drain` seconds later.
-
-    A second one, and a third one, reach it at once.
-    """
-    loop, parent = asyncio.get_running_loop(), parent_process()
-    stop: Any = signal.getsignal(signal.SIGTERM)  # the server's own
-    count = 0
-
-    def pass_on() -> None:
-        stop(signal.SIGINT, None)
-
-    def handle(number: int, _: object) -> None:
-        if parent is None or number != signal.SIGINT:  # a terminal sends it to every process
-            loop.call_soon_threadsafe(begin)
-
-    def begin() -> None:
-        nonlocal count
-        count += 1
-        state.draining = True
-        if count > 1 or not state.settings.drain:
-            pass_on()
-            return
-        if parent is None:
-            text = "ends in %g seconds, so that callers notice; a second signal ends it now"
-            log.info(text, state.settings.drain)
-        loop.call_later(state.settings.drain, lambda: pass_on() if count == 1 else None)
-
-    for number in STOP_SIGNALS:
-        signal.signal(number, handle)
-    if parent is not None:
-        Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: BaseProcess) -> None:

@@ -101,10 +101,7 @@ class Settings(BaseSettings):
     asking: int = Field(32, ge=1, description="Answers that each model writes at once, a process.")
     seconds: float = Field(30.0, gt=0, description="Longest time for one request.")
     answer_seconds: float = Field(120.0, gt=0, description="Longest time for a model's answer.")
-    drain: float = Field(
-        5.0, ge=0, description="Seconds after SIGTERM in which requests are still accepted."
-    )
-    grace: float = Field(60.0, ge=0, description="Seconds to finish open requests after that.")
+    grace: float = Field(60.0, ge=0, description="Seconds to finish open requests after SIGTERM.")
 
     keys: Path = Field(KEY_FILE, description="File of API keys; see `foveate keys`.")
     hosts: tuple[str, ...] = Field(

@@ -98,7 +98,7 @@ class BodyLimit(Layer):
             self._memory.release(caller, size)
 
     def _check_headers(self, scope: Scope) -> None:
-        if header_value(scope, b"content-encoding") is not None:
+        if (header_value(scope, b"content-encoding") or b"identity").lower() != b"identity":
             raise ProblemError(415, "packing", "send the body as it is, without Content-Encoding")
         declared = _CHARSET.search(header_value(scope, b"content-type") or b"")
         if declared and declared[1].lower() not in UTF8:

@@ -90,12 +90,12 @@ async def healthz() -> Response:
 
 @health_router.get("/readyz", response_model=State, responses=problem_responses())
 async def readyz(request: Request) -> Response:
-    """Whether new requests should be sent here; red as soon as it is told to stop.
+    """Whether new requests should be sent here; red while keys cannot be checked.
 
-    Red also while keys cannot be checked. What did not answer lately (a store, the reranker, the
+    What did not answer lately (a store, the reranker, the
     cache, an embedder) is in `failing`; the requests that need nothing of it go on.
     """
-    if state_of(request).draining or request.app.state.key_ring.fault is not None:
+    if request.app.state.key_ring.fault is not None:
         raise busy_problem("this process takes no new requests", after=5, kind="not-ready")
     failing = state_of(request).failing()
     return json_response({"status": "ready"} | ({"failing": failing} if failing else {}))
