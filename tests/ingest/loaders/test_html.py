@@ -116,12 +116,6 @@ def test_sections_and_facts() -> None:
     assert not loaded.lines
 
 
-def test_declared_encoding() -> None:
-    """A page that says what it is written in is read so."""
-    data = "<meta charset='iso-8859-1'><p>café".encode("latin-1")
-    assert read("page.html", data).text == "café"
-
-
 @pytest.mark.parametrize(
     "unit",
     [
