@@ -208,44 +208,14 @@ def test_a_heading_opens_a_chunk_and_stays_with_its_text() -> None:
 
 
 def test_tiny_sections_share_a_chunk() -> None:
-    """A section under a tenth of the size goes with the next; the sections named have text."""
-    text = f"# Book\n\n## One\n\nShort.\n\n## Two\n\n{PARAGRAPH}\n\n# End\n\nBye."
-    pieces = _chunk(text, TOKENIZERS[0], 350, 70)
-    assert [piece.section for piece in pieces] == ["Book > One"]
-    assert pieces[0].text == text
-    assert [(at, path) for at, _, path in pieces[0].places] == [
+    """V4: a section under a tenth of the size goes with the next; the sections named have text."""
+    text = f"# Book\n\n## One\n\nShort.\n\n## Two\n\n{PARAGRAPH}"
+    (piece,) = _chunk(text, TOKENIZERS[0], 350, 70)
+    assert (piece.section, piece.text) == ("Book > One", text.strip())
+    assert [(at, path) for at, _, path in piece.places] == [
         (0, "Book > One"),
         (text.index("## Two"), "Book > Two"),
-        (text.index("# End"), "End"),
     ]
-
-
-def test_tiny_sections_at_the_end_of_a_chapter_stay_in_it() -> None:
-    """Behind them is another chapter, whose title would be read as theirs."""
-    chapters = [f"# Day {n}\n\n## Work\n\n{PARAGRAPH}\n\n## Tea\n\nBlack." for n in range(4)]
-    pieces = _chunk("\n\n".join(chapters), TOKENIZERS[0], 350, 70)
-    assert [piece.text for piece in pieces] == chapters
-
-
-def test_a_tiny_section_behind_a_full_chunk_goes_with_the_next_chapter() -> None:
-    """It would be a chunk of few words; one deeper than what follows, or the last, stays alone."""
-    work = "Boil the water first. " * 56
-    days = [f"# Day {n}\n\n## Work\n\n{work}\n\n## Tea\n\nBlack, as ever." for n in range(4)]
-    pieces = _chunk("\n\n".join(days), TOKENIZERS[0], 350, 70)
-    assert min(piece.tokens for piece in pieces[:-1]) > 35
-    deeper = f"# One\n\n## Work\n\n{work}\n\n## Tea\n\nBlack, as ever.\n\n# Two\n\n{PARAGRAPH}"
-    assert _chunk(deeper, TOKENIZERS[0], 350, 70)[1].text == "## Tea\n\nBlack, as ever."
-
-
-def test_tiny_sections_of_other_chapters_do_not_join() -> None:
-    """Where no heading is in the text, the section of another chapter would be read as this one."""
-    texts = {"One > Work": PARAGRAPH, "Two > Tea": "Black.", "Three > Work": PARAGRAPH}
-    text, sections = "", list[Section]()
-    for path, part in texts.items():
-        sections.append(Section(start=len(text), end=len(text) + len(part), path=path))
-        text += f"{part}\n\n"
-    pieces = each_chunk(text, sections, _quarters, size=350, overlap=70)
-    assert [piece.section for piece in pieces] == ["One > Work", "Two > Tea"]
 
 
 def test_lines_with_labels_go_with_the_heading_above_them() -> None:

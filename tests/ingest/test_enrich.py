@@ -273,14 +273,3 @@ def test_the_model_sees_no_more_than_all_readers_do() -> None:
     assert "Secret" not in model.prompts[0]
     assert _asked(found.part.chunks) == [["What of one?"], []]
     assert found.part.document.summary == "Open one."
-
-
-def test_the_outcome_is_that_of_one_process(docs: Path, store: Store, tmp_path: Path) -> None:
-    """T2, T3: several processes describe as one does."""
-    one = _run(docs, store, enrich=BOTH)
-    other = open_store(
-        tmp_path / "other", embedder_name=load_embedder("hashing").name, dimensions=256
-    )
-    assert _run(docs, other, enrich=BOTH, jobs=2) == one
-    assert other.state_root() == store.state_root()
-    other.close()

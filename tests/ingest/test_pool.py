@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,6 @@ from foveate.batch.engines.worker import make_picklable
 from foveate.core.errors import BadOption, ExternalError, UnknownName
 from foveate.ingest import Report, ingest
 from foveate.ingest.document_task import (
-    LazyEmbedder,
     PreparedDocument,
     PreparedPart,
     Preparer,
@@ -316,10 +313,3 @@ def test_ctrl_c_ends_the_program_and_all_that_it_started(docs: Path, tmp_path: P
     again = json.loads(subprocess.run(words, **started, check=True).stdout)
     assert again["added"] + again["unchanged"] > 180  # at most a batch is done again
     assert "docs/sub/more9.md" not in [each["path"] for each in again["failed"]]
-
-
-def test_an_embedder_that_is_not_loaded_yet_can_be_copied():
-    """I7: a copy asks for names before it has its fields; none of them loads the embedder."""
-    again = copy(LazyEmbedder(pickle.dumps(Simple())))
-
-    assert again.name == Simple().name

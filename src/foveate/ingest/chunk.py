@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from foveate.core.errors import BadOption
-from foveate.ingest.units import CountBatch, Heads, Unit, Window, split_units
+from foveate.ingest.units import CountBatch, Heads, Window, split_units
 from foveate.ports import Section
 
 SLICE = 256
@@ -78,11 +78,10 @@ def each_chunk(
 ) -> Iterator[Piece]:
     """Yield chunks of at most `size` tokens, sharing up to `overlap` with the previous one.
 
-    Sections smaller than a tenth of `size` share a chunk with the next, the last ones of a chapter
-    with those before them if they fit. Two pages or rows never share one, because a citation names
-    one place; the exception are small rows of a table of more than a thousand rows. A unit longer
-    than `size` is cut between words or characters. `front`: length of the beginning that is in no
-    chunk but counts in all offsets. Raises `BadOption`.
+    Sections smaller than a tenth of `size` share a chunk with the next. Two pages or rows never
+    share one, because a citation names one place; the exception are small rows of a table of more
+    than a thousand rows. A unit longer than `size` is cut between words or characters. `front`:
+    length of the beginning that is in no chunk but counts in all offsets. Raises `BadOption`.
     """
     check_sizes(size, overlap)
     found = Window(split_units(text, sections, count, size=size, language=language, front=front))
@@ -99,29 +98,18 @@ def check_sizes(size: int, overlap: int) -> None:
 
 
 def _pack_units(found: Window, size: int, overlap: int) -> Iterator[_UnitRange]:
-    """Runs of units; a tiny section that ends a chapter or the text is in the run before it."""
     first = own = 0
-    before: _UnitRange | None = None
     while found.has(own):
-        run = _next_run(found, before, first, own, size)
-        if before is not None and _joins(found, before, run, size):
-            before = replace(before, last=run.last)
-        else:
-            if before is not None:
-                yield before
-            before = run
+        run = _next_run(found, first, own, size)
+        yield run
         first, own = _overlap_start(found, run.first, run.last, overlap), run.last
-    if before is not None:
-        yield before
 
 
-def _next_run(
-    found: Window, before: _UnitRange | None, first: int, own: int, size: int
-) -> _UnitRange:
+def _next_run(found: Window, first: int, own: int, size: int) -> _UnitRange:
     """The units from `own` on that share a chunk, behind as much of `first:own` as fits."""
     at = own
     while found.has(at):
-        if at > own and _is_chunk_end(found, before, _UnitRange(first, own, at), size):
+        if at > own and _is_chunk_end(found, _UnitRange(first, own, at), size):
             return _UnitRange(first, own, _trim_headings(found, own, at))
         while first < own and found.of(first, at + 1) > size:
             first += 1
@@ -129,7 +117,7 @@ def _next_run(
     return _UnitRange(first, own, at)
 
 
-def _is_chunk_end(found: Window, before: _UnitRange | None, run: _UnitRange, size: int) -> bool:
+def _is_chunk_end(found: Window, run: _UnitRange, size: int) -> bool:
     at = run.last
     unit = found[at]
     so_far = found.of(run.first, at)
@@ -138,11 +126,7 @@ def _is_chunk_end(found: Window, before: _UnitRange | None, run: _UnitRange, siz
     if unit.row:
         return _row_ends(found, so_far, at, size)
     if unit.opens:
-        if unit.separate or found.of(run.own, at) >= size // _SMALL:
-            return True
-        if found[at - 1].heading or not _leaves_chapter(found[run.own], unit):
-            return False
-        return _joins(found, before, run, size) or _is_deeper(found, run)
+        return unit.separate or found.of(run.own, at) >= size // _SMALL
     if not unit.whole or found[at - 1].block == unit.block or 2 * so_far < size:
         return False
     block = found.of_block(at, size)
@@ -156,12 +140,6 @@ def _row_ends(found: Window, so_far: int, at: int, size: int) -> bool:
     if row >= small or found.of_row_before(at, small) >= small:
         return True
     return so_far + found[at].gap + row > size
-
-
-def _leaves_chapter(one: Unit, other: Unit) -> bool:
-    """Whether the other is not below the heading that the section of the first is below."""
-    chapter = one.path.rpartition(" > ")[0]
-    return bool(chapter) and not f"{other.path} > ".startswith(f"{chapter} > ")
 
 
 def _trim_headings(found: Window, own: int, last: int) -> int:
@@ -182,26 +160,6 @@ def _overlap_start(found: Window, before: int, own: int, overlap: int) -> int:
         if found[first].opens:
             break
     return first
-
-
-def _joins(found: Window, before: _UnitRange | None, tail: _UnitRange, size: int) -> bool:
-    """Whether the tail is tiny, ends the chapter of the run before it or the text, and fits."""
-    opens = found[tail.own]
-    if before is None or opens.separate or opens.row:
-        return False
-    if found.has(tail.last) and not _leaves_chapter(opens, found[tail.last]):
-        return False
-    is_tiny = found.of(tail.own, tail.last) < size // _SMALL
-    is_small = is_tiny and found.of(before.first, tail.last) <= size
-    return is_small and not _leaves_chapter(opens, found[before.last - 1])
-
-
-def _is_deeper(found: Window, run: _UnitRange) -> bool:
-    """Whether the run ends below more headings than the text behind it stands."""
-    at = run.last
-    while found[at].heading and found.has(at + 1):
-        at += 1
-    return found[run.last - 1].path.count(" > ") > found[at].path.count(" > ")
 
 
 def _fit_to_size(

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from foveate.batch.engines.engine import FailedTask
-from foveate.batch.engines.process import unpickle_in_worker
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.types import Chunk
@@ -178,23 +177,6 @@ def refuse_failed(part: PreparedPart | FailedTask) -> PreparedPart:
     if isinstance(part, FailedTask):
         return Refusal(reason=f"could not be prepared: {part.reason}")
     return part
-
-
-class LazyEmbedder:
-    """An embedder that is loaded from `pickled` when it is first needed."""
-
-    def __init__(self, pickled: bytes) -> None:
-        self._pickled = pickled
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        found: Embedder = unpickle_in_worker(self._pickled)
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # what a copy asks for before it has its fields
-            raise AttributeError(name)
-        return getattr(self._embedder, name)
 
 
 def embed_texts(

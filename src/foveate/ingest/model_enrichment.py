@@ -35,14 +35,6 @@ _INSTRUCTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescribedDocument:
-    """A document with what the model wrote of it; `failure`: why it wrote nothing of use."""
-
-    part: PreparedDocument
-    failure: str = ""
-
-
 class _UnusableAnswer(Exception):
     """The answer cannot be used, and why."""
 
@@ -61,28 +53,28 @@ class ModelEnricher:
     seconds: float = 60.0
     visible_tokens: int = 6_000
 
-    def describe(self, parts: Sequence[PreparedDocument]) -> list[DescribedDocument]:
-        """Each of the parts, in order."""
+    def describe(self, parts: Sequence[PreparedDocument]) -> list[tuple[PreparedDocument, str]]:
+        """Each of the parts, in order, and why the model wrote nothing of use about it."""
         pool = ThreadPoolExecutor(max_workers=self.at_once)
         try:
             return list(pool.map(self._describe, parts))
         finally:  # on Ctrl-C those that have not begun do not begin
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _describe(self, part: PreparedDocument) -> DescribedDocument:
+    def _describe(self, part: PreparedDocument) -> tuple[PreparedDocument, str]:
         shown = list(self._visible_chunks(part))
         summary = self.options.summaries and "summary" not in part.brought
         questions = self.options.questions and "questions" not in part.brought
         if not shown or not (summary or questions):
-            return DescribedDocument(part=part)
+            return part, ""
         why = ""
         for _ in range(_ATTEMPTS):
             try:
-                return DescribedDocument(part=self._ask_model(part, shown, summary, questions))
+                return self._ask_model(part, shown, summary, questions), ""
             except (_UnusableAnswer, ExternalError) as error:
                 why = str(error)
         marked = replace(part.document, content_hash=f"~{part.document.content_hash}")
-        return DescribedDocument(part=replace(part, document=marked), failure=why)
+        return replace(part, document=marked), why
 
     def _visible_chunks(self, part: PreparedDocument) -> Iterator[tuple[int, Chunk]]:
         """The chunks that the model may see, with their numbers, as far as the bound allows."""

@@ -27,7 +27,7 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
 from foveate.ports import Document, LoadedDocument
 
-_FORMAT = "foveate ingest 14"
+_FORMAT = "foveate ingest 15"
 _DIGEST_BYTES = 16
 
 
@@ -47,10 +47,8 @@ class Settings:
     images: bool = False
 
     def key(self) -> str:
-        """All of it as one line; without encoding and images, as before there were any."""
-        later = ("encoding", "images")
-        named = [name for name in self.__slots__ if name not in later or getattr(self, name)]
-        return repr((_FORMAT, *(getattr(self, name) for name in named)))
+        """All of it as one line."""
+        return repr((_FORMAT, self))
 
 
 def file_hash(data: bytes, file: File, settings: Settings) -> str:

@@ -12,17 +12,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from foveate.batch.engines.pool import ProcessPoolEngine
-from foveate.batch.engines.process import pickle_for_worker
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.ingest.chunk import check_sizes
 from foveate.ingest.document_task import (
-    LazyEmbedder,
     PartsByTask,
     Preparer,
     PrepareTask,
@@ -183,9 +180,6 @@ def prepare_in_processes(preparer: Preparer, tasks: Sequence[Task], jobs: int) -
     Errors of a process are raised where its parts are read. Raises `BadOption` if the tokenizer or
     the embedder cannot be pickled.
     """
-    if preparer.embedder is not None:
-        lazy = LazyEmbedder(pickle_for_worker(preparer.embedder))
-        preparer = replace(preparer, embedder=cast("Embedder", lazy))
     engine = ProcessPoolEngine(jobs, _FILES_AHEAD)
     with closing(engine.stream_values(PrepareTask(preparer), tasks)) as prepared:
         for _, parts in prepared:

@@ -31,7 +31,6 @@ from foveate.ingest.prepare import origin_from_hash, root_from_hash
 from foveate.ingest.walk import Failure, File, Walk
 from foveate.ports import QUESTIONS, Embedder, Store
 
-_COUNTERS = (*("added", "updated", "unchanged", "deleted", "chunks", "summarised", "questions"),)
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 MAX_CHUNKS, MAX_CHARACTERS = 4_096, 8 << 20
@@ -103,7 +102,7 @@ class RunState:
         self._waiting: list[FileDocument] = []
         self._failed = [failure for each in walks for failure in each.failed]
         self._unread_paths = {failure.path for failure in self._failed}
-        self._counts = dict.fromkeys(_COUNTERS, 0)
+        self._counts = Counter[str]()
 
     def tasks(self) -> list[Task]:
         """The files to read, in the walk's order, each with what the store has from it."""
@@ -194,11 +193,13 @@ class RunState:
         if self._describe is None:
             return waiting
         found = self._describe.describe([part for _, part in waiting])
-        for (file, part), each in zip(waiting, found, strict=True):
-            if each.failure:
-                reason = f"{part.document.id!r}: {each.failure}"
+        described: list[FileDocument] = []
+        for (file, part), (written, why) in zip(waiting, found, strict=True):
+            described.append((file, written))
+            if why:
+                reason = f"{part.document.id!r}: {why}"
                 self._without_model.append(Failure(path=file.name, reason=reason))
-        return [(file, each.part) for (file, _), each in zip(waiting, found, strict=True)]
+        return described
 
     def _embed_documents(self, waiting: list[FileDocument]) -> list[FileDocument]:
         bare = [part for _, part in waiting if part.vectors is None]

@@ -158,35 +158,6 @@ def test_content_controls_and_insertions_are_read() -> None:
     assert [p.text for p in docx.Document(io.BytesIO(data)).paragraphs] == [" plain"]
 
 
-def test_merged_cells_are_in_each_of_their_rows_and_columns() -> None:
-    """T2, U2: a row has the values that span into it, and names of two lines are one."""
-
-    def write(document: Any) -> None:
-        rows = [
-            "Region 2024 - Note",
-            "- Q1 Q2 -",
-            "North 11 12 new",
-            "- closed - -",
-            "Overseas - - -",
-        ]
-        table = document.add_table(len(rows), 4)
-        for cells, line in zip(table.rows, rows, strict=True):
-            for cell, text in zip(cells.cells, line.split(), strict=True):
-                cell.text = text.strip("-")
-        for first, last in (
-            ((0, 0), (1, 0)), ((0, 1), (0, 2)), ((0, 3), (1, 3)), ((2, 0), (3, 0)),
-            ((3, 1), (3, 2)), ((4, 0), (4, 3)),
-        ):  # fmt: skip
-            table.cell(*first).merge(table.cell(*last))
-
-    assert read("plan.docx", word(write)).text.splitlines() == [
-        "| Region | 2024 Q1 | 2024 Q2 | Note |",
-        "| North | 11 | 12 | new |",
-        "| North | closed | closed |  |",
-        "| Overseas |",
-    ]
-
-
 def test_cells_with_a_text_of_their_own_keep_it() -> None:
     """T2: where they were merged before a tracked change, and where they go on with one above."""
     before = (

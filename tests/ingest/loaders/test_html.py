@@ -116,12 +116,6 @@ def test_sections_and_facts() -> None:
     assert not loaded.lines
 
 
-def test_declared_encoding() -> None:
-    """A page that says what it is written in is read so."""
-    data = "<meta charset='iso-8859-1'><p>café".encode("latin-1")
-    assert read("page.html", data).text == "café"
-
-
 @pytest.mark.parametrize(
     "unit",
     [
@@ -208,26 +202,6 @@ def test_what_is_unclosed_in_a_cell_ends_with_it(cell: str, ends: str) -> None:
         "| A-2 | none | shut |",
         "",
         "After.",
-    ]
-
-
-def test_cells_that_span_are_in_each_row_and_column() -> None:
-    """T2, U2: a row has the values that span into it, and names of two lines are one."""
-    found = read(
-        "page.html",
-        """<table><thead><tr><th rowspan=2>Region</th><th colspan=2>2024</th><th rowspan=2>Note
-        <tr><th>Q1</th><th>Q2</th></thead>
-        <tr><td rowspan=2>North</td><td>11</td><td>12</td><td>new</td></tr>
-        <tr><td colspan=2>closed</td><td></td></tr>
-        <tr><td colspan=4>Overseas</td></tr><tr><td>East<td>31<td>32<td></table>""",
-    ).text
-
-    assert found.splitlines() == [
-        "| Region | 2024 Q1 | 2024 Q2 | Note |",
-        "| North | 11 | 12 | new |",
-        "| North | closed | closed |  |",
-        "| Overseas |",
-        "| East | 31 | 32 |  |",
     ]
 
 

@@ -65,31 +65,3 @@ def test_a_row_of_a_spreadsheet_is_a_record() -> None:
         ("Parts", 7, "Part: same; Price: same"),
         ("Parts", 8, "Part: same; Price: same"),
     ]
-
-
-def test_merged_cells_are_in_each_of_their_rows_and_columns() -> None:
-    """T2, U2: a row has the values that span into it, and names of two lines are one."""
-
-    def cell(text: str, columns: int = 1, rows: int = 1) -> str:
-        spans = f'number-columns-spanned="{columns}" table:number-rows-spanned="{rows}"'
-        return f"<table:table-cell table:{spans}>{P.format(text)}</table:table-cell>"
-
-    covered = "<table:covered-table-cell/>"
-    rows = [
-        cell("Region", rows=2) + cell("2024", columns=2) + covered,
-        covered + cell("Q1") + cell("Q2"),
-        cell("North", rows=2) + cell("11") + cell("12"),
-        covered + cell("closed", columns=2) + covered,
-    ]
-    inside = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
-    table = f'<table:table table:name="S">{inside}</table:table>'
-
-    assert read("plan.odt", odf("text", table)).text.splitlines() == [
-        "| Region | 2024 Q1 | 2024 Q2 |",
-        "| North | 11 | 12 |",
-        "| North | closed | closed |",
-    ]
-    assert read("plan.ods", odf("spreadsheet", table)).text.split("\n\n") == [
-        "Region: North; 2024 Q1: 11; 2024 Q2: 12",
-        "Region: North; 2024 Q1: closed; 2024 Q2: closed",
-    ]

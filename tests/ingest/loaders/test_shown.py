@@ -134,23 +134,6 @@ def test_a_diagram_is_a_list() -> None:
     assert read("a.pptx", circle).text == "# Who\n\n- a\n  - b"
 
 
-def test_merged_cells_of_slides_repeat_their_value() -> None:
-    """V1: each row has the values that span into it."""
-
-    def draw(slide: Any) -> None:
-        table = slide.shapes.add_table(4, 3, 0, 0, 4_000_000, 900_000).table
-        rows = [("Zone", "Load", ""), ("East", "4", "5"), ("", "6", "7"), ("West", "8", "")]
-        for i, row in enumerate(rows):
-            for j, text in enumerate(row):
-                table.cell(i, j).text = text
-        for (a, b), (c, d) in [((1, 0), (2, 0)), ((0, 1), (0, 2)), ((3, 1), (3, 2))]:
-            table.cell(a, b).merge(table.cell(c, d))
-
-    assert read("a.pptx", _deck(draw)).text == (
-        "| Zone | Load | Load |\n| East | 4 | 5 |\n| East | 6 | 7 |\n| West | 8 | 8 |"
-    )
-
-
 def _word(body: str) -> LoadedDocument:
     empty = word(lambda document: None)
     main = part_of(empty, "word/document.xml").replace("<w:body>", f"<w:body>{body}", 1)

@@ -200,26 +200,6 @@ def test_a_span_of_days() -> None:
     assert read("prices.xlsx", saved(book)).text == "A: 51:00:00"
 
 
-def test_merged_cells_are_in_each_of_their_rows_and_columns() -> None:
-    """T2, U2: a row has the values that span into it, and names of two lines are one."""
-    rows = [
-        ["Sales"],
-        ["Region", "2024", None, "Note"],
-        [None, "Q1", "Q2", None],
-        ["North", 11, 12, "new"],
-        [None, "closed", None, None],
-    ]
-    book = openpyxl.load_workbook(io.BytesIO(workbook({"S": rows})))
-    for merged in ("A1:D1", "A2:A3", "B2:C2", "D2:D3", "A4:A5", "B5:C5"):
-        book["S"].merge_cells(merged)
-
-    assert _rows(saved(book)) == [
-        ("S", 1, "A: Sales"),
-        ("S", 4, "Region: North; 2024 Q1: 11; 2024 Q2: 12; Note: new"),
-        ("S", 5, "Region: North; 2024 Q1: closed; 2024 Q2: closed"),
-    ]
-
-
 def test_merged_cells_without_end_cost_no_more_than_their_rows() -> None:
     """T2, X2: a range may be all of a sheet, and there may be thousands of them."""
     data = workbook({"S": [["a", "b"]] * 500})

@@ -41,6 +41,7 @@ class Archive:
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
             raise BadInput(f"damaged: {error}") from None
         self._members = {member.filename: member for member in self._zip.infolist()}
+        self._relations: dict[str, dict[str, tuple[str, str]]] = {}
         self._check_sizes(len(data))
 
     def _check_sizes(self, packed: int) -> None:
@@ -91,8 +92,10 @@ class Archive:
 
     def relations(self, part: str) -> dict[str, tuple[str, str]]:
         """The references of a part: (kind, part's name) by id; external ones are left out."""
+        if part in self._relations:
+            return self._relations[part]
         folder, name = posixpath.split(part)
-        found: dict[str, tuple[str, str]] = {}
+        found = self._relations[part] = {}
         for element, given in self.starts(f"{folder}/_rels/{name}.rels".lstrip("/")):
             if element == "Relationship" and given.get("TargetMode") != "External":
                 target = posixpath.normpath(posixpath.join("/", folder, given.get("Target", "")))

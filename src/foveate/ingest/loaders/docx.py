@@ -48,7 +48,7 @@ def load_docx(
     """
     archive = Archive(data, limits)
     part = archive.main_part("document")
-    reader = _Reader(
+    reader = _PartReader(
         Body(Blocks(limits)),
         read_word_styles(archive, archive.related_part(part, "styles")),
         read_word_lists(archive, archive.related_part(part, "numbering")),
@@ -79,7 +79,7 @@ def _events(archive: Archive, part: str) -> Iterator[Event]:
 
 
 def _read_notes(
-    archive: Archive, part: str, known: _Reader, limits: Limits
+    archive: Archive, part: str, known: _PartReader, limits: Limits
 ) -> dict[tuple[str, str], str]:
     """The notes by kind and id; what separates them from the page has no text."""
     found: dict[tuple[str, str], str] = {}
@@ -89,7 +89,7 @@ def _read_notes(
         for kind, name, given in _events(archive, archive.related_part(part, f"{note}s")):
             if name == note and kind == "start":
                 key = given.get("id", "")
-                reader = _Reader(Body(Blocks(limits)), known.styles, known.lists)
+                reader = _PartReader(Body(Blocks(limits)), known.styles, known.lists)
             elif name == note and kind == "end":
                 text = found[note, key] = " ".join(reader.body.blocks.text().split())
                 size += len(text)
@@ -143,7 +143,7 @@ class _Paragraph:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _PartReader:
     """The state of a part; text boxes and table cells contain paragraphs of their own."""
 
     body: Body

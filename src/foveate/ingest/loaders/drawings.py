@@ -85,7 +85,7 @@ class Drawings:
 
     archive: Archive
     part: str
-    _known: dict[str, tuple[str, str]] | None = None
+    _written: set[str] = field(default_factory=set)
 
     def write(self, drawn: Sequence[tuple[str, Mapping[str, str]]], blocks: Blocks) -> None:
         """Write these elements with their attributes; what another program shows is counted."""
@@ -93,10 +93,10 @@ class Drawings:
             if name not in ("chart", "relIds"):
                 blocks.leave_out("embedded objects")
                 continue
-            if self._known is None:
-                self._known = self.archive.relations(self.part)
             relation = given.get("r:id", given.get("r:dm", ""))
-            kind, target = self._known.pop(relation, ("", ""))
+            kind, target = self.archive.relations(self.part).get(relation, ("", ""))
+            kind, target = ("", "") if relation in self._written else (kind, target)
+            self._written.add(relation)
             if name == "chart":
                 _write_chart(self.archive, target, blocks)
             elif kind:

@@ -145,6 +145,7 @@ _JOINED = {
     **dict.fromkeys(("mr", "mtr", "mlabeledtr", "d", "mfenced"), ", "),
 }
 _GROUPS = frozenset({"mrow", "mstyle", "mtd", "mpadded", "menclose", "semantics", "merror", "box"})
+_ELEMENTS = _TEXTS.union(_WRITERS, _ROLES, _JOINED, _GROUPS)
 _OPTIONS = frozenset({"begChr", "endChr", "chr", "type", "degHide"})
 
 
@@ -176,13 +177,7 @@ class Formula:
             self._skipped += 1
         elif name in _OPTIONS and self._open[-1].name in _WRITERS:
             self._open[-1].options[name] = given.get("val", given.get("m:val", ""))
-        elif (
-            name in _WRITERS
-            or name in _ROLES
-            or name in _JOINED
-            or name in _GROUPS
-            or name in _TEXTS
-        ):
+        elif name in _ELEMENTS:
             if len(self._open) >= _DEPTH:
                 self._deeper += 1
                 return

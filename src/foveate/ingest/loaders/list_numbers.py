@@ -97,7 +97,7 @@ class Level:
     """A level of a list of an Office or OpenDocument file; without a `kind` it has no numbers.
 
     `text`: the numbers of which levels it shows, and what is about them, such as `%1.%2)`; empty if
-    it has dashes. `is_legal`: all numbers in digits. `restart`: at which depths it begins anew.
+    it has dashes. `is_legal`: all numbers in digits. `restart`: at which depths it starts again.
     """
 
     start: int = 1

@@ -104,7 +104,6 @@ class DrawnPictures:
     part: str
     caption: str = ""
     _around: str = ""  # Word says it of the drawing, PowerPoint of the picture in it
-    _known: dict[str, tuple[str, str]] | None = None
 
     def begins(self, name: str, given: Mapping[str, str]) -> bool:
         """Whether this element is a picture, which `caption` says in words."""
@@ -116,10 +115,8 @@ class DrawnPictures:
 
     def target(self, given: Mapping[str, str]) -> tuple[str, Callable[[], bytes]]:
         """The name of the picture of these attributes, and how to read it."""
-        if self._known is None:
-            self._known = self.archive.relations(self.part)
         relation = given.get("r:embed", given.get("r:link", ""))
-        name = self._known.get(relation, ("", ""))[1]
+        name = self.archive.relations(self.part).get(relation, ("", ""))[1]
         is_inside = self.archive.has(name)
         return name or relation, partial(self.archive.read, name) if is_inside else bytes
 
