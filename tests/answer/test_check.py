@@ -78,7 +78,7 @@ def test_a_true_answer_is_clean():
     ],
 )
 def test_planted_faults_are_found(answer, fault):
-    """C3: uncited, swapped sources, a wrong number, no support, altered and stitched quotations."""
+    """C3: uncited, swapped sources, a wrong number, no support, altered quotations."""
     found, checked = faults(answer)
     assert fault in found[0]
     assert not checked.no_fault_found

@@ -49,28 +49,14 @@ def names_from_context(context: Context) -> NameResolver:
 
 
 def left_out_reasons(context: Context) -> dict[str, str]:
-    """Lower-case ids of candidates that are not shown → stage and reason.
-
-    A merged candidate has the reason of the one it was merged into.
-    """
+    """Lower-case ids of candidates that are not shown → stage and reason."""
     shown = {name for block in context.blocks for name in block.chunk_ids}
-    found: dict[str, str] = {}
-    hosts: dict[str, str] = {}
-    for stage in context.trace:
-        for decision in stage.decisions:
-            if decision.action in ("dropped", "merged") and decision.chunk_id not in shown:
-                found[decision.chunk_id] = f"{stage.stage}: {decision.reason}"
-                if decision.action == "merged":
-                    hosts[decision.chunk_id] = decision.by
-    last: dict[str, str] = {}  # where each chain of mergers ends; each link is walked once
-    for name, by in hosts.items():
-        chain, host = {name: None}, by
-        while host in hosts and host not in last and host not in chain:
-            chain[host] = None
-            host = hosts[host]
-        last.update(dict.fromkeys(chain, last.get(host, host)))
-        found[name] = found.get(last[name], found[name])
-    return {name.casefold(): reason for name, reason in found.items()}
+    return {
+        decision.chunk_id.casefold(): f"{stage.stage}: {decision.reason}"
+        for stage in context.trace
+        for decision in stage.decisions
+        if decision.action in ("dropped", "merged") and decision.chunk_id not in shown
+    }
 
 
 class PlainBracketFilter:

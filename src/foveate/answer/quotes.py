@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from foveate.core.bounded_cache import BoundedCache
 from foveate.core.types import Span
 
 MIN_QUOTED_WORDS = 3
@@ -26,7 +25,6 @@ _ELLIPSIS_PATTERN = re.compile(r"\s*(?:\[\s*(?:…|\.\.\.)\s*\]|\(\s*(?:…|\.\.
 _PLAIN_PUNCTUATION = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-"}
 )
-_FOLDED: BoundedCache[str, str] = BoundedCache(6_000_000)
 _EDGE_CHARACTERS = " \t\n.,;:!?…\"'"
 
 
@@ -72,8 +70,4 @@ def _has_parts_in_order(parts: Sequence[str], text: str) -> bool:
 
 
 def _fold_text(text: str) -> str:
-    known = _FOLDED.get(text)
-    if known is None:
-        known = " ".join(text.translate(_PLAIN_PUNCTUATION).casefold().split())
-        _FOLDED.put(text, known)
-    return known
+    return " ".join(text.translate(_PLAIN_PUNCTUATION).casefold().split())

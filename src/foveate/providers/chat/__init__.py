@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 from foveate.core.errors import BadOption, UnknownName
 from foveate.ports import Model
-from foveate.providers.chat.request import ChatProvider, Limits
+from foveate.providers.chat.request import Limits
+
+if TYPE_CHECKING:
+    from foveate.providers.chat.http_provider import HttpProvider
 
 NAMES = ("anthropic:MODEL", "gguf:FILE", "ollama:MODEL", "openai:MODEL")
 
@@ -58,7 +62,7 @@ def provider_name(name: str) -> str:
     return provider if colon else "_OTHER"
 
 
-def _load_provider(name: str) -> ChatProvider:
+def _load_provider(name: str) -> HttpProvider:
     provider, _, rest = name.partition(":")
     known = {full.partition(":")[0]: full for full in NAMES}
     if provider not in known:
@@ -76,5 +80,5 @@ def _load_provider(name: str) -> ChatProvider:
     model, url = split_name(rest)
     if not model:
         raise BadOption(f"model {name!r}; write {known[provider]}, the address after it")
-    made: ChatProvider = resolve_name(f"{__name__}.{_PLACES[provider]}")(model, url)
+    made: HttpProvider = resolve_name(f"{__name__}.{_PLACES[provider]}")(model, url)
     return made

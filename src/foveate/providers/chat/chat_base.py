@@ -18,8 +18,8 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from foveate.core.errors import BadInput, ExternalError
 from foveate.ports import Likelihood, Message, Reply
 from foveate.providers.chat.http_client import ProviderError, external_error
+from foveate.providers.chat.http_provider import HttpProvider
 from foveate.providers.chat.request import (
-    ChatProvider,
     ChatRequest,
     Limits,
     ScoredReply,
@@ -91,7 +91,7 @@ class CallOptions(TypedDict, total=False):
 class ChatModel:
     """A model that is asked over one protocol; sync, and without blocking the event loop."""
 
-    def __init__(self, provider: ChatProvider, limits: Limits | None = None) -> None:
+    def __init__(self, provider: HttpProvider, limits: Limits | None = None) -> None:
         self._provider = provider
         self._limits = limits or Limits()
 

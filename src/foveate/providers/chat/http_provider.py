@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from foveate.providers.chat.http_client import (
     read_key,
     truncated_error,
 )
-from foveate.providers.chat.request import ChatProvider, ChatRequest
+from foveate.providers.chat.request import ChatRequest
 
 FinishReason: TypeAlias = Literal["stop", "length", "other"]
 
@@ -57,11 +57,17 @@ class Connection:
         return post_lines(self.client, url, record, key=self.key)
 
 
-class HttpProvider(ChatProvider):
-    """A provider over HTTP; see `ChatProvider`."""
+class HttpProvider(ABC):
+    """One protocol: asks once, streams what comes, and raises `ProviderError`.
+
+    `address`: the server, for errors. `at_home`: whether it is the provider's, whose list prices
+    hold. `takes`: types of content parts besides text. `scores`: whether it scores a given text;
+    None until it was asked.
+    """
 
     vendor: ClassVar[Vendor]
     uses_proxy: ClassVar[bool] = True
+    scores: bool | None = False
 
     def __init__(self, model: str, url: str = "") -> None:
         self._model = model
@@ -87,8 +93,14 @@ class HttpProvider(ChatProvider):
         if self.at_home:
             check_key_set(self.name, self._key_variable)
 
+    def load(self) -> None:  # noqa: B027 (most have nothing to load)
+        """Load what takes long, outside all time limits."""
+
     async def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
-        """One attempt; an option that the model rejects is left out, and it is asked again."""
+        """Pieces of the answer ("" as a sign of life), then the `Reply` or `ScoredReply`.
+
+        An option that the model rejects is left out, and it is asked again.
+        """
         key, httpx = self.key(), import_httpx(self.vendor.name)
         failure: ProviderError | None = None
         async with httpx.AsyncClient(

@@ -1,9 +1,8 @@
-"""A chat request, the interface of a provider, and checks of what goes in and comes out."""
+"""A chat request, and checks of what goes in and comes out."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -135,36 +134,6 @@ class ScoredReply(Reply):
     """A text that was forced. `logprobs`: one a token; none if they are unavailable."""
 
     logprobs: tuple[float, ...] = field(default=())
-
-
-class ChatProvider(ABC):
-    """One protocol: asks once, streams what comes, and raises `ProviderError`.
-
-    `address`: the server, for errors. `at_home`: whether it is the provider's, whose list prices
-    hold. `takes`: types of content parts besides text. `scores`: whether it scores a given text;
-    None until it was asked.
-    """
-
-    name: str
-    address: str = ""
-    at_home: bool = False
-    takes: frozenset[str] = frozenset()
-    scores: bool | None = False
-
-    @abstractmethod
-    def check(self) -> None:
-        """Raise at once for what is missing: the client's package (`MissingExtra`), the key."""
-
-    def load(self) -> None:  # noqa: B027 (most have nothing to load)
-        """Load what takes long, outside all time limits."""
-
-    def key(self) -> str:
-        """The key in use, to keep it out of errors; empty for none."""
-        return ""
-
-    @abstractmethod
-    def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
-        """Pieces of the answer ("" as a sign of life), then the `Reply` or `ScoredReply`."""
 
 
 def check_request(
