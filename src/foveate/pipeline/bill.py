@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from foveate import plugins
+from foveate.core.compact.entries import Entry
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.contracts import Tokenizer
@@ -27,8 +28,6 @@ _SHOWN = 60
 """Characters of a text by which it is named."""
 _LEAST_REPEATED = 16
 """Tokens; a shorter text that comes again costs too little to be named."""
-_DEPTH = 6
-"""Levels of a request down to a block within a tool's result."""
 
 Request: TypeAlias = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 """A list of messages, or the body that a provider got, with its tools and system prompt."""
@@ -98,7 +97,7 @@ def bill(
     tools, system, sent = parse_request(request)
     count = token_counter(plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer)
     measured = MeasuredList(entries=message_form(sent, form).parse(sent), count=count)
-    front = [sum(map(count, map(compact_json, tools or ()))), count(system or "")]
+    front = [sum(map(count, map(compact_json, tools))), count(system)]
     zones = Counter(tools=front[0], system=front[1])
     by_tool: Counter[str] = Counter()
     turns: list[tuple[str, _Costs]] = [("", [(0, sum(front))])]
@@ -128,8 +127,10 @@ def bill(
     prefix = None
     if before is not None:
         with name_in_errors("before"):
-            last = parse_request(before)
-        now = [tools or (), system or "", *sent]
+            tools_then, system_then, old = parse_request(before, (tools, system))
+            last: list[Any] = [compact_json(tools_then), system_then]
+            last += map(_as_cached, message_form(old, form).parse(old), old)
+        now = [compact_json(tools), system, *map(_as_cached, measured.entries, sent)]
         prefix = _prefix_break(now, last, [*front, *measured.tokens.values()])
     return Bill(
         total=zones.total(),
@@ -146,13 +147,15 @@ def bill(
     )
 
 
-def parse_request(value: Any) -> tuple[Any, str | None, list[Mapping[str, Any]]]:
-    """The tools, the system prompt and the messages of a request; None where a bare list is silent.
+def parse_request(
+    value: Any, front: tuple[Any, str] = ((), "")
+) -> tuple[Any, str, list[Mapping[str, Any]]]:
+    """The tools, the system prompt and the messages of a request; a bare list has those of `front`.
 
     Raises `BadInput` where it is neither a list of messages nor a body with one.
     """
     if not isinstance(value, Mapping):
-        return None, None, check_messages(value)
+        return *front, check_messages(value)
     key = next((key for key in _LISTS if key in value), None)
     if key is None:
         raise BadInput("give a list of messages, or an object with messages")
@@ -189,36 +192,25 @@ def _most_expensive(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(sorted(parts, key=lambda part: (-part.tokens, part.places)))
 
 
-def _prefix_break(now: list[Any], last: tuple[Any, ...], tokens: list[int]) -> PrefixBreak | None:
+def _as_cached(entry: Entry, message: Any) -> tuple[Entry, Any]:
+    """What a cache compares of a message: what it says, for a caller moves `cache_control` on."""
+    media = entry.extra or any(result.extra for result in entry.results)
+    return entry, message if media else None
+
+
+def _prefix_break(now: list[Any], old: list[Any], tokens: list[int]) -> PrefixBreak | None:
     """Where a request stops being an extension of the last one; None where it is one.
 
-    `now`: its tools, its system prompt and its messages, and the `tokens` of each.
+    Of both: the tools, the system prompt and the messages. `tokens`: of each of them now.
     """
-    front = [new if old is None else old for new, old in zip(now, last[:2], strict=False)]
-    new, old = ([compact_json(_cached(one)) for one in each] for each in (now, [*front, *last[2]]))
-    pairs = enumerate(zip(old, new, strict=False))
-    at = next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
+    pairs = enumerate(zip(old, now, strict=False))
+    at = next((n for n, (one, other) in pairs if one != other), min(len(old), len(now)))
     if at == len(old):
         return None
-    gone = "messages at the end are gone" if at == len(new) else "another message stands here"
+    gone = "messages at the end are gone" if at == len(now) else "another message stands here"
     return PrefixBreak(
         message=max(at + 1 - len(_FRONT), 0),
         reused=sum(tokens[:at]),
         resent=sum(tokens[at:]),
         why=_FRONT[at] if at < len(_FRONT) else gone,
     )
-
-
-def _cached(value: Any, depth: int = _DEPTH) -> Any:
-    """The value as it is cached: a caller moves `cache_control` on with each request.
-
-    It needs a block to stand on, so a single block of text is the same as the text.
-    """
-    if isinstance(value, Mapping) and depth:
-        return {k: _cached(v, depth - 1) for k, v in value.items() if k != "cache_control"}
-    if isinstance(value, list | tuple) and depth:
-        found = [_cached(entry, depth - 1) for entry in value]
-        text = found[0].get("text") if len(found) == 1 and isinstance(found[0], dict) else None
-        alone = isinstance(text, str) and found[0] == {"type": "text", "text": text}
-        return text if alone else found
-    return value

@@ -17,15 +17,18 @@ from foveate.core.compact.entries import Group, group_entries
 from foveate.core.compact.forms import message_form
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.types import Decision, Number, StageTrace
+from foveate.core.types import Action, Decision, Number, StageTrace
 from foveate.core.zones import Budget
 
 SUMMARY_HEADING = "Summary of the conversation so far:"
 VERBATIM = 4
 """Of the last messages so many stay as they are, a call with its results as one."""
-LEDGER_SHARE, LEDGER_TOKENS = 3, 512
+LEDGER_SHARE, LEDGER_TOKENS = 2, 512
 """The ledger is sure of this part of the zone, up to so many tokens; the last ones yield to it."""
 MAX_ATTEMPTS = 8
+_KEPT: tuple[Action, str] = ("kept", "message_kept")
+_SUMMARISED: tuple[Action, str] = ("merged", "turn_summarised")
+_LEFT: tuple[Action, str] = ("dropped", "message_left_out")
 _SUBJECT = "the conversation (what is pinned, and instructions)"
 
 
@@ -91,9 +94,7 @@ class HistoryFit:
         """
         whole = range(len(self.turns))
         if self.tokens <= room:
-            kept = [Decision(chunk_id=f"message {n + 1}", action="kept", reason="message_kept",
-                             numbers={"tokens": self._cost(n)}) for n in whole]  # fmt: skip
-            return self._fitted(self.turns, whole, kept, room)
+            return self._fitted(self.turns, whole, self._decide(kept=whole), room)
         summarised = self._summarise(summary, room) if summary and summary.text else None
         fitted = summarised or self._compact(room)
         if summary is not None and summarised is None:
@@ -117,9 +118,6 @@ class HistoryFit:
     def _weigh(self, messages: Sequence[Message]) -> int:
         return count_tokens(messages, self.budget, self.tokenizer)
 
-    def _cost(self, n: int) -> int:
-        return self._weigh(self.messages[n : n + 1])
-
     def _summarise(self, summary: Summary, room: int) -> FittedHistory | None:
         """The summary in the place of the older turns, if that makes all fit."""
         older = self.older()
@@ -131,21 +129,19 @@ class HistoryFit:
         if rest and self.messages[rest[0]].entry.role == "user":
             made.append(Turn(note(BRIDGE, "assistant"), derived=True))
         turns = [self.turns[n] for n in lead] + made + [self.turns[n] for n in rest]
-        decisions = [self._decide_summarised(n, summary, older) for n in range(len(self.turns))]
+        decisions = self._decide(kept=[*lead, *rest], summarised=summary.places)
         fitted = self._fitted(turns, (*lead, *(-1 for _ in made), *rest), decisions, room)
         return fitted if fitted.tokens <= room else None
 
-    def _decide_summarised(self, n: int, summary: Summary, older: Sequence[int]) -> Decision:
-        name, numbers = f"message {n + 1}", {"tokens": self._cost(n)}
-        if n in summary.places:
-            return Decision(
-                chunk_id=name, action="merged", reason="turn_summarised", numbers=numbers
-            )
-        if n in older:
-            return Decision(
-                chunk_id=name, action="dropped", reason="message_left_out", numbers=numbers
-            )
-        return Decision(chunk_id=name, action="kept", reason="message_kept", numbers=numbers)
+    def _decide(self, kept: Sequence[int], summarised: Sequence[int] = ()) -> list[Decision]:
+        """A decision for each turn: it is sent as it came, is in the summary, or left."""
+        found = []
+        for n in range(len(self.turns)):
+            action, reason = _KEPT if n in kept else _SUMMARISED if n in summarised else _LEFT
+            numbers = {"tokens": self._weigh(self.messages[n : n + 1])}
+            name = f"message {n + 1}"
+            found.append(Decision(chunk_id=name, action=action, reason=reason, numbers=numbers))
+        return found
 
     def _compact(self, room: int) -> FittedHistory:
         """The turns packed by `compact`, the question behind them."""
@@ -163,7 +159,7 @@ class HistoryFit:
                 return replace(fitted, originals=made.originals)
             target = min(target, made.token_count - self._query_tokens) - over
         places = [entry.index for n in must for entry in self.groups[n].entries]
-        return self._fitted([self.turns[n] for n in places], places, self._dropped(places), room)
+        return self._fitted([self.turns[n] for n in places], places, self._decide(places), room)
 
     def _compacted(self, target: int, room: int) -> Compacted | None:
         """The list in so many tokens as `compact` counts; None where that is not enough."""
@@ -208,17 +204,6 @@ class HistoryFit:
             turns.append(was if was.message is message else replace(was, message=message))
             places.append(place)
         return turns, places
-
-    def _dropped(self, kept: Sequence[int]) -> list[Decision]:
-        return [
-            Decision(
-                chunk_id=f"message {n + 1}",
-                action="kept" if n in kept else "dropped",
-                reason="message_pinned" if n in kept else "message_left_out",
-                numbers={"tokens": self._cost(n)},
-            )
-            for n in range(len(self.turns))
-        ]
 
     def _fitted(
         self,

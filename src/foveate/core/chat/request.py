@@ -25,7 +25,6 @@ from foveate.core.chat.writers import anthropic_messages, openai_messages
 from foveate.core.chat.zones import shared_tokens
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.manifest import build_manifest
 from foveate.core.request import Inputs
 from foveate.core.smallest import MAX_BUDGET, least_sufficient
 from foveate.core.text.profile import holding_profiles
@@ -102,28 +101,10 @@ def _assemble_documents(run: RequestState, fitted: FittedHistory, most: int) -> 
     lead = tuple(map(role_and_text, (*run.system, *fitted.messages)))
     budget = run.budget if run.budget.documents is None else replace(run.budget, documents=most)
     inputs = replace(run.inputs, messages=lead, budget=budget)
-    if inputs.candidates:
-        context = assemble(inputs, run.tokenizer, run.known)
-    else:
-        context = _empty_context(inputs, run.tokenizer)
+    context = assemble(inputs, run.tokenizer, run.known)
     parts = inputs.recipe.format.is_parts
     front = Front((close_context(context.text, parts=parts),), parts)
     return Documents(context=context, inputs=inputs, front=front)
-
-
-def _empty_context(inputs: Inputs, tokenizer: Tokenizer) -> Context:
-    """The context of nothing: no candidates came."""
-    return Context(
-        text="",
-        token_count=0,
-        blocks=(),
-        citations=(),
-        trace=(),
-        metrics={},
-        manifest=build_manifest(inputs, tokenizer, "", 0),
-        budget=inputs.budget,
-        query=inputs.query,
-    )
 
 
 def build_or_say_what_fits(run: RequestState, build: Callable[[Budget], T]) -> T:
