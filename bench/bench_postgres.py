@@ -35,7 +35,7 @@ from bench.store_texts import (
     vectors,
 )
 from foveate.pipeline.assembler import Assembler
-from foveate.stores.postgres import PostgresStore
+from foveate.stores.postgres.store import PostgresStore
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 from postgres_server import serving

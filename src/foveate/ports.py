@@ -323,8 +323,8 @@ class Cache(Protocol):
         """Let go of what it holds open."""
 
 
-class WritableStore(Protocol):
-    """Puts documents in and takes them out."""
+class Store(Protocol):
+    """Documents and chunks, searchable; remembers token counts."""
 
     def put(
         self,
@@ -345,10 +345,6 @@ class WritableStore(Protocol):
 
     def documents(self) -> Iterator[tuple[str, str]]:
         """(document id, content hash) of every document, by id."""
-
-
-class SearchStore(Protocol):
-    """Finds chunks again, and remembers their token counts."""
 
     def search(
         self,
@@ -381,10 +377,6 @@ class SearchStore(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
-
-
-class Store(SearchStore, WritableStore, Protocol):
-    """Documents and chunks, searchable."""
 
 
 @runtime_checkable

@@ -44,8 +44,6 @@ SHORT_ENTRIES = {
     "providers/chat/gguf.py": "the hashes of 8 files",
     "providers/embedders/local.py": "the tokens of 16,384 words of at most 32 characters",
     "service/mcp/server.py": "64 schemas of tools",
-    "stores/checksums.py": "16 lists of numbers, as long as an embedding",
-    "stores/postgres/checksums.py": "8 vectors of a few hundred bytes",
     "answer/check.py": "the sentences of one answer; it goes with the call",
     "providers/tokenizers/counts.py": "4 tokenizers' counts, each a bounded cache",
     "providers/tokenizers/huggingface.py": "8 tokenizers, which the operator names",

@@ -79,7 +79,7 @@ def test_a_backup_is_a_store(folder: Path, tmp_path: Path):
         change_entry(ENTRIES[0]).put(store)
         assert store.state_root() != root
 
-    assert names(tmp_path / "new" / "copy") == ["store.db", "vectors.bin"]
+    assert names(tmp_path / "new" / "copy") == ["store.db"]
     assert names(tmp_path / "new") == ["copy"]
     assert check(tmp_path / "new" / "copy").state_root == root
     assert check(tmp_path / "new" / "copy").findings == ()
@@ -99,20 +99,6 @@ def test_a_backup_in_the_middle_of_a_write_is_of_the_state_before(folder: Path, 
         assert store.state_root() != root
 
     assert check(tmp_path / "copy").state_root == root
-
-
-def test_a_backup_with_vectors_of_an_earlier_state_answers_as_the_store(folder: Path, tmp_path):
-    """T5: the copied vectors are brought up to date by whoever opens the copy."""
-    with closing(opened(folder)) as store:
-        change_entry(ENTRIES[2]).put(store)
-        backup(folder, tmp_path / "copy")
-        expected = answers(store)
-    (folder / "vectors.bin").unlink()
-    backup(folder, tmp_path / "bare")
-    assert names(tmp_path / "bare") == ["store.db"]
-    for name in ("copy", "bare"):
-        with closing(opened(tmp_path / name)) as copy:
-            assert answers(copy) == expected
 
 
 @pytest.mark.parametrize("what", ["folder", "file", "link"])
@@ -145,7 +131,7 @@ def test_a_backup_that_fails_leaves_nothing(folder: Path, tmp_path: Path, monkey
     partial.mkdir()
     (partial / "old").write_text("x")
 
-    def full(source: sqlite3.Connection, folder: Path, aside: Path) -> None:
+    def full(source: sqlite3.Connection, aside: Path) -> None:
         assert names(aside) == []
         raise OSError(28, "No space left on device", str(aside))
 

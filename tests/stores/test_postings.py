@@ -56,16 +56,6 @@ def test_documents_of_a_batch_share_rows(tmp_path: Path, plain: SqliteStore):
         assert rows(store) == 0
 
 
-def test_compacting_puts_documents_into_shared_rows(plain: SqliteStore):
-    """T4: what went in one by one is read in fewer rows afterwards, and found as before."""
-    before, found = rows(plain), answers(plain)
-    plain.compact()
-    assert rows(plain) < before / 3
-    assert answers(plain) == found
-    plain.delete(ENTRIES[4].document.id)
-    assert check(plain.folder).findings == ()
-
-
 def test_a_search_inside_a_batch_sees_what_was_put(tmp_path: Path, plain: SqliteStore):
     """T5: what waits in memory is written before anybody reads it."""
     with closing(opened(tmp_path / "store")) as store:

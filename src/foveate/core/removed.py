@@ -31,6 +31,8 @@ REMOVED: Final[Mapping[str, str]] = {
     "option compress.shares": "leave it out; extracts are offered at 0.6, 0.35 and 0.18 of a text",
     "keyword history": "give verbatim=, the number of last turns that stay as they are",
     "keyword pace": "leave it out; the first turn fills half of the document zone",
+    "option postgresql.exact": "leave it out; every vector is compared, in about a second for a "
+    "million chunks",
     "setting audit": "set log_audit, and keep the lines of the logger foveate.audit",
     "setting audit_sync": "set log_audit, and keep the lines of the logger foveate.audit",
     "setting header_seconds": "set client_header_timeout of a proxy in front, as deploy/nginx.conf",

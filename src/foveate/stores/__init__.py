@@ -35,7 +35,7 @@ def open_store(
         "create": create,
     }
     if is_server_url(url):
-        from foveate.stores.postgres import PostgresStore
+        from foveate.stores.postgres.store import PostgresStore
 
         return PostgresStore(str(url), **options)
     if is_lance_url(url):

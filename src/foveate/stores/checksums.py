@@ -57,15 +57,6 @@ def second_key(text: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def sum_of_places(term: str, total: int, count: int) -> int:
-    """Of a term's places, whatever rows they stand in: how many they are, and what they add up to.
-
-    >>> sum_of_places("a", 7, 2) == (sum_of_places("a", 3, 1) + sum_of_places("a", 4, 1)) & MASK
-    True
-    """
-    return (total + count * crc32(term.encode())) & MASK
-
-
 def _plain(value: Any) -> Any:
     """The value as marshal knows it: no subclass and no truth value."""
     if isinstance(value, str):

@@ -8,7 +8,6 @@ JSON), so a filter is read, and held to its checksums, as words are.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, TypeVar
@@ -17,10 +16,9 @@ from blake3 import blake3
 
 from foveate.core.errors import BadInput, BadOption
 
-_TEXTS = ("source", "document_id", "title", "id", "section")
-_NUMBERS = ("page", "row", "line", "sequence")
-_FIELDS = frozenset((*_TEXTS, *_NUMBERS))
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_FIELDS = frozenset(
+    ("source", "document_id", "title", "id", "section", "page", "row", "line", "sequence")
+)
 _MAX_FACT_LENGTH = 200
 """Characters of a fact; what is longer is kept as a hash, for an index has little room."""
 
@@ -73,28 +71,7 @@ def _facts_of_filter(key: str, wanted: Any) -> Iterator[str]:
             )
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise BadInput("a number is too large for the store")
-        as_column = _as_text(value) if key in _TEXTS else _as_integer(value)
-        asked = as_column if key in _FIELDS else value
-        if asked is not None:
-            yield encode_fact(key, asked)
-
-
-def _as_text(value: str | float) -> str:
-    """A number asked of a text field is the text of the number."""
-    if isinstance(value, str):
-        return value
-    return str(int(value) if isinstance(value, bool) else value)
-
-
-def _as_integer(value: str | float) -> int | None:
-    """A text asked of a number is the number that it spells; None for what no row can be."""
-    if isinstance(value, str):
-        if not _NUMBER.fullmatch(value):
-            return None
-        value = float(value) if not value.strip().lstrip("+-").isdigit() else int(value)
-    if isinstance(value, float) and not value.is_integer():
-        return None
-    return int(value)
+        yield encode_fact(key, value)
 
 
 T = TypeVar("T")

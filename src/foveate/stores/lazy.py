@@ -41,20 +41,12 @@ def check_same_embedder(
         )
 
 
-def refuse_newer(store: str, version: int, known: int, *, new: str) -> None:
-    """Raise `BadInput` for a store of a schema that is newer than the one we know."""
-    if version > known:
+def check_version(store: str, version: int, known: int, *, new: str) -> None:
+    """Raise `BadInput` for a store whose tables are of another version than the one we know."""
+    if version != known:
+        advice = "update foveate, or " if version > known else ""
         raise BadInput(
-            f"{store} has schema {version}, this version knows up to {known}; update foveate, or "
-            f"index the documents into a new {new}"
-        )
-
-
-def refuse_older(store: str, version: int, known: int, *, new: str) -> None:
-    """Raise `BadInput` for a store of an older schema."""
-    if version < known:
-        raise BadInput(
-            f"{store} has schema {version} of an older version, this version reads {known}; index "
+            f"{store} has schema {version}, this version of foveate reads {known}; {advice}index "
             f"the documents again, into a new {new}"
         )
 

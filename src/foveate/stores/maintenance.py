@@ -54,7 +54,5 @@ def backup(url: str, to: Path) -> None:
 
 def store_bytes(url: str) -> int:
     """Bytes that a store takes: the files of its folder, or its tables and indexes."""
-    if not (is_server_url(url) or is_lance_url(url)):
-        return sum(path.stat().st_size for path in folder_from_url(url).iterdir() if path.is_file())
     with open_store(url, create=False) as store:
         return sum(store.stats().bytes.values())

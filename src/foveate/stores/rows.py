@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from foveate.core.checks import check_principals
 from foveate.core.errors import BadInput
@@ -16,10 +15,10 @@ from foveate.core.state import encode_member
 from foveate.core.text.terms import document_terms
 from foveate.core.types import Chunk
 from foveate.ports import INDEXED_SUMMARY, QUESTIONS, Document
-from foveate.stores.base import PutRequest
 from foveate.stores.checksums import checksum, damage
-from foveate.stores.filters import facts_to_index
-from foveate.stores.int8 import quantise_or_zeros, unit_vectors
+from foveate.stores.int8 import unit_vectors
+
+Rows: TypeAlias = list[dict[str, Any]]
 
 _NO_TEXT = zlib.compress(b"")
 DOCUMENT_FIELDS = (
@@ -254,42 +253,18 @@ def _format_metadata(metadata: Mapping[str, Any]) -> str:
         raise BadInput(f"cannot be written as JSON: {error}", field="metadata") from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedDocument:
-    """`packed`: the text, compressed. `vectors`: int8, a row a chunk. `counts`: tokens by hash.
+def chunk_rows(document: Document, row: Mapping[str, Any], chunks: Iterable[Chunk]) -> Rows:
+    """Rows of a document's chunks; raises `BadInput` where one is not its, or is there twice.
 
-    `terms` and `facts`: of each chunk.
+    `row`: the document's own.
     """
-
-    row: dict[str, Any]
-    packed: bytes
-    chunks: list[dict[str, Any]]
-    vectors: Any
-    terms: list[list[str]]
-    facts: list[list[str]]
-    counts: Mapping[str, int]
-    fingerprint: str
-
-
-def prepare_document(given: PutRequest, dimensions: int) -> PreparedDocument:
-    """What `Store.put` was given, as rows; raises `BadInput`."""
-    document = document_row(given.document)
-    rows = [chunk_row(given.document, document, chunk) for chunk in given.chunks]
+    rows = [chunk_row(document, row, chunk) for chunk in chunks]
     seen: set[str] = set()
     for each in rows:
         if each["chunk_id"] in seen:
             raise duplicate_id_error("this document", each["chunk_id"])
         seen.add(each["chunk_id"])
-    return PreparedDocument(
-        row=document,
-        packed=pack_text(given.document.text),
-        chunks=rows,
-        vectors=quantise_or_zeros(given.vectors, rows=len(rows), dimensions=dimensions),
-        terms=[terms_to_index(each) for each in rows],
-        facts=[facts_to_index(document, each) for each in rows],
-        counts=given.counts_by_hash(),
-        fingerprint=given.fingerprint,
-    )
+    return rows
 
 
 def duplicate_id_error(whose: str, name: str) -> BadInput:

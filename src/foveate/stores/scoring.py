@@ -7,10 +7,10 @@ negative); k1 = 1.2, b = 0.75.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, count
 from math import log
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -92,9 +92,6 @@ def saturation(counts: Any, about: Any) -> Any:
     return found
 
 
-SortKey: TypeAlias = tuple[str, int, int, str, int]
-"""Source, sequence, byte offset, chunk id; the position last, which never gets to decide."""
-
 _RUN = 128  # scores, of many, of which only the best is looked at first
 
 
@@ -139,7 +136,7 @@ def combine_legs(
     *,
     bm25: Callable[[Any], Any] | None,
     cosines: Callable[[Any], Any] | None,
-    load: Callable[[Any], Iterable[Chunk]],
+    load: Callable[[Any], tuple[Sequence[Chunk], Any]],
     depth: int,
     limit: int,
     index: str,
@@ -147,35 +144,41 @@ def combine_legs(
 ) -> SearchResult:
     """The answer from the rows of both legs, which are numbers, ascending.
 
-    Chunks are read where their keys decide between equal scores, and where they are in the answer.
-    `bm25`: those of rows, None without words. `cosines`: the same, None without a vector. `load`:
-    the chunks of rows. `index`: what named the rows, empty for all of them.
+    `bm25`: those of rows, None without words. `cosines`: those of int8 vectors, None without a
+    query's. `load`: the chunks of rows and their vectors, shape (rows, dimensions). `index`: what
+    named the rows, empty for all of them.
     """
     rows = np.union1d(close, hits)
-    cosine = cosines(rows) if cosines is not None else None
-    lexical = bm25(rows) if bm25 is not None else np.zeros(len(rows))
-    legs = [(hits, lexical[np.isin(rows, hits)])]
-    if cosine is not None:
-        legs.append((close, cosine[np.isin(rows, close)]))
-    keys: dict[int, SortKey] = {}
-    _load_keys(np.unique(np.concatenate([_tied(*leg) for leg in legs])), load, keys)
-    ranked = [_rank(*leg, keys, depth) for leg in legs]
-    scored = rrf(ranked)
-    least = scored[:limit][-1][1] if scored else 0.0
-    best = {row: score for row, score in scored if score >= least}
-    chunks = _load_keys(np.sort(np.array([*best], dtype=np.int64)), load, keys)
-    fused = sorted(best.items(), key=lambda item: (-item[1], keys[item[0]]))[:limit]
-    if len(best) > SLICE:
-        shown = np.array([row for row, _ in fused], dtype=np.int64)
-        chunks = dict(zip(shown.tolist(), load(shown), strict=True))
+    lexical = (bm25(rows) if bm25 is not None else np.zeros(len(rows))).tolist()
+    semantic: list[float] = []
+    keys: dict[int, tuple[str, int, int, str]] = {}
+    chunks: dict[int, Chunk] = {}
+    for start in range(0, len(rows), SLICE):
+        some = rows[start : start + SLICE]
+        loaded, vectors = load(some)
+        chunks = dict(zip(some.tolist(), loaded, strict=True))
+        keys |= {
+            row: (one.source, one.sequence, one.byte_offset or 0, one.id)
+            for row, one in chunks.items()
+        }
+        semantic += [] if cosines is None else cosines(vectors).tolist()
     at = dict(zip(rows.tolist(), range(len(rows)), strict=True))
+
+    def best(leg: Any, scores: Sequence[float]) -> list[int]:
+        return sorted(leg.tolist(), key=lambda row: (-scores[at[row]], keys[row]))[:depth]
+
+    ranked = [best(hits, lexical), *([best(close, semantic)] if cosines is not None else [])]
+    fused = sorted(rrf(ranked), key=lambda item: (-item[1], keys[item[0]]))[:limit]
+    if len(rows) > SLICE:
+        shown = [row for row, _ in fused]
+        chunks = dict(zip(shown, load(np.array(shown, dtype=np.int64))[0], strict=True))
     return SearchResult(
         candidates=tuple(
             Candidate(
                 chunk=chunks[row],
                 score=score,
-                semantic_score=None if cosine is None else float(cosine[at[row]]),
-                lexical_score=float(lexical[at[row]]) or None,
+                semantic_score=None if cosines is None else semantic[at[row]],
+                lexical_score=lexical[at[row]] or None,
             )
             for row, score in fused
         ),
@@ -185,31 +188,3 @@ def combine_legs(
         index=index,
         state_root=state_root,
     )
-
-
-def _tied(rows: Any, scores: Any) -> Any:
-    """The rows that have a score in common with another."""
-    _, back, many = np.unique(scores, return_inverse=True, return_counts=True)
-    return rows[many[back] > 1]
-
-
-def _rank(rows: Any, scores: Any, keys: Mapping[int, SortKey], depth: int) -> list[int]:
-    """The `depth` best rows; `keys`: of those that tie."""
-    scored = zip((-scores).tolist(), rows.tolist(), strict=True)
-    first = sorted((score, keys.get(row, ()), row) for score, row in scored)
-    return [row for *_, row in first[:depth]]
-
-
-def _load_keys(
-    rows: Any, load: Callable[[Any], Iterable[Chunk]], keys: dict[int, SortKey]
-) -> dict[int, Chunk]:
-    """Add the keys of rows, of which more may tie than memory should hold; the last chunks."""
-    chunks: dict[int, Chunk] = {}
-    for start in range(0, len(rows), SLICE):
-        some = rows[start : start + SLICE]
-        chunks = dict(zip(some.tolist(), load(some), strict=True))
-        keys |= {
-            row: (chunk.source, chunk.sequence, chunk.byte_offset or 0, chunk.id, row)
-            for row, chunk in chunks.items()
-        }
-    return chunks

@@ -79,7 +79,7 @@ def test_a_store_of_another_version_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "VERSION", tables.VERSION + 1)
     with pytest.raises(
         BadInput,
-        match=rf"has schema {tables.VERSION - 1}, .* knows {tables.VERSION}; .*foveate index",
+        match=rf"has schema {tables.VERSION - 1}, .* reads {tables.VERSION}; index .* new place",
     ):
         open_store(url)
 

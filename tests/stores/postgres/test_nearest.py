@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from foveate.core.types import Chunk
-from foveate.ports import Document, SearchResult
+from foveate.ports import Document
 from foveate.stores import open_store
 
 
@@ -51,69 +51,3 @@ def test_cosines_are_exact_in_every_width(new_schema, tmp_path: Path, dimensions
                     c.semantic_score for c in folder.search("", query, depth=depth).candidates
                 ]
         assert server.check().findings == ()
-
-
-def test_beyond_a_size_the_index_is_used_and_said(new_schema):
-    """T4: approximate above `exact`, never for fewer; cosines stay exact, most is found."""
-    random = np.random.default_rng(5)
-    vectors = random.standard_normal((3000, 16))
-    url = f"{new_schema()}&exact=1000"
-    with closing(open_store(url, embedder_name="e", dimensions=16)) as store:
-        fill(store, vectors)
-        fill(store, random.standard_normal((40, 16)), principals=("few",))
-        queries = random.standard_normal((20, 16))
-        exact = [store.search("", query, depth=10) for query in queries]
-        assert all(found.exact for found in exact)
-        root = store.state_root()
-        store.compact()
-        assert store.state_root() == root
-
-        found = [store.search("", query, depth=10) for query in queries]
-        assert not any(each.exact for each in found)
-        shared = [
-            len({c.id for c in a.candidates} & {c.id for c in b.candidates})
-            for a, b in zip(exact, found, strict=True)
-        ]
-        assert sum(shared) >= 0.9 * 10 * len(queries)
-        for known, each in zip(exact, found, strict=True):
-            scores = {c.id: c.semantic_score for c in known.candidates}
-            assert len(each.candidates) == 10
-            for c in each.candidates:
-                assert c.semantic_score == scores.get(c.id, c.semantic_score)
-
-        few = store.search("", queries[0], depth=10, where={"tag": 3})
-        assert few.exact
-        assert len(few.candidates) == 10
-        words = store.search("word3", None, depth=10)
-        assert words.exact
-        assert store.check().findings == ()
-
-
-def test_what_others_may_read_does_not_decide_about_the_index(new_schema, round_trips):
-    """T4, X5: the same statements for a reader, be the rest of the store large or not there."""
-    random = np.random.default_rng(6)
-    mine, others = random.standard_normal((100, 8)), random.standard_normal((2000, 8))
-    query = random.standard_normal(8)
-    options = {"limit": 5, "depth": 5, "principals": ("few",)}
-
-    def asked(store, where: dict[str, int] | None) -> tuple[list[str], SearchResult]:
-        round_trips.clear()
-        found = store.search("", query, where=where, **options)
-        said = [each.sql for statements in round_trips for each in statements]
-        return [each.replace(store._context.schema, "s") for each in said], found
-
-    def filled(*, alone: bool):
-        store = open_store(f"{new_schema()}&exact=50", embedder_name="e", dimensions=8)
-        fill(store, mine, principals=("few",))
-        if not alone:
-            fill(store, others, principals=("many",))
-        store.compact()
-        return store
-
-    with closing(filled(alone=True)) as small, closing(filled(alone=False)) as large:
-        for where in (None, {"tag": list(range(40))}, {"tag": 3}):
-            ours, theirs = asked(small, where), asked(large, where)
-            assert ours[0] == theirs[0]
-            by_index = any("hnsw.iterative_scan" in each for each in ours[0])
-            assert by_index is (where != {"tag": 3})
-            assert (ours[1].exact, ours[1].index) == (theirs[1].exact, theirs[1].index)

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from foveate.core.errors import ExternalError
-from foveate.stores.postgres import PostgresStore
+from foveate.stores.postgres.store import PostgresStore
 from foveate.testing.store_corpus import corpus, fill
 from store_urls import opened
 

@@ -6,20 +6,23 @@ from foveate.core.errors import BadOption, ExternalError
 from foveate.stores import open_store, redact_url
 from foveate.stores.postgres.connect import connection_settings, parse_url
 
-URL = (
-    "postgresql://rag:s3cr%40et@db.example:5433/texts"
-    "?sslmode=require&schema=manual&pool=3&wait=5&exact=9"
-)
+URL = "postgresql://rag:s3cr%40et@db.example:5433/texts?sslmode=require&schema=manual&pool=3&wait=5"
 
 
 def test_ours_and_theirs_are_told_apart():
-    """T1: schema, pool, wait and exact are the store's; the rest is handed to libpq as it came."""
+    """T1: schema, pool and wait are the store's; the rest is handed to libpq as it came."""
     where = parse_url(URL)
-    assert (where.schema, where.pool, where.wait, where.exact) == ("manual", 3, 5, 9)
+    assert (where.schema, where.pool, where.wait) == ("manual", 3, 5)
     told = connection_settings(where)
     assert (told["host"], told["port"], told["dbname"]) == ("db.example", "5433", "texts")
     assert (told["user"], told["password"], told["sslmode"]) == ("rag", "s3cr@et", "require")
-    assert not {"schema", "pool", "wait", "exact"} & set(told)
+    assert not {"schema", "pool", "wait"} & set(told)
+
+
+def test_a_parameter_that_is_gone_says_what_to_do():
+    """X1, P2: `exact` chose an approximate index, which is no longer there."""
+    with pytest.raises(BadOption, match=r"postgresql.exact' was removed: leave it out"):
+        parse_url("postgresql://u@h/db?exact=9")
 
 
 def test_a_password_is_one_in_capitals_too():
@@ -79,7 +82,6 @@ def test_what_is_shown_has_no_password(url: str):
         "postgresql://u:s3cr@h/db?schema=pg_x",
         "postgresql://u:s3cr@h/db?pool=many",
         "postgresql://u:s3cr@h/db?wait=0",
-        "postgresql://u:s3cr@h/db?exact=-1",
         f"postgresql://u:s3cr@h/db?schema={'x' * 64}",
         "postgresql://u:s3cr@h/db?nonsense=1",
         "postgresql://u:2024?s3cret@h/db",

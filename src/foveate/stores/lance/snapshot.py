@@ -138,17 +138,17 @@ class Snapshot:
         keys = sorted({*close, *hits})
         chunks, vectors = self._load(keys)
         scores = np.array([both.get(key, 0.0) for key in keys])
-        cosines = None if aim is None else cosine_similarities(vectors, aim)
         in_words = np.flatnonzero([key in hits for key in keys])
         in_close = np.flatnonzero([key in close for key in keys])
-        if cosines is not None and len(in_close):
-            in_close = in_close[best_positions(cosines[in_close], asked.depth)]
+        if len(in_close):
+            exact = cosine_similarities(vectors[in_close], aim)
+            in_close = in_close[best_positions(exact, asked.depth)]
         return combine_legs(
             in_close,
             in_words,
             bm25=scores.take if words else None,
-            cosines=None if cosines is None else cosines.take,
-            load=lambda rows: [chunks[row] for row in rows.tolist()],
+            cosines=None if aim is None else lambda rows: cosine_similarities(rows, aim),
+            load=lambda rows: ([chunks[row] for row in rows.tolist()], vectors[rows]),
             depth=asked.depth,
             limit=asked.limit,
             index=index,

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from datetime import timedelta
+from itertools import chain
 from threading import RLock
 from typing import Any
 
@@ -28,7 +29,7 @@ from foveate.stores.lance.conditions import IS_CHUNK, all_of, in_condition
 from foveate.stores.lance.location import convert_engine_errors, is_conflict, parse_location
 from foveate.stores.lance.rows import build_rows, count_rows
 from foveate.stores.lance.snapshot import Snapshot
-from foveate.stores.rows import PreparedDocument, duplicate_id_error, prepare_document
+from foveate.stores.rows import Rows, duplicate_id_error
 from foveate.stores.totals import CHUNKS, DOCUMENTS
 
 EXACT = 1_000_000
@@ -58,7 +59,9 @@ class LanceStore(BaseStore):
         self.location = parse_location(url, storage_options)
         self._write_lock = RLock()
         self._exact = exact
-        self._batch: dict[str, PreparedDocument | None] | None = None
+        self._in_batch = False
+        self._written: dict[str, Rows] = {}
+        """Documents of the batch: their rows, none for one that goes."""
         self._known = BoundedCache[tuple[str, str], int](_COUNTS_BYTES)
         with convert_engine_errors(self.location):
             dataset, facts = tables.connect(
@@ -79,22 +82,18 @@ class LanceStore(BaseStore):
         state before.
         """
         with self._write_lock:
-            if self._batch is not None:
-                before = dict(self._batch)
-                try:
-                    yield
-                except BaseException:
-                    self._batch = before
-                    raise
-                return
-            self._batch = {}
+            before, outermost = dict(self._written), not self._in_batch
+            self._in_batch = True
             try:
                 yield
-                mine = self._batch
+                if outermost:
+                    self._write(self._written)
+            except BaseException:
+                self._written = before
+                raise
             finally:
-                self._batch = None
-            gone = {name for name, one in mine.items() if one is None}
-            self._write([one for one in mine.values() if one is not None], gone)
+                if outermost:
+                    self._written, self._in_batch = {}, False
 
     @property
     def version(self) -> int:
@@ -125,38 +124,26 @@ class LanceStore(BaseStore):
         """Nothing is held open."""
 
     def _put(self, given: PutRequest) -> None:
-        """One commit a document, so batch many."""
-        one = prepare_document(given, self.dimensions)
-        with self._write_lock:
-            if self._batch is None:
-                self._write([one])
-            else:
-                self._put_in_batch(self._batch, one)
-            self._remember(given.fingerprint, given.counts_by_hash())
-
-    def _put_in_batch(
-        self, batch: dict[str, PreparedDocument | None], one: PreparedDocument
-    ) -> None:
-        name = one.row["document_id"]
-        ids = [chunk["chunk_id"] for chunk in one.chunks]
-        others = (each for key, each in batch.items() if each is not None and key != name)
-        taken = {chunk["chunk_id"] for each in others for chunk in each.chunks}
-        for number in taken.intersection(ids):
-            raise duplicate_id_error("another document", number)
-        with self._current() as now:
-            now.check_free(ids, {name, *batch})
-        batch[name] = one
+        """One commit a document outside a batch, so batch many."""
+        rows = build_rows(given, self.dimensions)
+        name, ids = given.document.id, {chunk.id for chunk in given.chunks}
+        with self.batch():
+            others = (each for key, each in self._written.items() if key != name)
+            for row in chain.from_iterable(others):
+                if row.get("chunk_id") in ids:
+                    raise duplicate_id_error("another document", row["chunk_id"])
+            with self._current() as now:
+                now.check_free(sorted(ids), {name, *self._written})
+            self._written[name] = rows
+        self._remember(given.fingerprint, given.counts_by_hash())
 
     def _delete(self, document_id: str) -> bool:
-        with self._write_lock:
-            if self._batch is None:
-                return bool(self._write([], {document_id}))
-            if document_id in self._batch:
-                there = self._batch[document_id] is not None
-            else:
+        with self.batch():
+            there = bool(self._written.get(document_id))
+            if document_id not in self._written:
                 with self._current() as now:
                     there = now.has_document(document_id)
-            self._batch[document_id] = None
+            self._written[document_id] = []
             return there
 
     def _documents(self) -> Iterable[tuple[str, str]]:
@@ -233,38 +220,34 @@ class LanceStore(BaseStore):
             exact=self._exact,
         )
 
-    def _write(self, documents: Sequence[PreparedDocument], gone: Collection[str] = ()) -> int:
-        """Documents in place of those with their ids, and some that go, in one commit.
-
-        It is tried again after each conflict. How many documents are replaced or removed.
-        """
-        with self._write_lock:
-            with convert_engine_errors(self.location):
-                rows = build_rows(documents, self.dimensions)
-            for attempt in range(_ATTEMPTS):
-                try:
-                    with self._current() as now:
-                        went = self._try_commit(now, rows, gone)
-                except ExternalError as error:
-                    if not is_conflict(error):
-                        raise
-                    wait = min(_MAX_WAIT, 0.01 * 1.5 ** min(attempt, 12))
-                    time.sleep(random.uniform(0, wait))  # noqa: S311 (so that two do not keep step)
-                else:
-                    with suppress(ExternalError), self._current() as now:
-                        tables.join_small_files(now.copy())
-                    return went
+    def _write(self, written: Mapping[str, Rows]) -> None:
+        """Documents in place of those with their ids, in one commit, again after each conflict."""
+        with convert_engine_errors(self.location):
+            schema = tables.store_schema(self.dimensions)
+            rows = pa.Table.from_pylist([*chain.from_iterable(written.values())], schema=schema)
+        for attempt in range(_ATTEMPTS):
+            try:
+                with self._current() as now:
+                    self._try_commit(now, rows, written.keys())
+            except ExternalError as error:
+                if not is_conflict(error):
+                    raise
+                wait = min(_MAX_WAIT, 0.01 * 1.5 ** min(attempt, 12))
+                time.sleep(random.uniform(0, wait))  # noqa: S311 (so that two do not keep step)
+            else:
+                with suppress(ExternalError), self._current() as now:
+                    tables.join_small_files(now.copy())
+                return
         raise ExternalError(
             f"store {self.location.name}: others write without a pause; nothing was changed, "
             f"try again"
         )
 
-    def _try_commit(self, now: Snapshot, rows: Any, gone: Collection[str]) -> int:
+    def _try_commit(self, now: Snapshot, rows: Any, leaving: Collection[str]) -> None:
         """One `merge_insert`: rows that come, rows that go, and the head."""
         head = deepcopy(now.head)
         come = rows.select(list(tables.MEMBER_COLUMNS)).to_pylist()
         count_rows(head, come)
-        leaving = {row["document_id"] for row in come}.union(gone)
         now.check_free([row["chunk_id"] for row in come if row["chunk_id"]], leaving)
         before = now.read_members(leaving)
         count_rows(head, before, sign=-1)
@@ -275,4 +258,3 @@ class LanceStore(BaseStore):
             if old:
                 merge = merge.when_not_matched_by_source_delete(in_condition("document_id", old))
             merge.execute(pa.concat_tables([tables.head_row(rows.schema, head), rows]))
-        return len(old)

@@ -22,7 +22,7 @@ from blake3 import blake3
 from foveate.core.errors import BadInput
 from foveate.stores.checksums import damage
 from foveate.stores.lance.location import Location
-from foveate.stores.lazy import StoreNotFound, check_same_embedder
+from foveate.stores.lazy import StoreNotFound, check_same_embedder, check_version
 from foveate.stores.rows import DOCUMENT_FIELDS
 from foveate.stores.totals import Totals
 
@@ -75,14 +75,9 @@ def connect(
     facts = {k.decode(): v.decode() for k, v in (found.schema.metadata or {}).items()}
     if "foveate" not in facts:
         raise BadInput(f"{place.name!r} holds a table that is no foveate store; name another place")
-    if int(facts["foveate"]) != VERSION:
-        raise BadInput(
-            f"the store in {place.name!r} has schema {facts['foveate']}, this version knows "
-            f"{VERSION}; update foveate if it is older, or make the store again in a new place: "
-            "foveate index FOLDER --store lance:PATH"
-        )
     kept = (facts["embedder"], int(facts["dimensions"]))
     name = f"the store in {place.name!r}"
+    check_version(name, int(facts["foveate"]), VERSION, new="place")
     check_same_embedder(name, kept, (embedder, dimensions), new="place")
     _make_indexes(found)
     return found, facts

@@ -14,13 +14,14 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, FoveateError, MissingExtra
+from foveate.core.removed import advice
 from foveate.stores.base import StoreFull
 
 SCHEMES = ("postgresql", "postgres")
 _SECRETS = {
     *("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
 }
-_OWN_OPTIONS = {"schema", "pool", "wait", "exact"}
+_OWN_OPTIONS = {"schema", "pool", "wait"}
 _PRINTABLE_OPTIONS = {
     *("host", "hostaddr", "port", "dbname", "user", "service", "sslmode", "connect_timeout"),
     *("application_name", "target_session_attrs", "load_balance_hosts", *_OWN_OPTIONS),
@@ -46,7 +47,6 @@ class Address:
     schema: str = "foveate"
     pool: int = 8
     wait: int = 10
-    exact: int = 300_000
 
 
 def parse_url(url: str) -> Address:
@@ -65,6 +65,8 @@ def parse_url(url: str) -> Address:
     for name, value in parse_qsl(found["query"] or "", keep_blank_values=True):
         if name.lower() in _SECRETS:
             secrets[name.lower()] = value
+        elif said := advice("option", f"postgresql.{name}"):
+            raise BadOption(f"store: {said}")
         elif name in _OWN_OPTIONS:
             ours[name] = value
         else:
@@ -79,9 +81,8 @@ def parse_url(url: str) -> Address:
         conninfo=_join_query(base, theirs),
         secrets=secrets,
         schema=_check_schema_name(ours.get("schema", "foveate")),
-        pool=_parse_number("pool", ours.get("pool", "8"), least=1),
-        wait=_parse_number("wait", ours.get("wait", "10"), least=1),
-        exact=_parse_number("exact", ours.get("exact", "300000"), least=0),
+        pool=_parse_number("pool", ours.get("pool", "8")),
+        wait=_parse_number("wait", ours.get("wait", "10")),
     )
 
 
@@ -98,9 +99,9 @@ def _check_schema_name(name: str) -> str:
     return name
 
 
-def _parse_number(name: str, value: str, *, least: int) -> int:
-    if not value.isascii() or not value.isdigit() or int(value) < least:
-        raise BadOption(f"store: {name}={value} in the URL; give a number, {least} or more")
+def _parse_number(name: str, value: str) -> int:
+    if not value.isascii() or not value.isdigit() or int(value) < 1:
+        raise BadOption(f"store: {name}={value} in the URL; give a number, 1 or more")
     return int(value)
 
 
@@ -116,7 +117,7 @@ def connection_settings(where: Address) -> dict[str, Any]:
         raise BadOption(
             f"store {where.display_url!r}: libpq cannot read the URL's query or an escape "
             "in it; its "
-            "names are schema, pool, wait and exact, and what PostgreSQL's documentation lists as "
+            "names are schema, pool and wait, and what PostgreSQL's documentation lists as "
             "connection parameters, in small letters; percent-encode what is special"
         ) from None
     # A server that is gone without a word is noticed: without these, after hours.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from foveate.core.errors import BadInput, ExternalError
-from foveate.stores.lazy import StoreNotFound, check_same_embedder, refuse_newer, refuse_older
+from foveate.stores.lazy import StoreNotFound, check_same_embedder, check_version
 from foveate.stores.postgres.statements import StoreContext
 from foveate.stores.sql.database import Statement
 from foveate.stores.sql.tables import COLUMNS, Facts, create_statements, load_facts
@@ -52,8 +52,7 @@ def open_schema(
             _create_tables(store, shown, embedder, dimensions)
     version = _load_version(store)
     name = f"the store in schema {store.schema!r} of {shown}"
-    refuse_newer(name, version, VERSION, new="schema")
-    refuse_older(name, version, VERSION, new="schema (?schema=NAME)")
+    check_version(name, version, VERSION, new="schema (?schema=NAME)")
     facts = load_facts(store)
     kept = (facts.embedder, facts.dimensions)
     check_same_embedder(name, kept, (embedder, dimensions), new="schema")

@@ -42,15 +42,13 @@ class StoreContext(Database):
     """What the functions of one store share; statements name schemas in full, for any search path.
 
     `run`: runs statements in one round trip, and gives the rows of each. `extension`: pgvector's
-    schema. `exact`: rows up to which every vector is compared. `wait`: seconds for a lock, and for
-    a statement of a read; 0 for as many as it takes.
+    schema. `wait`: seconds for a lock, and for a statement of a read; 0 for as many as it takes.
     """
 
     schema: str
     extension: str = ""
     dimensions: int = 0
     embedder: str = ""
-    exact: int = 300_000
     wait: int = 10
     cache: BoundedCache[tuple[bytes, str], Any] = field(default_factory=new_cache, compare=False)
     run: Callable[..., list[Rows]] = field(default=_no_connection, repr=False, compare=False)

@@ -56,7 +56,7 @@ class PostgresStore(SqlStore[StoreContext]):
             from psycopg_pool import ConnectionPool
 
             settings = connection_settings(where)
-            found = StoreContext(schema=where.schema, exact=where.exact, wait=where.wait)
+            found = StoreContext(schema=where.schema, wait=where.wait)
             with psycopg.Connection.connect(**settings) as connection:
                 self._context = schema.open_schema(
                     found.on(connection),
@@ -146,7 +146,7 @@ class PostgresStore(SqlStore[StoreContext]):
                 self._pool.putconn(connection)
 
     def compact(self) -> None:
-        """Delete unused rows and vacuum; above `exact` chunks, create the vector index."""
+        """Delete unused rows and vacuum."""
         if self._batch_connection is not None:
             raise BadOption("compact: not inside a batch; the server does it between transactions")
         with self._transaction() as connection:
@@ -161,7 +161,6 @@ class PostgresStore(SqlStore[StoreContext]):
                     # Rows that were merged have moved behind what is free.
                     how = "FULL, ANALYZE" if merged and table == "postings" else "ANALYZE"
                     store.rows("VACUUM ({how}) {s}.{table}", how=how, table=table)
-                half_vectors.make_index(store)
             finally:
                 if not connection.closed:
                     connection.autocommit = False
@@ -175,7 +174,7 @@ class PostgresStore(SqlStore[StoreContext]):
 
     def _nearest(
         self, database: StoreContext, readable: Readable, aim: Any, matching: Any, depth: int
-    ) -> tuple[Any, str]:
+    ) -> Any:
         return half_vectors.nearest(database, readable, aim, matching, depth)
 
     def _remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:

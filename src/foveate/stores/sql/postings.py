@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby, pairwise
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from blake3 import blake3
 
-from foveate.stores.checksums import MASK, damage, sum_of_places
+from foveate.stores.checksums import MASK, damage
 from foveate.stores.filters import iter_batches
 from foveate.stores.scoring import bm25, damping, group_terms, saturation
 from foveate.stores.sql.database import Database, Rows, Statement, upsert
@@ -101,7 +102,7 @@ def encode_postings(entries: Sequence[Entry]) -> tuple[Rows, dict[tuple[str, int
     for key, (start, end) in zip(keys, bounds, strict=True):
         rows += _split_rows(key, places[start:end])
     sums = {
-        key: sum_of_places(key[0], total, end - start)
+        key: total + (end - start) * crc32(key[0].encode()) & MASK
         for key, total, (start, end) in zip(keys, totals, bounds, strict=True)
     }
     return rows, sums
@@ -124,8 +125,9 @@ def _weights(places: Any) -> Any:
 
 
 def sum_of(term: str, places: Any) -> int:
-    """The sum over a term's places."""
-    return sum_of_places(term, int(_weights(places).sum(dtype=np.uint64)), len(places))
+    """The sum over a term's places, whatever rows they stand in."""
+    total = int(_weights(places).sum(dtype=np.uint64))
+    return total + len(places) * crc32(term.encode()) & MASK
 
 
 def decode_places(data: bytes) -> Any:

@@ -22,7 +22,7 @@ from foveate.stores.filters import iter_batches, parse_filters
 from foveate.stores.int8 import cosine_similarities, quantise_query
 from foveate.stores.places import chunks_within
 from foveate.stores.rows import chunks_from_rows
-from foveate.stores.scoring import SLICE, best_matches, combine_legs
+from foveate.stores.scoring import best_matches, combine_legs
 from foveate.stores.sql.audiences import (
     compute_state_root,
     load_audiences,
@@ -41,9 +41,9 @@ from foveate.stores.sql.contents import (
 from foveate.stores.sql.database import Database
 from foveate.stores.sql.postings import Readable, load_postings, matching_rows, score_postings
 
-Nearest: TypeAlias = Callable[[Readable, Any, Any, int], tuple[Any, str]]
+Nearest: TypeAlias = Callable[[Readable, Any, Any, int], Any]
 """From what may be read, an int8 query, the row ids that a filter matches (None for all) and the
-depth: the row ids of the nearest chunks and of their ties, and the index that named them, if any.
+depth: the row ids of the nearest chunks and of their ties.
 """
 
 
@@ -58,58 +58,28 @@ def hybrid_search(database: Database, asked: Search, nearest: Nearest) -> Search
     ids, scores = score_postings(found, terms, readable.chunks)
     wanted = None if matching is None else np.isin(ids, matching)
     hits = ids[best_matches(scores, wanted, asked.depth)]
-    near, index = np.empty(0, dtype=np.int64), ""
+    near = np.empty(0, dtype=np.int64)
     if aim is not None:
-        near, index = nearest(readable, aim, matching, asked.depth)
-        near = np.unique(near)
-    rows = _FoundRows(database, np.union1d(near, hits))
+        near = np.unique(nearest(readable, aim, matching, asked.depth))
+
+    def load(rows: Any) -> tuple[list[Chunk], Any]:
+        found = load_chunk_rows(database, rows.tolist())
+        vectors = np.frombuffer(b"".join(row[-4] for row in found), dtype=np.int8)
+        return list(chunks_from_rows(found).values()), vectors.reshape(
+            len(found), database.dimensions
+        )
+
     return combine_legs(
         near,
         hits,
         bm25=lambda some: _scores_by_row(ids, scores, some),
-        cosines=None if aim is None else lambda some: rows.cosines(some, aim),
-        load=rows.load,
+        cosines=None if aim is None else lambda vectors: cosine_similarities(vectors, aim),
+        load=load,
         depth=asked.depth,
         limit=asked.limit,
-        index=index,
+        index="",
         state_root=compute_state_root(database, readable.audiences),
     )
-
-
-class _FoundRows:
-    """The rows that a search found, read once if they are few, and else slice by slice."""
-
-    def __init__(self, database: Database, rows: Any) -> None:
-        self._database = database
-        self._few = rows.tolist() if len(rows) <= SLICE else None
-        self._known: tuple[dict[int, Chunk], dict[int, bytes]] | None = None
-
-    def load(self, rows: Any) -> list[Chunk]:
-        """The chunks of these rows, in this order."""
-        chunks, _ = self._read(rows.tolist())
-        return [chunks[row] for row in rows.tolist()]
-
-    def cosines(self, rows: Any, aim: Any) -> Any:
-        """Of these rows with an int8 query, float64."""
-        found = np.empty(len(rows))
-        for start in range(0, len(rows), SLICE):
-            some = rows[start : start + SLICE].tolist()
-            _, vectors = self._read(some)
-            data = b"".join(vectors[row] for row in some)
-            stored = np.frombuffer(data, dtype=np.int8).reshape(len(some), -1)
-            found[start : start + SLICE] = cosine_similarities(stored, aim)
-        return found
-
-    def _read(self, rows: list[int]) -> tuple[dict[int, Chunk], dict[int, bytes]]:
-        if self._few is None:
-            return self._load(rows)
-        if self._known is None:
-            self._known = self._load(self._few)
-        return self._known
-
-    def _load(self, ids: list[int]) -> tuple[dict[int, Chunk], dict[int, bytes]]:
-        rows = load_chunk_rows(self._database, ids)
-        return chunks_from_rows(rows), {row[0]: row[-4] for row in rows}
 
 
 def load_neighbours(

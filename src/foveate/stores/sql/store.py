@@ -34,9 +34,7 @@ class SqlStore(BaseStore, Generic[D]):
         """Writes inside are one transaction; inside a batch, undone alone where it fails."""
 
     @abstractmethod
-    def _nearest(
-        self, database: D, readable: Readable, aim: Any, matching: Any, depth: int
-    ) -> tuple[Any, str]:
+    def _nearest(self, database: D, readable: Readable, aim: Any, matching: Any, depth: int) -> Any:
         """See `search.Nearest`."""
 
     @abstractmethod

@@ -5,7 +5,7 @@ What is needed is read in one round trip, and what changes is written in another
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from secrets import randbits
 from typing import Any
 
@@ -21,7 +21,7 @@ from foveate.stores.rows import (
     DOCUMENT_FIELDS,
     chunk_checksum,
     chunk_members,
-    chunk_row,
+    chunk_rows,
     document_checksum,
     document_member,
     document_row,
@@ -58,10 +58,10 @@ def replace_document(database: Database, pending: PendingPostings, given: PutReq
         given.vectors, rows=len(given.chunks), dimensions=database.dimensions
     )
     document = document_row(given.document)
-    rows = [chunk_row(given.document, document, chunk) for chunk in given.chunks]
+    rows = chunk_rows(given.document, document, given.chunks)
     for each in (document, *rows):
         database.check_row(each)
-    ids = _distinct_ids(rows)
+    ids = sorted(row["chunk_id"] for row in rows)
     principals = {document["principals"], *(row["principals"] for row in rows)}
     write = _Write(database, document["document_id"], principals, ids)
     todo = write.removed(pending)
@@ -97,16 +97,6 @@ def remove_document(database: Database, pending: PendingPostings, document_id: s
         return False
     database.run(*write.removed(pending), *write.finished(0))
     return True
-
-
-def _distinct_ids(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The chunks' ids; raises where one is there twice."""
-    seen: set[str] = set()
-    for row in rows:
-        if row["chunk_id"] in seen:
-            raise duplicate_id_error("this document", row["chunk_id"])
-        seen.add(row["chunk_id"])
-    return sorted(seen)
 
 
 def row_sums(ids: Sequence[int], terms: Sequence[int], norms: Any, vectors: Any) -> list[int]:

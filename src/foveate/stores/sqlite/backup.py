@@ -1,7 +1,7 @@
 """A copy of an embedded store at one moment, while others read and write.
 
-Vectors are copied before rows, so that they are of the same state or an earlier one. All is written
-aside and synced before it gets its name; nothing is replaced.
+It is written aside and synced before it gets its name; nothing is replaced. The file of vectors is
+left out: the first search of the copy makes it again.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
 
 from foveate.core.errors import BadInput
-from foveate.stores.sqlite import schema, vectors
+from foveate.stores.sqlite import schema
 from foveate.stores.sqlite.transactions import convert_engine_errors
 
 
 def backup(folder: Path | str, target: Path | str) -> None:
-    """Copy the store in `folder`, of any version, to `target`; raises `BadInput` if it exists."""
+    """Copy the store in `folder` to `target`; raises `BadInput` if it exists."""
     folder, target = Path(folder), Path(target)
     _check_target(folder, target)
     aside = target.with_name(f"{target.name}.{os.getpid()}.partial")
@@ -29,7 +29,7 @@ def backup(folder: Path | str, target: Path | str) -> None:
             shutil.rmtree(aside, ignore_errors=True)
             aside.mkdir()
             try:
-                _copy_files(source, folder, aside)
+                _copy_files(source, aside)
                 _check_target(folder, target)
                 aside.rename(target)
             except BaseException:
@@ -45,10 +45,7 @@ def _check_target(folder: Path, target: Path) -> None:
         raise BadInput(f"{str(target)!r} lies inside the store; name a folder beside it")
 
 
-def _copy_files(source: Connection, folder: Path, aside: Path) -> None:
-    with suppress(FileNotFoundError):  # it is derived, and may not have been written yet
-        shutil.copyfile(folder / vectors.FILE, aside / vectors.FILE)
-        _fsync(aside / vectors.FILE)
+def _copy_files(source: Connection, aside: Path) -> None:
     with closing(sqlite3.connect(aside / schema.DATABASE, isolation_level=None)) as copy:
         source.backup(copy)  # in one go: one read transaction, which stops no writer
     _fsync(aside / schema.DATABASE)

@@ -22,7 +22,6 @@ def check(folder: Path | str) -> Report:
     with convert_engine_errors():
         try:
             with closing(schema.connect_existing(folder, write=False)) as connection:
-                schema.refuse_older(connection, folder)
                 connection.execute("BEGIN")
                 facts = load_facts(schema.open_database(connection))
                 database = schema.open_database(connection, facts)

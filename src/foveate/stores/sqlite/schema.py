@@ -38,7 +38,6 @@ def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> Co
         _create_store(path, embedder, dimensions)
     connection = connect_existing(folder, write=create)
     try:
-        refuse_older(connection, folder)
         facts = load_facts(open_database(connection))
         kept = (facts.embedder, facts.dimensions)
         lazy.check_same_embedder(_name(folder), kept, (embedder, dimensions), new="folder")
@@ -62,7 +61,7 @@ def read_only_uri(path: Path) -> str:
 
 
 def connect_existing(folder: Path, *, write: bool) -> Connection:
-    """A connection to a store of this version or before; read-only if need be, unless `write`."""
+    """A connection to a store of this version; read-only if need be, unless `write`."""
     path = folder / DATABASE
     if _is_unfinished(path):
         check_folder(folder, create=False)
@@ -81,11 +80,6 @@ def open_database(connection: Connection, facts: Facts | None = None) -> SqliteD
     return SqliteDatabase(
         connection=connection, cache=cache, embedder=known.embedder, dimensions=known.dimensions
     )
-
-
-def _schema_version(connection: Connection) -> int:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return version
 
 
 def _open_connection(name: str, folder: Path) -> Connection:
@@ -172,20 +166,14 @@ def _connect(name: str) -> Connection:
 def _check_application(connection: Connection, folder: Path) -> None:
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = _schema_version(connection)
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
         application, version = 0, 0
     if application != APPLICATION_ID:
         raise BadInput(f"{str(folder / DATABASE)!r} is not a foveate store; name another folder")
-    lazy.refuse_newer(_name(folder), version, VERSION, new="folder")
-
-
-def refuse_older(connection: Connection, folder: Path) -> None:
-    """Raise `BadInput` for a store of an older version."""
-    new = "folder: foveate index"
-    lazy.refuse_older(_name(folder), _schema_version(connection), VERSION, new=new)
+    lazy.check_version(_name(folder), version, VERSION, new="folder: foveate index")
 
 
 def _name(folder: Path) -> str:

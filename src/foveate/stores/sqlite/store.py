@@ -93,12 +93,12 @@ class SqliteStore(Transactions, SqlStore[SqliteDatabase]):
 
     def _nearest(
         self, database: SqliteDatabase, readable: Readable, aim: Any, matching: Any, depth: int
-    ) -> tuple[Any, str]:
+    ) -> Any:
         self._scan = scan = vectors.load_current_scan(database, self.folder, self._scan)
         wanted = np.isin(scan.audiences, np.array(readable.ids, dtype=np.int32))
         if matching is not None:
             wanted &= np.isin(scan.ids, matching)
-        return scan.ids[nearest(scan, aim, None if wanted.all() else wanted, depth)], ""
+        return scan.ids[nearest(scan, aim, None if wanted.all() else wanted, depth)]
 
     def _counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         # Outside a transaction: inside a batch, one would write the postings that wait.
